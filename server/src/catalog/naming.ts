@@ -1,11 +1,11 @@
-// The names that carry a maker's word. Inside, the code always says `Service`; an operator who
-// replaces a branded service sets that brand's word, and its clients find the headers, codes and
-// fields they know. Names are listed, not guessed: SERVICE_UNAVAILABLE or OTHER_SERVICES hold the
-// word by chance and stay.
+// Names with a service name prefix. The code always uses `Service`; an operator who replaces a
+// branded service sets the prefix of that brand, and its clients find their headers, codes and
+// fields. The names are listed, because others such as SERVICE_UNAVAILABLE contain the text by
+// coincidence.
 
-/** Neutral names, by the way their word is written. */
+/** Neutral names, by the notation of the prefix. */
 const NAMES = {
-  /** Written as the word is. */
+  /** In the notation of the setting. */
   title: [
     'Service-Wallet-Signature',
     'X-Service-Signature',
@@ -22,7 +22,7 @@ const NAMES = {
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
   ],
-  /** With a small first letter. */
+  /** With a lower-case first letter. */
   camel: [
     'serviceApiMultiplier',
     'serviceApiFixedFee',
@@ -30,7 +30,7 @@ const NAMES = {
     'serviceApiVariableFeeAmount',
     'serviceOperationsStatus',
   ],
-  /** All small, in paths. */
+  /** In lower case, in paths. */
   lower: ['request-service-enablement'],
 } as const;
 
@@ -40,29 +40,28 @@ export interface Naming {
   readonly walletSignatureHeader: string;
   /** Header of a webhook's signature. */
   readonly webhookSignatureHeader: string;
-  /** An error code as clients see it; other texts come back as they are. */
+  /** An error code with the prefix; other texts are unchanged. */
   code(neutral: string): string;
-  /** Any listed name as clients see it; other texts come back as they are. */
+  /** Any listed name with the prefix; other texts are unchanged. */
   wire(neutral: string): string;
-  /** A path with the listed names among its parts as clients see them. */
+  /** A path with the prefix in the listed names among its segments. */
   path(neutral: string): string;
-  /** A sentence of ours with the listed names among its words as clients see them. */
+  /** A text with the prefix in the listed names among its words. */
   text(neutral: string): string;
-  /** The neutral name of what a client wrote; other texts come back as they are. */
+  /** The neutral name for one with the prefix; other texts are unchanged. */
   neutral(wire: string): string;
   /**
-   * A body or document on its way out: keys and texts that are listed names are renamed, at any
-   * depth.
+   * An outgoing body or document: listed names among keys and texts get the prefix, at any depth.
    */
   toWire(value: unknown): unknown;
-  /** A body on its way in, the other way round. */
+  /** An incoming body: listed names with the prefix become neutral. */
   fromWire(value: unknown): unknown;
 }
 
-/** A word is letters and digits and starts with a capital: `Acme`, `AcmePay`. */
+/** A prefix consists of letters and digits and starts with a capital: `Acme`, `AcmePay`. */
 export const isServiceWord = (word: string): boolean => /^[A-Z][A-Za-z0-9]{0,31}$/.test(word);
 
-/** The whole table for one word. Throws RangeError for a text that is no word. */
+/** The names with one prefix. Throws RangeError for an invalid prefix. */
 export function namingFor(word: string): Naming {
   if (!isServiceWord(word)) throw new RangeError(`not a service word: ${word}`);
   const camelWord = word.charAt(0).toLowerCase() + word.slice(1);
@@ -82,7 +81,7 @@ export function namingFor(word: string): Naming {
   const back = new Map(pairs.map(([neutral, wire]): [string, string] => [wire, neutral]));
   const wire = (neutral: string) => out.get(neutral) ?? neutral;
   const neutral = (text: string) => back.get(text) ?? text;
-  // The usual word changes nothing, and then no body is walked.
+  // With the default prefix bodies are not traversed.
   const same = word === 'Service';
   return {
     word,

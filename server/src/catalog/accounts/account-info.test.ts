@@ -39,7 +39,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   const row = ACCOUNT_TYPE_ROWS[type];
   const example = exampleOf(type);
 
-  it('finds nothing wrong with its example, in either environment', () => {
+  it('accepts its example in both modes', () => {
     for (const options of [SANDBOX, PRODUCTION]) {
       expect(validateAccountInfo(example, currencyFor(type), options)).toEqual({
         errors: [],
@@ -50,14 +50,14 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(displayIdentifier(example)).not.toBe('');
   });
 
-  it('is opened in its own currencies only', () => {
+  it('supports its own currencies only', () => {
     expect(validateAccountInfo(example, 'XXX', SANDBOX).currencyMismatch).toBe(true);
     for (const currency of row.currencies) expect(acceptsCurrency(row, currency)).toBe(true);
     const other = type === 'SWIFT_ACCOUNT' ? 'USDC' : 'NOK';
     expect(validateAccountInfo(example, other, SANDBOX).currencyMismatch).toBe(true);
   });
 
-  it('opens the rails of its complete ways, within the rails of its row', () => {
+  it('has the rails of its complete payment paths, within those of its row', () => {
     const rails = railsOf(example);
     if (row.rails.length) expect(rails.length).toBeGreaterThan(0);
     for (const rail of rails) expect(row.rails).toContain(rail);
@@ -72,13 +72,13 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     }
   });
 
-  it('is the same account for every owner, and a different one per currency', () => {
+  it('is the same account for every owner and another one per currency', () => {
     const key = duplicateKeyOf(example, 'AAA');
     expect(duplicateKeyOf({ ...example, beneficiary: undefined, extra: 1 }, 'AAA')).toBe(key);
     expect(duplicateKeyOf(example, 'BBB')).not.toBe(key);
   });
 
-  it('checks digits in production only', () => {
+  it('validates check digits in production only', () => {
     for (const [name, { check }] of Object.entries(row.fields)) {
       const value = example[name];
       if (!check || typeof value !== 'string') continue;
@@ -91,7 +91,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   });
 });
 
-describe('ways to pay', () => {
+describe('payment paths', () => {
   const phone = '+573001234567';
 
   it.each([
@@ -133,7 +133,7 @@ describe('ways to pay', () => {
     expect(railsOf(info)).toEqual(rails);
   });
 
-  it('an Indian bank account is reached over the rail it names', () => {
+  it('an Indian bank account uses the rail that it names', () => {
     const account = { vpa: undefined, accountNumber: '123456789', ifsc: 'HDFC0000001' };
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT' }))).toEqual(['NEFT']);
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'RTGS' }))).toEqual(['RTGS']);
@@ -143,7 +143,7 @@ describe('ways to pay', () => {
     ]);
   });
 
-  it('names the other ways in its complaint', () => {
+  it('names the other paths in the error', () => {
     const [error] = validateAccountInfo(
       change('PKR_ACCOUNT', { iban: undefined }),
       'PKR',
@@ -154,7 +154,7 @@ describe('ways to pay', () => {
 });
 
 describe('rules of single types', () => {
-  it('PIX keys have the shape of their type everywhere, and check digits in production', () => {
+  it('PIX keys have the form of their type, and in production valid check digits', () => {
     const email = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
     expect(fields(email)).toEqual(['accountInfo.pixKey']);
     const magic = change('BRL_ACCOUNT', { pixKey: '52998224002' });
@@ -163,7 +163,7 @@ describe('rules of single types', () => {
     expect([fields(taxId), fields(taxId, PRODUCTION)]).toEqual([[], ['accountInfo.taxId']]);
   });
 
-  it('Chinese bank accounts belong to firms, telephone numbers to two wallets', () => {
+  it('Chinese bank accounts belong to businesses, telephone numbers to two wallets', () => {
     const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'A' };
     expect(fields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
       'accountInfo.beneficiary.beneficiaryType',
@@ -187,7 +187,7 @@ describe('rules of single types', () => {
     ]);
   });
 
-  it('Lightning takes exactly one destination of the right form', () => {
+  it('Lightning needs exactly one valid destination', () => {
     const none = change('LIGHTNING', { lightningAddress: undefined });
     const all = ['accountInfo.invoice', 'accountInfo.bolt12', 'accountInfo.lightningAddress'];
     expect(fields(none)).toEqual(all);
@@ -210,7 +210,7 @@ describe('rules of single types', () => {
     },
   );
 
-  it('SWIFT wants a country, and an IBAN where banks take nothing else', () => {
+  it('SWIFT needs a country, and an IBAN where banks require one', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
     const british = change('SWIFT_ACCOUNT', { country: 'GB' });
     expect([fields(british), fields(british, PRODUCTION)]).toEqual([[], ['accountInfo.iban']]);
@@ -219,7 +219,7 @@ describe('rules of single types', () => {
     expect(['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(british), code))).toBe(true);
   });
 
-  it('bank and custodian names are looked up in production only, with names to choose from', () => {
+  it('bank and custodian names are validated in production only, and the error lists the valid ones', () => {
     const odd = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
     expect(fields(odd)).toEqual([]);
     const [error] = validateAccountInfo(odd, 'NGN', PRODUCTION).errors;
@@ -230,14 +230,14 @@ describe('rules of single types', () => {
     expect([fields(vasp), fields(vasp, PRODUCTION)]).toEqual([[], ['accountInfo.vaspName']]);
   });
 
-  it('beneficiaries live in countries', () => {
+  it('the country of a beneficiary exists', () => {
     const beneficiary = { beneficiaryType: 'BUSINESS', legalName: 'A', countryOfResidence: 'ZZ' };
     expect(fields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
       'accountInfo.beneficiary.countryOfResidence',
     ]);
   });
 
-  it('asks more of a beneficiary where an operator wants it', () => {
+  it('more fields of a beneficiary are required if the operator enables them', () => {
     const strict = { production: false, strictBeneficiary: true, prefix: 'info' };
     const ask = (type: AccountType, beneficiary: object) =>
       validateAccountInfo(change(type, { beneficiary }), currencyFor(type), strict).errors.map(
@@ -276,7 +276,7 @@ describe('sandboxSuffixOf', () => {
     expect(sandboxSuffixOf(change(type, more))).toBe(suffix);
   });
 
-  it('is the ending of whatever account number there is', () => {
+  it('is the suffix of the account number', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{4,20}$/), (accountNumber) => {
         expect(sandboxSuffixOf(change('USD_ACCOUNT', { accountNumber }))).toBe(
@@ -321,21 +321,21 @@ describe('duplicateKeyOf', () => {
     expect(same(type, a, b)).toBe(false);
   });
 
-  it('takes both names of Lightning for one', () => {
+  it('is equal for both names of Lightning', () => {
     const key = duplicateKeyOf(exampleOf('LIGHTNING'), 'BTC');
     expect(duplicateKeyOf(exampleOf('LIGHTNING_ACCOUNT'), 'BTC')).toBe(key);
     expect(key).toBe('BTC|LIGHTNING|lightningAddress=amara@wallet.example');
   });
 });
 
-describe('what else is read off details', () => {
-  it('shows an account in a few characters', () => {
+describe('derived values of details', () => {
+  it('shortens an account for display', () => {
     expect(displayIdentifier(exampleOf('USD_ACCOUNT'))).toBe('****6789');
     expect(displayIdentifier(exampleOf('INR_ACCOUNT'))).toBe('a***@okbank');
     expect(displayIdentifier(exampleOf('BASE_WALLET'))).toBe('0x5aAe…eAed');
   });
 
-  it('hides all but four characters of what is secret, keeping lengths', () => {
+  it('masks all but four characters of secret fields and keeps their length', () => {
     const masked = maskAccountInfo(exampleOf('USD_ACCOUNT'));
     expect(masked).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
     expect(maskAccountInfo(exampleOf('BASE_WALLET'))).toEqual(exampleOf('BASE_WALLET'));
@@ -345,7 +345,7 @@ describe('what else is read off details', () => {
     });
   });
 
-  it('fills in the bank of a Singapore BIC, and nothing else', () => {
+  it('adds the bank of a Singapore BIC only', () => {
     const bare = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'OCBCSGSGXXX' });
     expect(completeAccountInfo(bare)).toMatchObject({ bankName: 'OCBC Bank' });
     const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
@@ -355,7 +355,7 @@ describe('what else is read off details', () => {
     expect(completeAccountInfo(exampleOf('EUR_ACCOUNT'))).toEqual(exampleOf('EUR_ACCOUNT'));
   });
 
-  it('knows owners, wallets and what can be pulled', () => {
+  it('returns owner, wallet and debit rail', () => {
     expect(beneficiaryNameOf(exampleOf('EUR_ACCOUNT'))).toBe('Amara Example');
     expect(beneficiaryNameOf(exampleOf('CNY_ACCOUNT'))).toBe('Example Trading Ltd');
     expect(beneficiaryNameOf(exampleOf('BASE_WALLET'))).toBeUndefined();

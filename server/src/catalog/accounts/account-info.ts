@@ -1,7 +1,6 @@
-// What account details mean beyond their schema: whether one of the type's ways to pay is complete,
-// which rails they open, which identifier people know the account by, and when two sets of details
-// are the same account. All of it is read off the row of the type, so nothing here names a type or
-// a currency.
+// Meaning of account details beyond their schema: whether a payment path of the type is complete,
+// the rails, the identifier for display, and equality of two sets of details. All of it is derived
+// from the row of the account type, so no code here names a type or a currency.
 import type { FieldError } from '../../kernel/fault.ts';
 import { isFiat } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
@@ -13,28 +12,28 @@ import { bankOfBic } from './banks.ts';
 import { missingByGuide } from './beneficiaries.ts';
 
 interface ValidateOptions {
-  /** Check digits, checksums and directories count. */
+  /** Also validates check digits, checksums and directories. */
   production: boolean;
-  /** Ask also for what banks like to see in a beneficiary and the schema leaves optional. */
+  /** Also requires beneficiary fields that banks recommend and the schema leaves optional. */
   strictBeneficiary?: boolean;
-  /** Where the details stand in the request; `accountInfo`. */
+  /** Path of the details in the request; default `accountInfo`. */
   prefix?: string;
 }
 
 interface Verdict {
-  /** Every field that is wrong, by its path in the request. */
+  /** Every invalid field, by its path in the request. */
   errors: FieldError[];
-  /** The type cannot be opened in that currency: a matter of its own code, not of a field. */
+  /** The type does not support the currency, which has an error code of its own. */
   currencyMismatch: boolean;
 }
 
-/** Account details as they come from a checked request or from a stored row. */
+/** Account details of a validated request or a stored row. */
 export interface Account {
   readonly accountType: string;
   readonly [field: string]: unknown;
 }
 
-/** The row of the details' type; a type that does not exist is a mistake of ours and throws. */
+/** The row of the account type. Throws for an unknown type, which is a programming error. */
 export function rowOf(info: Account): AccountTypeRow {
   if (!isAccountType(info.accountType)) throw new RangeError(`no type ${info.accountType}`);
   return ACCOUNT_TYPE_ROWS[info.accountType];
@@ -46,12 +45,12 @@ const has = (info: Account, name: string): boolean =>
 const textOf = (info: Account, name: string): string =>
   typeof info[name] === 'string' ? info[name] : '';
 
-/** Whether the account type can hold this currency. */
+/** Whether the account type supports this currency. */
 export function acceptsCurrency(row: AccountTypeRow, currency: string): boolean {
   return row.currencies.length ? row.currencies.includes(currency) : isFiat(currency);
 }
 
-/** Judges details that already passed their schema. */
+/** Validates details that match their schema. */
 export function validateAccountInfo(
   info: Account,
   currency: string,
@@ -75,9 +74,9 @@ export function validateAccountInfo(
 const completePaths = (info: Account, row: AccountTypeRow): readonly Path[] =>
   row.paths.filter((path) => path.needs.every((name) => has(info, name)));
 
-/** When no way to pay is complete: what the one begun is missing, or what could begin one. */
+/** Errors if no payment path is complete: the missing fields of the one begun, or of every path. */
 function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
-  // Rules of Lightning speak for themselves; everything else has at least one way to complete.
+  // Lightning has a rule of its own; every other type has at least one path.
   if (row.kind === 'lightning' || completePaths(info, row).length) return [];
   const begun = row.paths.filter((path) => has(info, path.primary));
   const ways = begun.length ? begun : [row.paths[0] as Path];
@@ -124,7 +123,7 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
   ];
 }
 
-/** The way to pay that the details complete; the first when there are several. */
+/** The first payment path that the details complete. */
 const pathOf = (info: Account): Path | undefined => {
   const row = rowOf(info);
   return completePaths(info, row)[0] ?? row.paths.find((path) => has(info, path.primary));
@@ -143,15 +142,15 @@ export function railsOf(info: Account): PaymentRail[] {
   return row.rails.filter((rail) => open.has(rail));
 }
 
-/** The identifier people know the account by: account number, IBAN, telephone, address. */
+/** The identifier for display: account number, IBAN, telephone number, address. */
 export function primaryIdentifierOf(info: Account): string {
   const path = pathOf(info);
   return path ? textOf(info, path.primary) : '';
 }
 
 /**
- * The three characters that script the sandbox: the last three letters or digits of the primary
- * identifier, before the `@` where it has a domain part.
+ * The three characters that select the sandbox outcome: the last three letters or digits of the
+ * primary identifier, before the `@` if it has a domain.
  */
 export function sandboxSuffixOf(info: Account): string {
   const identifier = primaryIdentifierOf(info);
@@ -161,8 +160,8 @@ export function sandboxSuffixOf(info: Account): string {
 }
 
 /**
- * One text per account: equal for two sets of details that reach the same account in the same
- * currency, however they are spelled. The beneficiary does not count.
+ * Canonical text of an account: equal for two sets of details of the same account and currency in
+ * any spelling. The beneficiary is not part of it.
  */
 export function duplicateKeyOf(info: Account, currency: string): string {
   const row = rowOf(info);
@@ -174,9 +173,7 @@ export function duplicateKeyOf(info: Account, currency: string): string {
   return [currency, canonicalType(info.accountType), ...parts.sort()].join('|');
 }
 
-/**
- * The account in a few characters, for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`.
- */
+/** Short form for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`. */
 export function displayIdentifier(info: Account): string {
   const identifier = primaryIdentifierOf(info);
   const { kind } = rowOf(info);
@@ -191,8 +188,8 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
- * Start and end of the identifier, short enough for a message in which its owner confirms the account. For
- * blockchain addresses more is shown, because similar addresses can be generated.
+ * Start and end of the identifier, for the message in which its owner confirms the account. More of
+ * a blockchain address is shown, because similar addresses can be generated.
  */
 export function shortenedIdentifier(info: Account): string {
   const text = primaryIdentifierOf(info);
@@ -200,9 +197,7 @@ export function shortenedIdentifier(info: Account): string {
   return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
 }
 
-/**
- * The details for those who may look but not pay: all but the last four of secret fields is hidden.
- */
+/** The details for read-only callers: secret fields show their last four characters only. */
 export function maskAccountInfo<T extends Account>(info: T): T {
   const masked: Record<string, unknown> = { ...info };
   for (const [name, { secret }] of Object.entries(rowOf(info).fields)) {
@@ -214,7 +209,7 @@ export function maskAccountInfo<T extends Account>(info: T): T {
   return masked as T;
 }
 
-/** Fills in what follows from the rest: the bank's name from its BIC where it may be left out. */
+/** Adds derived fields: the bank name from the BIC if it was omitted. */
 export function completeAccountInfo<T extends Account>(info: T): T {
   const field = rowOf(info).fields.bankName;
   if (!field?.optional || has(info, 'bankName') || !has(info, 'swiftCode')) return info;
@@ -222,7 +217,7 @@ export function completeAccountInfo<T extends Account>(info: T): T {
   return bankName ? { ...info, bankName } : info;
 }
 
-/** The name to compare with the one the account's institution holds. */
+/** The name for comparison with the one on record at the institution. */
 export function beneficiaryNameOf(info: Account): string | undefined {
   const owner = info.beneficiary as { fullName?: string; legalName?: string } | undefined;
   return owner?.fullName ?? owner?.legalName;
@@ -231,18 +226,16 @@ export function beneficiaryNameOf(info: Account): string | undefined {
 export const isWalletInfo = (info: Account): boolean =>
   ['wallet', 'lightning'].includes(rowOf(info).kind);
 
-/**
- * A wallet whose keys its owner holds: no custodian is named. Lightning is never asked for proof.
- */
+/** A self-custodied wallet: no custodian is named. Lightning needs no proof of ownership. */
 export const isSelfCustody = (info: Account): boolean =>
   rowOf(info).kind === 'wallet' && !has(info, 'vaspName');
 
-/** The rail that can pull money from the account, if any. */
+/** The rail that can debit the account, if any. */
 export const pullRailOf = (info: Account): PaymentRail | undefined => rowOf(info).pull;
 
-/** The chain that a wallet is on, if it is one and its chain has a name. */
+/** The chain of a wallet, if the chain has a name. */
 export const networkOf = (info: Account): string | undefined => rowOf(info).network;
 
-/** The network that a payment leaves over, as its fee is asked for: chains that have a name, Lightning. */
+/** The network of a payment for fee estimates: named chains and Lightning. */
 export const withdrawalNetworkOf = (info: Account): string | undefined =>
   rowOf(info).kind === 'lightning' ? 'LIGHTNING' : networkOf(info);

@@ -1,7 +1,7 @@
-// The few demands of account types that no field can state alone: the shape a PIX key must have for
-// its type, who may own a Chinese bank account, which one of three Lightning destinations is given.
-// Rows name the rules they need. `production` says whether check digits and directories count; the
-// sandbox's magic endings would break the former, and its clients may name any bank.
+// Rules of account types that involve several fields: the form of a PIX key by its type, the owners
+// of Chinese bank accounts, exactly one Lightning destination. Rows name their rules. With
+// `production`, check digits and directories are validated; in the sandbox they are not, because
+// magic suffixes break check digits and any bank name is accepted.
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   type AddressKind,
@@ -29,7 +29,7 @@ const textOf = (info: Details, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** A PIX key has the shape of its type; in production its check digits too. */
+/** A PIX key has the form of its type; in production also valid check digits. */
 export const pixRule: Rule = (info, production) => {
   const [key, type] = [textOf(info, 'pixKey'), textOf(info, 'pixKeyType')];
   if (!key || !type) return [];
@@ -40,7 +40,7 @@ export const pixRule: Rule = (info, production) => {
 
 const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
 
-/** In China a bank account belongs to a firm, and a telephone number to one of two wallets. */
+/** In China a bank account belongs to a business, and a telephone number to one of two wallets. */
 export const chineseRule: Rule = (info) => {
   const wallet = CHINESE_WALLETS.includes(textOf(info, 'bankName') ?? '');
   if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {
@@ -57,7 +57,7 @@ export const chineseRule: Rule = (info) => {
 
 const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
 
-/** Exactly one destination, and of its form. */
+/** Exactly one destination, in its valid form. */
 export const lightningRule: Rule = (info, production) => {
   const given = LIGHTNING.filter((name) => info[name] !== undefined);
   if (given.length !== 1) {
@@ -88,17 +88,17 @@ export const addressRule =
     return [];
   };
 
-/** In production a named custodian is one the directory lists. */
+/** In production the custodian must be in the directory. */
 export const custodianRule: Rule = (info, production) => {
   const name = textOf(info, 'vaspName');
   if (!production || !name || isVasp(name)) return [];
   return wrong('vaspName', 'must be one of the names that listVasps returns');
 };
 
-// Banks there accept nothing but an IBAN.
+// Banks in these countries accept IBANs only.
 const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
 
-/** The bank is in a country, and where banks take only IBANs one is given. */
+/** The country of the bank is known, and an IBAN is present where banks require one. */
 export const swiftRule: Rule = (info, production) => {
   const country = textOf(info, 'country');
   if (!country) return [];
@@ -111,7 +111,7 @@ export const swiftRule: Rule = (info, production) => {
 
 const SHOWN_NAMES = 20;
 
-/** In production the bank is one the rails of this country know, spelled their way. */
+/** In production the bank must be in the directory of its country, in the same spelling. */
 export const bankNameRule =
   (country: string, currency: string): Rule =>
   (info, production) => {

@@ -28,7 +28,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   const row = ACCOUNT_TYPE_ROWS[type];
   const example = exampleOf(type);
 
-  it('takes its example, and gives it back with rails', () => {
+  it('accepts its example and returns it with rails', () => {
     expect(complaints(example)).toEqual([]);
     const banking = row.kind === 'bank' || row.kind === 'mobile';
     const shown = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
@@ -37,11 +37,11 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     if (banking) expect(answer(example)).toBe(false);
   });
 
-  it('tolerates what it does not know', () => {
+  it('ignores unknown fields', () => {
     expect(complaints({ ...example, accountCategory: 'X', paymentRails: 7 })).toEqual([]);
   });
 
-  it('misses each field it demands, and only that', () => {
+  it('reports each missing required field alone', () => {
     const banking = row.kind === 'bank' || row.kind === 'mobile';
     const demanded = [
       ...Object.keys(row.fields).filter((name) => !row.fields[name]?.optional),
@@ -53,7 +53,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     }
   });
 
-  it('refuses a value of the wrong form in every field that has a form', () => {
+  it('rejects an invalid value in every field with a form', () => {
     for (const [name, { schema }] of Object.entries(row.fields)) {
       if (schema.pattern) expect(complaints({ ...example, [name]: '?' }).join()).toContain(name);
       if (schema.enum) expect(complaints({ ...example, [name]: '?' })).toEqual([`${name} enum`]);
@@ -66,7 +66,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     }
   });
 
-  it('asks for the beneficiary its row asks for', () => {
+  it('requires the beneficiary of its row', () => {
     if (row.kind === 'lightning') return;
     const beneficiary = (more: object) => complaints({ ...example, beneficiary: more });
     const required =
@@ -89,7 +89,7 @@ describe('the union', () => {
     expect(complaints({})).toEqual(['accountType required']);
   });
 
-  it('demands exactly the extras of the specification from a person', () => {
+  it('requires exactly the additional fields of the specification from an individual', () => {
     const extras = ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].individual?.required);
     expect(
       extras.map((type) => [type, ACCOUNT_TYPE_ROWS[type].individual?.required?.join()]),
@@ -107,7 +107,7 @@ describe('the union', () => {
     ]);
   });
 
-  it('checks the forms of what a beneficiary may carry', () => {
+  it('validates the fields of a beneficiary', () => {
     const beneficiary = {
       beneficiaryType: 'INDIVIDUAL',
       fullName: 'A',
@@ -127,7 +127,7 @@ describe('the union', () => {
     ]);
   });
 
-  it('has one component per type and way, each with its example', () => {
+  it('has one component per type and direction, each with its example', () => {
     const components: Record<string, Record<string, unknown>> = {};
     toOpenApi(accountInfoCreateSchema, components);
     toOpenApi(accountInfoSchema, components);

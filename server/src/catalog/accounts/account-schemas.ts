@@ -1,7 +1,6 @@
-// The schemas of account details, derived from the rows of the account-type table: what a client
-// sends to create an external account and what it gets back. The answer adds the rails of a bank
-// account and drops the patterns, because a token that may only look gets a number with its middle
-// hidden.
+// Schemas of account details, derived from the rows of the account types: the input of an external
+// account, and its output. The output adds the rails of a bank account and omits patterns, because
+// read-only tokens receive masked numbers.
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { currencyOf } from '../currencies/currencies.ts';
@@ -12,9 +11,7 @@ import type { AccountTypeRow } from './account-type-row.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES, type AccountType } from './account-types.ts';
 import { type Beneficiary, beneficiarySchema } from './beneficiaries.ts';
 
-/**
- * Account details as checked by a schema: the type, the beneficiary, and that type's own fields.
- */
+/** Account details that match a schema: the type, the beneficiary, and the fields of the type. */
 export interface AccountInfo {
   accountType: AccountType;
   beneficiary?: Beneficiary;
@@ -32,7 +29,7 @@ const ExternalAccountType = named(
 export const pascal = (type: string): string =>
   type.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the type is, in a few words for readers of the API reference. */
+/** Description of the type in the API reference. */
 export function typeTitle(type: string, row: AccountTypeRow): string {
   if (row.kind === 'lightning') return 'Lightning destination';
   if (row.kind === 'wallet') return `${pascal(type).replace(/Wallet$|L1$/, '')} wallet`;
@@ -58,7 +55,7 @@ export function fieldProperties(row: AccountTypeRow, relaxed = false): Record<st
   );
 }
 
-/** The rails of an account as a required list, drawn from what its type can have. */
+/** The rails of an account as a required list of those that its type supports. */
 export const railsProperty = (row: AccountTypeRow) =>
   Type.Array(oneOf(row.rails), { description: 'Rails that can transfer funds to this account.' });
 
@@ -88,7 +85,7 @@ function branch(type: AccountType, answer: boolean): TObject {
     ...(answer && banking ? { paymentRails: railsProperty(row) } : {}),
     ...ownerProperties(type, row),
   };
-  // Wallet details look the same both ways and share one component.
+  // Input and output of wallet details are equal and share one component.
   const suffix = answer || !banking ? 'Info' : 'Input';
   const shown = answer && banking ? {} : { examples: [exampleOf(type)] };
   const schema = Type.Object(properties, { title: typeTitle(type, row), ...shown });
@@ -102,13 +99,13 @@ function union(answer: boolean, description: string) {
   );
 }
 
-/** Account details a client sends; rails are worked out, not sent. */
+/** Account details as input; rails are derived. */
 export const accountInfoCreateSchema = named(
   'ExternalAccountInput',
   union(false, 'Account details. `accountType` determines the fields.'),
 );
 
-/** Account details as the API shows them; bank accounts and mobile wallets list their rails. */
+/** Account details as output; bank accounts and mobile wallets list their rails. */
 export const accountInfoSchema = named(
   'ExternalAccountInfo',
   union(true, 'Account details. `accountType` determines the fields.'),

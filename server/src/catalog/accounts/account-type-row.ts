@@ -1,58 +1,57 @@
-// What a row of the account-type table is, and the few shapes nearly all rows have: a bank account,
-// a bank account or a mobile wallet, a mobile wallet, a wallet on a chain. The builders keep the
-// table readable; they hold no facts of their own.
+// The row of an account type, and builders of the common forms: a bank account, a mobile wallet,
+// either of both, a wallet on a chain. Builders contain no data of their own.
 import type { TSchema } from '@sinclair/typebox';
 import type { AddressKind } from '../crypto/addresses.ts';
 import type { PaymentRail } from '../rails/rails.ts';
 import { addressRule, custodianRule, lightningRule, type Rule } from './account-rules.ts';
 import { address, type Field, lightning, opt, phone, provider } from './fields.ts';
 
-/** One way to pay into an account. */
+/** A payment path: fields that together suffice to pay an account. */
 export interface Path {
-  /** The field people know the account by; the sandbox reads its ending. */
+  /** The identifier for display; its suffix selects the sandbox outcome. */
   readonly primary: string;
   /** Required fields; the identifying ones distinguish accounts. */
   readonly needs: readonly string[];
-  /** Rails this way opens. */
+  /** Rails of this path. */
   readonly rails: readonly PaymentRail[];
-  /** A field whose value names the one rail of this way. */
+  /** The field that names the only rail of this path. */
   readonly railField?: string;
 }
 
 export interface AccountTypeRow {
   readonly kind: 'bank' | 'mobile' | 'wallet' | 'lightning';
-  /** Currencies it can be opened in; empty means any state's money. */
+  /** Supported currencies; empty means any fiat currency. */
   readonly currencies: readonly string[];
-  /** Where such accounts are, when that is one country. */
+  /** The country of all such accounts, if there is only one. */
   readonly country?: string;
   readonly rails: readonly PaymentRail[];
   readonly fields: Readonly<Record<string, Field>>;
   readonly paths: readonly Path[];
-  /** What a person as beneficiary must or may have beyond the usual. */
+  /** Additional fields of an individual as beneficiary. */
   readonly individual?: {
     readonly required?: readonly string[];
     readonly extra?: Readonly<Record<string, TSchema>>;
   };
-  /** The rail that can pull money from it. */
+  /** The rail that can debit it. */
   readonly pull?: PaymentRail;
-  /** The chain of a wallet, as transactions on it are labelled. */
+  /** The chain of a wallet, as named in transactions. */
   readonly network?: string;
-  /** The kind of address of a wallet. */
+  /** The address format of a wallet. */
   readonly addressKind?: AddressKind;
-  /** What must hold beyond the fields. */
+  /** Rules that involve several fields. */
   readonly rules?: readonly Rule[];
 }
 
 export type Fields = Record<string, Field>;
 export type Extras = Pick<AccountTypeRow, 'individual' | 'pull' | 'rules'>;
 
-/** A way by `primary` and what else it needs. */
+/** A path with this primary field and the others that it needs. */
 export const by = (primary: string, ...others: string[]): Omit<Path, 'rails'> => ({
   primary,
   needs: [primary, ...others],
 });
 
-/** A bank account with one way to pay. */
+/** A bank account with one payment path. */
 export function bank(
   currency: string,
   where: string | undefined,
@@ -74,7 +73,7 @@ export function bank(
   };
 }
 
-/** A bank account or a mobile wallet: the first paths are bank ones, the last is by telephone. */
+/** A bank account or a mobile wallet: bank paths first, then the one by telephone number. */
 export function bankOrMobile(
   currency: string,
   where: string,
@@ -97,7 +96,7 @@ export function bankOrMobile(
   };
 }
 
-/** A mobile wallet: a telephone number, usually with the operator. */
+/** A mobile wallet: a telephone number, usually with the operator's name. */
 export function mobile(
   currency: string,
   where: string | undefined,
@@ -113,7 +112,7 @@ export function mobile(
 const exactly = (text: string) => text.trim();
 const anyCase = (text: string) => text.trim().toLowerCase();
 
-/** Where capitals mean nothing; in Bitcoin that depends on the form of the address. */
+/** Address formats that ignore case; for Bitcoin this depends on the form of the address. */
 const ONE_SPELLING: Record<AddressKind, (text: string) => string> = {
   evm: anyCase,
   spark: anyCase,

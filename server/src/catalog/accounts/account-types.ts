@@ -1,7 +1,7 @@
-// The kinds of external account, one row each. A row says which fields the details have,
-// which of them make a complete way to pay (a type may have two: a bank account or a mobile
-// wallet), over which rails, and what else is asked. Schemas, validation, funding instructions and
-// forms are derived from here; no other code knows a currency's account by name.
+// External account types, one row each: the fields of the details, the payment paths (a type can
+// have two, such as bank account and mobile wallet), the rails, and the rules. Schemas, validation,
+// funding instructions and forms are derived from these rows; no other code names the account type
+// of a currency.
 import { Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
 import { chineseRule, pixRule, swiftRule } from './account-rules.ts';
@@ -317,6 +317,6 @@ export const ACCOUNT_TYPES = Object.keys(ROWS) as AccountType[];
 
 export const isAccountType = (text: string): text is AccountType => Object.hasOwn(ROWS, text);
 
-/** Two names for one kind of account count as one when accounts are compared. */
+/** Two names of one type are equal when accounts are compared. */
 export const canonicalType = (type: string): string =>
   type === 'LIGHTNING_ACCOUNT' ? 'LIGHTNING' : type;

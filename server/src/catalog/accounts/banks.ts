@@ -1,18 +1,17 @@
-// The institutions that can be named in `bankName`, per country and currency, and the operators of
-// mobile wallets for `provider`. Rails in these countries route by name, so the spelling here is
-// the one to send. A list is a selection of large institutions; an operator's connector may know
-// more.
+// Institutions by country and currency for `bankName`, and operators of mobile wallets for
+// `provider`. Rails in these countries route by name, so the exact spelling is required. Lists
+// contain large institutions only; a connector may support more.
 
 interface Institution {
-  /** What to send as `bankName`. */
+  /** Value of `bankName`. */
   readonly bankName: string;
-  /** What to show to people. */
+  /** Name for display. */
   readonly displayName: string;
   readonly country: string;
   readonly currency: string;
 }
 
-/** Names separated by `|` or a new line; `name=shown` where people know it by another name. */
+/** Names separated by `|` or a new line; `name=display name` if they differ. */
 const BANKS: readonly (readonly [country: string, currency: string, names: string])[] = [
   [
     'BD',
@@ -168,7 +167,7 @@ export const INSTITUTIONS: readonly Institution[] = BANKS.flatMap(([country, cur
   }),
 );
 
-/** Institutions of a country, of a currency, or of both; all of them without a filter. */
+/** Institutions by country, by currency, or by both; all without a filter. */
 export const institutions = (filter: { country?: string; currency?: string } = {}): Institution[] =>
   INSTITUTIONS.filter(
     (each) =>
@@ -176,7 +175,7 @@ export const institutions = (filter: { country?: string; currency?: string } = {
       (filter.currency === undefined || each.currency === filter.currency),
   );
 
-/** The first four letters of a BIC name the bank; only countries where the name may be left out. */
+/** Bank by the first four letters of a BIC, for countries where the name is optional. */
 const BY_BIC: Readonly<Record<string, string>> = {
   'BKCH-SG': 'Bank of China Singapore',
   'CIBB-SG': 'CIMB Bank Singapore',
@@ -192,6 +191,6 @@ const BY_BIC: Readonly<Record<string, string>> = {
   'UOVB-SG': 'United Overseas Bank',
 };
 
-/** The `bankName` a BIC stands for, where that is known. */
+/** The `bankName` of a BIC, if known. */
 export const bankOfBic = (bic: string): string | undefined =>
   BY_BIC[`${bic.slice(0, 4)}-${bic.slice(4, 6)}`];

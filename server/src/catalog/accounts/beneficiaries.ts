@@ -1,6 +1,6 @@
-// Who owns the account at the other end. Every bank account names a person or a firm; a wallet may.
-// A few currencies ask more of a person, and some want more of a firm than the public schema
-// demands: that second list is kept as data and asked only where an operator turns it on.
+// The beneficiary of an external account. Every bank account has one, an individual or a business;
+// a wallet can have one. A few currencies require more fields of an individual. The additional
+// fields of a business are data, and required only if the operator enables them.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -85,7 +85,7 @@ export function beneficiarySchema(row: AccountTypeRow, name: string) {
   );
 }
 
-/** A beneficiary as read from checked account details. */
+/** The beneficiary of validated account details. */
 export type Beneficiary = Static<typeof BusinessBeneficiary> &
   Partial<Static<typeof WalletIndividualBeneficiary>> & {
     beneficiaryType: 'INDIVIDUAL' | 'BUSINESS';
@@ -103,9 +103,9 @@ const BUSINESS_WANTED: Readonly<Record<string, readonly string[]>> = {
 const ADDRESS_PARTS = ['line1', 'city', 'postalCode', 'country'];
 
 /**
- * Fields a bank in this corridor likes to see and the schema does not demand, that are missing:
- * paths below the beneficiary. A person paid in EUR or GBP needs an address; a firm what its
- * currency lists.
+ * Missing fields that banks of this corridor recommend and the schema does not require, as paths
+ * below the beneficiary: the address of an individual paid in EUR or GBP, and the listed fields of
+ * a business.
  */
 export function missingByGuide(beneficiary: Record<string, unknown>, currency: string): string[] {
   const individual = ['EUR', 'GBP'].includes(currency) ? ['address'] : [];

@@ -107,7 +107,7 @@ describe('isCpf, isCnpj', () => {
 });
 
 describe('isCbu', () => {
-  it('accepts a number whose two blocks hold and nothing one digit away', () => {
+  it('accepts valid blocks and rejects each change of one digit', () => {
     const valid = '2850590940090418135201';
     expect(isCbu(valid)).toBe(true);
     expect(oneDigitOff(valid).filter(isCbu)).toEqual([]);
@@ -128,7 +128,7 @@ describe('PIX keys', () => {
     expect([isPixShape(bad, type), isPixKey(bad, type)]).toEqual([false, false]);
   });
 
-  it('has check digits only where the key is a tax number', () => {
+  it('have check digits only if the key is a tax number', () => {
     expect([isPixShape('52998224002', 'CPF'), isPixKey('52998224002', 'CPF')]).toEqual([
       true,
       false,
@@ -138,7 +138,7 @@ describe('PIX keys', () => {
 });
 
 describe('any text', () => {
-  it('is answered, never thrown at', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const check of [isIban, isAbaRouting, isClabe, isCpf, isCnpj, isCbu]) check(text);

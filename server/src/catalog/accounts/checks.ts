@@ -1,6 +1,5 @@
-// Check digits of bank identifiers: each function says whether a text is a well-formed identifier
-// whose own arithmetic holds. Pure, and blind to the environment: who asks decides whether to ask,
-// because the sandbox's magic suffixes would break nearly every one of these sums.
+// Validity of bank identifiers: form and check digits. Pure and independent of the mode; callers
+// skip these checks in the sandbox, where magic suffixes break almost every check digit.
 import { ibanLength } from '../identity/countries.ts';
 
 /** Sum of digit × weight, the weights repeating. Letters count as their ASCII code minus 48. */
@@ -10,7 +9,7 @@ const weighted = (text: string, weights: readonly number[]): number =>
     0,
   );
 
-/** The remainder modulo 97 of a text read as one number, A being 10. */
+/** The remainder modulo 97 of a text as one number; A is 10. */
 function mod97(text: string): number {
   let rest = 0;
   for (const char of text.toUpperCase()) {
@@ -35,11 +34,16 @@ export function isIban(text: string): boolean {
 export const isLei = (text: string): boolean =>
   /^[0-9A-Z]{18}[0-9]{2}$/.test(text) && mod97(text) === 1;
 
-/** US routing number (ABA): nine digits, weights 3 7 1, sum divisible by ten; 000000000 is none. */
+/**
+ * US routing number (ABA): nine digits with weights 3 7 1 and a sum divisible by ten; not
+ * 000000000.
+ */
 export const isAbaRouting = (text: string): boolean =>
   /^[0-9]{9}$/.test(text) && text !== '000000000' && weighted(text, [3, 7, 1]) % 10 === 0;
 
-/** Mexican CLABE: eighteen digits; each of the first seventeen times 3 7 1, taken modulo ten. */
+/**
+ * Mexican CLABE: eighteen digits; each of the first seventeen is multiplied by 3 7 1 modulo ten.
+ */
 export function isClabe(text: string): boolean {
   if (!/^[0-9]{18}$/.test(text)) return false;
   const weights = [3, 7, 1];
@@ -51,8 +55,8 @@ export function isClabe(text: string): boolean {
 const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));
 
 /**
- * Brazilian person number (CPF): eleven digits, the last two are checks; one repeated digit is
- * none.
+ * Brazilian individual tax number (CPF): eleven digits, the last two are check digits; a number of
+ * eleven equal digits is invalid.
  */
 export function isCpf(text: string): boolean {
   if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;
@@ -62,8 +66,8 @@ export function isCpf(text: string): boolean {
 }
 
 /**
- * Brazilian company number (CNPJ): twelve digits, or since July 2026 capitals too, and two check
- * digits.
+ * Brazilian company tax number (CNPJ): twelve digits (since July 2026 also capital letters) and two
+ * check digits.
  */
 export function isCnpj(text: string): boolean {
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;
@@ -97,9 +101,9 @@ const PIX_SHAPES: Record<string, (key: string) => boolean> = {
     /^[0-9A-Za-z]{8}(-[0-9A-Za-z]{4}){3}-[0-9A-Za-z]{12}$/.test(key),
 };
 
-/** Whether a PIX key has the shape its type demands; check digits are another question. */
+/** Whether a PIX key has the form of its type, without check digits. */
 export const isPixShape = (key: string, type: string): boolean => PIX_SHAPES[type]?.(key) ?? false;
 
-/** Whether a PIX key that is a CPF or CNPJ also passes its check digits. */
+/** Whether a PIX key that is a CPF or CNPJ has valid check digits. */
 export const isPixKey = (key: string, type: string): boolean =>
   isPixShape(key, type) && (type === 'CPF' ? isCpf(key) : type === 'CNPJ' ? isCnpj(key) : true);

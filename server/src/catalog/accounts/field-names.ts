@@ -1,5 +1,5 @@
-// What may be asked about a person or a firm at the other end of a payment, by the names platforms
-// use in their configuration and in the maps that carry the answers.
+// Counterparty fields that can be required of an individual or a business, as named in the
+// configuration of platforms and in payer data.
 import { type Static, Type } from '@sinclair/typebox';
 import { named, oneOf } from '../../kernel/schema.ts';
 
@@ -28,7 +28,7 @@ export const COUNTERPARTY_FIELDS = [
 
 export type CounterpartyFieldName = (typeof COUNTERPARTY_FIELDS)[number];
 
-/** What is known of a person or a firm. What is not known is missing or undefined. */
+/** Known values of an individual or a business; unknown ones are absent or undefined. */
 export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 export const CounterpartyFieldName = named(

@@ -1,6 +1,5 @@
-// The fields account details are made of. A field knows its schema, how to write its value so that
-// two spellings of one account compare equal, and the check digits a production account must
-// satisfy. Account types are rows that pick from here, so that a rule about IBANs is written once.
+// The fields of account details: schema, canonical spelling for comparison, and check digits for
+// production. Rows of account types refer to them, so each rule is defined once.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
 import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
@@ -13,15 +12,15 @@ interface Check {
 
 export interface Field {
   readonly schema: TSchema;
-  /** Whether the details are valid without it; a path of the account type may still need it. */
+  /** Whether the schema permits its absence; a payment path may still require it. */
   readonly optional: boolean;
-  /** Whether it helps to say which account this is, as opposed to how to pay into it. */
+  /** Whether it identifies the account, as opposed to how it is paid. */
   readonly identifies: boolean;
-  /** Shown in part only to those who may look but not pay. */
+  /** Masked for read-only callers. */
   readonly secret: boolean;
-  /** One spelling per value. */
+  /** Canonical spelling of a value. */
   readonly normalise: (value: string) => string;
-  /** Asked for production credentials. */
+  /** Additional validation in production. */
   readonly check?: Check;
 }
 
@@ -45,10 +44,10 @@ const text = (description: string, more: Record<string, unknown> = {}) =>
 
 const fixed = (length: number) => ({ minLength: length, maxLength: length });
 
-/** The same field, not demanded by the schema. */
+/** The same field, optional in the schema. */
 export const opt = (one: Field): Field => ({ ...one, optional: true });
 
-/** The same field, not part of what the account is. */
+/** The same field, not part of the account's identity. */
 export const aside = (one: Field): Field => ({ ...one, identifies: false });
 
 const IBAN_CHECK: Check = { holds: isIban, message: 'must be an IBAN with valid check digits' };
@@ -57,7 +56,7 @@ const ABA_CHECK: Check = {
   message: 'must be a routing number with a valid check digit',
 };
 
-/** An IBAN of any country, or of one whose IBANs are `digits` digits after the country letters. */
+/** An IBAN of any country, or with `digits` digits after the country code. */
 export function iban(country?: string, digits = 0): Field {
   const shape = country
     ? { ...fixed(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
@@ -98,7 +97,7 @@ export const bic: Field = field(
     maxLength: 11,
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
   }),
-  // XXX means the head office, and so does no branch at all.
+  // XXX is the head office, like an absent branch code.
   { normalise: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
 );
 
@@ -124,7 +123,7 @@ export const name140 = (description: string): Field =>
 export const note210 = (description: string): Field =>
   field(text(description, { maxLength: 210 }), { identifies: false, normalise: words });
 
-/** A telephone number with country code; `pattern` narrows it to one country. */
+/** A telephone number with country code; `pattern` restricts it to one country. */
 export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
   field(
     text('Phone number of the mobile wallet with + and country calling code.', {
@@ -195,7 +194,7 @@ export const brazilianTaxId: Field = field(
   },
 );
 
-/** A two-letter country; with `values` one of those. */
+/** A two-letter country code; one of `values` if given. */
 export const country = (description: string, values?: readonly string[]): Field =>
   field(
     values
@@ -203,14 +202,14 @@ export const country = (description: string, values?: readonly string[]): Field 
       : text(description, { ...fixed(2), pattern: '^[A-Z]{2}$' }),
   );
 
-/** One of some words, not part of the account's identity. */
+/** One of several values, not part of the account's identity. */
 export const choice = (description: string, values: readonly string[]): Field =>
   field(oneOf(values, { description }), { identifies: false });
 
-/** An address on a chain; `normalise` gives one spelling of it. */
+/** An address on a chain; `normalise` returns its canonical spelling. */
 export const address = (description: string, normalise: Field['normalise']): Field =>
   field(text(description, { minLength: 1, maxLength: 512 }), { normalise });
 
-/** A Lightning destination; capitals mean nothing in any of the three. */
+/** A Lightning destination; none of the three forms is case-sensitive. */
 export const lightning = (description: string, maxLength: number): Field =>
   opt(field(text(description, { minLength: 1, maxLength }), { normalise: lower }));

@@ -1,7 +1,6 @@
-// Addresses on chains and on Lightning. Two questions per kind: does it look like one (asked
-// always), and does its checksum hold (asked for production credentials). The look allows the
-// sandbox's magic endings 002 … 007, since base58 has no zero and such an address could otherwise
-// not be written at all.
+// Addresses on chains and on Lightning. The form is always validated, the checksum in production
+// only. The form permits the sandbox's magic suffixes 002 to 007, which base58 could not contain
+// because it has no zero.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
@@ -40,7 +39,7 @@ function decoded(decode: () => Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The address with the capitals of EIP-55. `text` must look like an EVM address. */
+/** The address with the mixed case of EIP-55. `text` must have the form of an EVM address. */
 export function evmChecksummed(text: string): string {
   const plain = text.slice(2).toLowerCase();
   const hash = keccak_256(utf8ToBytes(plain));
@@ -51,7 +50,7 @@ export function evmChecksummed(text: string): string {
   return `0x${chars.join('')}`;
 }
 
-/** EVM: forty hex digits; where cases are mixed, they must be those of EIP-55. */
+/** EVM: forty hexadecimal digits; mixed case must match EIP-55. */
 export function isEvmAddress(text: string): boolean {
   if (!looksLikeAddress('evm', text)) return false;
   const digits = text.slice(2);
@@ -90,7 +89,7 @@ export function sparkIdentityKey(text: string): Uint8Array | undefined {
   return isKey ? bytes.subarray(2, 35) : undefined;
 }
 
-/** Bitcoin, main network: a key's or script's hash in base58, or a SegWit program. */
+/** Bitcoin, main network: the hash of a key or script in base58, or a SegWit program. */
 const isBitcoinAddress = (text: string): boolean => bitcoinAddress(text)?.network === 'main';
 
 const EXACT: Record<AddressKind, (text: string) => boolean> = {
@@ -104,17 +103,19 @@ const EXACT: Record<AddressKind, (text: string) => boolean> = {
 /** Whether the checksum of an address of this kind holds (main network). */
 export const isAddress = (kind: AddressKind, text: string): boolean => EXACT[kind](text);
 
-/** A Lightning invoice by prefix and alphabet: `lnbc`, or a test network's. */
+/**
+ * The form of a Lightning invoice: the prefix `lnbc`, or that of a test network, and its alphabet.
+ */
 export const looksLikeBolt11 = (text: string): boolean =>
   new RegExp(`^ln(?:bcrt|bc|tbs|tb)(?:[0-9]+[munp]?)?1${BECH32}{10,}$`, 'i').test(text);
 
-/** A Lightning invoice of the main network whose checksum holds. */
+/** A Lightning invoice of the main network with a valid checksum. */
 export const isBolt11 = (text: string): boolean => readBolt11(text)?.network === 'lnbc';
 
-/** A reusable Lightning offer: `lno1` and the bech32 alphabet; offers carry no checksum. */
+/** A reusable Lightning offer: `lno1` and the bech32 alphabet; offers have no checksum. */
 export const isBolt12 = (text: string): boolean =>
   new RegExp(`^lno1${BECH32}(?:${BECH32}|\\+\\s*${BECH32}){9,}$`, 'i').test(text);
 
-/** A Lightning address: `user@domain` with the letters LUD-16 allows, and a `+tag`. */
+/** A Lightning address: `user@domain` with the characters of LUD-16 and an optional `+tag`. */
 export const isLightningAddress = (text: string): boolean =>
   /^[a-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::[0-9]{1,5})?$/i.test(text);

@@ -24,7 +24,7 @@ describe('bitcoinAddress', () => {
     expect(isAddress('bitcoin', text)).toBe(network === 'main');
   });
 
-  it('gives what the output holds', () => {
+  it('returns the hash or key of the output', () => {
     const generator = '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
     const taproot = 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0';
     expect(hex(taproot)?.program).toBe(generator);
@@ -49,7 +49,7 @@ describe('bitcoinAddress', () => {
     expect(isAddress('bitcoin', text)).toBe(false);
   });
 
-  it('lets a magic ending pass by look only', () => {
+  it('accepts a magic suffix by form, not by checksum', () => {
     const magic = '1PMycacnJaSqwwJqjawXBErnLsZ7Rk002';
     expect([looksLikeAddress('bitcoin', magic), isAddress('bitcoin', magic)]).toEqual([
       true,

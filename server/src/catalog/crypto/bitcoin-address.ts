@@ -1,14 +1,14 @@
-// Bitcoin addresses: what each kind contains. The older kinds are base58 with a checksum and a first byte
-// that names the kind and the network; SegWit ones are bech32 (version 0) or bech32m (version 1, Taproot),
-// as BIP-173 and BIP-350 have it. Later versions are not in use yet and are rejected.
+// Decodes Bitcoin addresses. Legacy kinds are base58 with a checksum and a first byte for kind and
+// network; SegWit kinds are bech32 (version 0) or bech32m (version 1, Taproot) as defined by
+// BIP-173 and BIP-350. Later versions are rejected.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 
 export interface BitcoinAddress {
-  /** `test` stands for every network whose coins are worth nothing. */
+  /** `test` covers all test networks. */
   network: 'main' | 'test';
   kind: 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr';
-  /** The hash or key that an output to this address holds. */
+  /** The hash or key of the output script. */
   program: Uint8Array;
 }
 
@@ -55,6 +55,6 @@ function legacy(text: string): BitcoinAddress | undefined {
   }
 }
 
-/** What an address stands for; undefined where a checksum or a length does not fit. */
+/** The decoded address; undefined for an invalid checksum or length. */
 export const bitcoinAddress = (text: string): BitcoinAddress | undefined =>
   segwit(text) ?? legacy(text);

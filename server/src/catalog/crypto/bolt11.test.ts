@@ -79,7 +79,7 @@ describe('a published invoice', () => {
     });
   });
 
-  it('with fields of a wrong length, which are passed over', () => {
+  it('ignores fields with a wrong length', () => {
     const of = (letter: string, length: string, groups: number) =>
       `${letter}p${length}${'q'.repeat(groups)}`;
     const odd = ['p', 'h', 's'].flatMap((letter) => [of(letter, 'n', 51), of(letter, '4', 53)]);
@@ -96,8 +96,8 @@ const NONSENSE =
   `pvjluez${P}dpquwpc4curk03c9wlrswe78q4eyqc7d8d0xqzpuyk0sg5g70me25alkluzd2x62aysf2pyy8edtjeevuv4p2d5` +
   'p76r4zkmneet7uvyakky2zr4cusd45tftc9c5fh0nnqpnl2jfll544esqchsrn';
 
-describe('a text that is no invoice', () => {
-  it('of a hash whose last bits are no bits of it', () => {
+describe('an invalid invoice', () => {
+  it('has a hash with padding bits set', () => {
     const words = [...Array(7).fill(0), 1, 1, 20, ...Array(51).fill(0), 1, ...Array(104).fill(0)];
     expect(readBolt11(bech32.encode('lnbcrt', words, 2_000))).toBeUndefined();
     words[61] = 0;
@@ -125,7 +125,7 @@ describe('a text that is no invoice', () => {
     expect(readBolt11(text)).toBeUndefined();
   });
 
-  it('of whatever else', () => {
+  it('is any other text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(readBolt11(text)).toBeUndefined();
@@ -134,7 +134,7 @@ describe('a text that is no invoice', () => {
   });
 });
 
-it('reads what the sandbox writes', () => {
+it('parses invoices of the sandbox', () => {
   const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const invoices = fc.record({
     prefix: fc.constantFrom('lnbc', 'lnbcrt'),

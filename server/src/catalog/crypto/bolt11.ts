@@ -1,6 +1,6 @@
-// Lightning invoices of BOLT 11, read as far as one must know before paying: network, amount, how long it is
-// good, and the hash that makes it one payment. The checksum is held against; the signature and the features
-// are the business of the node that pays, which refuses what it cannot do.
+// Parses the fields of BOLT 11 invoices that are needed before a payment: network, amount, expiry
+// and payment hash. The checksum is verified; signature and features are left to the node that
+// pays, which rejects what it does not support.
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bech32 } from '@scure/base';
 import type { Time } from '../../kernel/effects.ts';
@@ -10,27 +10,27 @@ type LightningNetwork = 'lnbc' | 'lnbcrt' | 'lntb' | 'lntbs';
 
 export interface Invoice {
   network: LightningNetwork;
-  /** Undefined where the payer chooses. */
+  /** Undefined if the payer chooses the amount. */
   amountMsat: bigint | undefined;
-  /** From this moment on it must not be paid. */
+  /** Time from which it must not be paid. */
   expiresAt: Time;
   /** 32 bytes as hexadecimal digits. */
   paymentHash: string;
 }
 
-/** An invoice has no length of its own; this is what an account may hold. */
+/** Maximum length; the specification defines none, so this is what an account field can hold. */
 const MAX_LENGTH = 4_096;
 const TIMESTAMP_GROUPS = 7;
 const SIGNATURE_GROUPS = 104;
 const HASH_GROUPS = 52;
-/** Where an invoice does not say how long it is good. */
+/** Default expiry. */
 const USUAL_EXPIRY_S = 3_600;
 /** The maximum of a date; an invoice can have a later expiry. */
 const LAST_MOMENT = 8.64e15;
 
 const PREFIX = /^(lnbcrt|lnbc|lntbs|lntb)(?:([1-9]\d{0,20})([munp]?))?$/;
 
-/** Thousandths of a satoshi in one of each unit; `p` is a tenth of one. */
+/** Millisatoshis per unit; `p` is a tenth of one. */
 const MSAT_IN = {
   '': 100_000_000_000n,
   m: 100_000_000n,
@@ -38,7 +38,7 @@ const MSAT_IN = {
   n: 100n,
 } as const;
 
-/** Null for an amount that is none: a part of a thousandth of a satoshi cannot be paid. */
+/** Null for an invalid amount: fractions of a millisatoshi cannot be paid. */
 function amountOf(digits: string, unit: string): bigint | null {
   const count = BigInt(digits);
   if (unit !== 'p') return count * MSAT_IN[unit as keyof typeof MSAT_IN];
@@ -48,10 +48,10 @@ function amountOf(digits: string, unit: string): bigint | null {
 const numberOf = (groups: readonly number[]): number =>
   groups.reduce((sum, group) => sum * 32 + group, 0);
 
-/** Tags as groups of five bits: the payment hash and the seconds until it runs out. */
+/** Tags in groups of five bits: the payment hash and the seconds until expiry. */
 const [HASH_TAG, EXPIRY_TAG] = [1, 6];
 
-/** The first of each tag that has the length it must have; undefined where a field has no end. */
+/** The first of each tag with its required length; undefined for an incomplete field. */
 function fieldsOf(data: readonly number[]): Map<number, readonly number[]> | undefined {
   const fields = new Map<number, readonly number[]>();
   let at = 0;
@@ -68,7 +68,7 @@ function fieldsOf(data: readonly number[]): Map<number, readonly number[]> | und
   return fields;
 }
 
-/** Undefined for a text that is no invoice: another form, a checksum that does not fit, no payment hash. */
+/** Undefined for an invalid invoice: other form, wrong checksum, or no payment hash. */
 export function readBolt11(text: string): Invoice | undefined {
   const decoded = bech32.decodeUnsafe(text, MAX_LENGTH);
   const [, network, digits, unit = ''] = PREFIX.exec(decoded?.prefix ?? '') ?? [];

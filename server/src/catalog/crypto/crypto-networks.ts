@@ -31,18 +31,15 @@ export const WithdrawalNetwork = oneOf(WITHDRAWAL_NETWORKS, {
 });
 
 export interface NetworkFact {
-  /** Of our currencies, those that move on it. */
+  /** Supported currencies on it. */
   readonly currencies: readonly string[];
-  /** What its fee is paid in. */
+  /** Asset of its fee. */
   readonly feeAsset: string;
-  /** What one payment costs, in the smallest unit of the asset: lamports, wei, satoshis. */
+  /** Fee of one payment, in the smallest unit of the asset: lamports, wei, satoshis. */
   readonly fee: bigint;
-  /**
-   * Cents for one smallest unit of the asset; absent where the asset is a currency of ours, which the
-   * rates know.
-   */
+  /** Cents for one smallest unit of the asset; absent if the asset is a currency with rates. */
   readonly price?: Rate;
-  /** Whether a text is an address there; `exact` asks for its checksum too. */
+  /** Whether a text is a valid address; `exact` also verifies its checksum. */
   readonly isAddress: (text: string, exact: boolean) => boolean;
 }
 
@@ -52,7 +49,7 @@ const ofKind = (kind: AddressKind) => (text: string, exact: boolean) =>
 const isLightning = (text: string, exact: boolean) =>
   isBolt12(text) || isLightningAddress(text) || (exact ? isBolt11(text) : looksLikeBolt11(text));
 
-/** An asset of `decimals` digits that costs so many cents. */
+/** An asset with these decimals and this price in cents. */
 const price = (cents: bigint, decimals: number): Rate => ({
   num: cents,
   den: 10n ** BigInt(decimals),
@@ -121,7 +118,7 @@ export const NETWORKS: Readonly<Record<WithdrawalNetwork, NetworkFact>> = {
   },
 };
 
-/** The networks that a currency can leave over, in the order of the enumeration. */
+/** The networks of a currency, in the order of the enumeration. */
 export const networksTo = (currency: string): WithdrawalNetwork[] =>
   WITHDRAWAL_NETWORKS.filter((network) => NETWORKS[network].currencies.includes(currency));
 

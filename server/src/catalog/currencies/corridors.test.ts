@@ -34,7 +34,7 @@ describe('referenceRate', () => {
     expect(scale(sent, rateOf(from, to), 'floor')).toBe(received);
   });
 
-  it('is 1 to itself, exactly inverse backwards, and consistent over a third currency', () => {
+  it('is 1 to itself, exactly inverse in reverse, and consistent over a third currency', () => {
     fc.assert(
       fc.property(anyCode, anyCode, anyCode, (a, b, c) => {
         const [ab, ba, bc, ac] = [rateOf(a, b), rateOf(b, a), rateOf(b, c), rateOf(a, c)];
@@ -48,7 +48,7 @@ describe('referenceRate', () => {
 });
 
 describe('corridors', () => {
-  it('reach every currency an external account can be in, over every rail of its types', () => {
+  it('reach every currency of external accounts over every rail of their types', () => {
     for (const type of ACCOUNT_TYPES) {
       const row = ACCOUNT_TYPE_ROWS[type];
       for (const currency of row.currencies) {
@@ -62,7 +62,7 @@ describe('corridors', () => {
     expect(corridors('XXX', 'EUR')).toEqual([]);
   });
 
-  it('have limits in the sending currency that leave room', () => {
+  it('have a minimum below the maximum in the sending currency', () => {
     for (const from of codes) {
       for (const to of ['EUR', 'KES', 'BTC', 'USD']) {
         for (const { minSending, maxSending } of corridors(from, to)) {

@@ -10,7 +10,7 @@ describe('currencies', () => {
     }
   });
 
-  it('has each code once, in capitals, with a name and a symbol', () => {
+  it('has unique codes in capitals with a name and a symbol', () => {
     expect(new Set(CURRENCIES.map((each) => each.code)).size).toBe(CURRENCIES.length);
     for (const each of CURRENCIES) {
       expect(each.code).toMatch(/^[A-Z]{3,4}$/);
@@ -18,7 +18,7 @@ describe('currencies', () => {
     }
   });
 
-  it('finds, shows and refuses', () => {
+  it('finds and shows known currencies and rejects others', () => {
     expect(currencyView('EUR')).toEqual({ code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 });
     expect(currencyOf('BTC').kind).toBe('crypto');
     expect(findCurrency('SLV')).toBeUndefined();

@@ -1,7 +1,6 @@
-// Every currency the platform can hold, send or receive, with the number of digits of its smallest
-// unit: ISO 4217 exponents for money of states (0 for VND or UGX, 3 for KWD), the ledger unit for
-// digital assets. A wrong exponent is an error by a factor of a hundred, so this is the only place
-// that states them.
+// All supported currencies with the decimals of their smallest unit: ISO 4217 exponents for fiat
+// currencies (0 for VND or UGX, 3 for KWD), the ledger unit for digital assets. This is the only
+// definition of them, because a wrong exponent is an error by a factor of a hundred.
 
 type CurrencyKind = 'fiat' | 'crypto';
 
@@ -9,7 +8,7 @@ export interface CurrencyFact {
   readonly code: string;
   readonly name: string;
   readonly symbol: string;
-  /** Digits after the point; 10 ** decimals smallest units make one unit. */
+  /** Decimals; 10 ** decimals smallest units are one unit. */
   readonly decimals: number;
   readonly kind: CurrencyKind;
 }
@@ -88,12 +87,10 @@ export const CURRENCIES: readonly CurrencyFact[] = [
 
 const BY_CODE = new Map(CURRENCIES.map((currency) => [currency.code, currency]));
 
-/** The currency of a code, or undefined for a code the platform does not know. */
+/** The currency of a code, or undefined for an unknown code. */
 export const findCurrency = (code: string): CurrencyFact | undefined => BY_CODE.get(code);
 
-/**
- * The currency of a code that was checked before; an unknown one is a mistake of ours and throws.
- */
+/** The currency of a validated code. Throws for an unknown one, which is a programming error. */
 export function currencyOf(code: string): CurrencyFact {
   const found = BY_CODE.get(code);
   if (!found) throw new RangeError(`unknown currency ${code}`);

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { feesOn, NO_FEE, serviceFeeOf } from './fees.ts';
 
 describe('serviceFeeOf', () => {
-  it('charges an exchange, hardly a change of form, and nothing where nothing changes', () => {
+  it('charges for an exchange, little for a redemption, and nothing for the same currency', () => {
     expect(serviceFeeOf('USD', 'EUR').variableBps).toBe(50);
     expect(serviceFeeOf('USDC', 'USD').variableBps).toBe(10);
     expect(serviceFeeOf('USD', 'USD')).toEqual(NO_FEE);
   });
 
-  it('takes 5 dollars of 1,000 on the way to euros', () => {
+  it('charges 5 dollars on 1,000 dollars to euros', () => {
     expect(feesOn(100_000n, serviceFeeOf('USD', 'EUR')).total).toBe(500n);
   });
 });
@@ -28,11 +28,11 @@ describe('feesOn', () => {
     });
   });
 
-  it('takes a share of nothing when the fixed parts eat the amount', () => {
+  it('has no variable part if the fixed parts consume the amount', () => {
     expect(feesOn(30n, NO_FEE, { fixed: 50n, variableBps: 100 }).total).toBe(50n);
   });
 
-  it('adds up, for any amount and schedule', () => {
+  it('is the sum of its parts for any amount and schedule', () => {
     const schedule = fc.record({
       fixed: fc.bigInt({ min: 0n, max: 10_000n }),
       variableBps: fc.integer({ min: 0, max: 10_000 }),

@@ -1,8 +1,8 @@
-// What the service charges for an exchange, as data, and how fees come out of an amount. The platform's
-// own fee is set by the platform and priced by the same formula, so it stands here beside it.
+// Fees for currency exchange as data, and their calculation. The fee of the service and the fee
+// that a platform sets use the same formula.
 import { divide } from '../../kernel/money.ts';
 
-/** A fixed part in smallest units of the sending currency and a part in hundredths of a percent. */
+/** A fixed part in smallest units of the sending currency and a variable part in basis points. */
 export interface FeeSchedule {
   readonly fixed: bigint;
   readonly variableBps: number;
@@ -10,7 +10,7 @@ export interface FeeSchedule {
 
 export const NO_FEE: FeeSchedule = { fixed: 0n, variableBps: 0 };
 
-/** Dollars and what is redeemed for a dollar: nothing is exchanged between them but the form. */
+/** US dollars and tokens redeemable for them: between these no fee is charged. */
 const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDB', 'USDC', 'USDT']);
 
 const SERVICE_FEES = {
@@ -19,7 +19,7 @@ const SERVICE_FEES = {
   exchange: { fixed: 0n, variableBps: 50 },
 } as const satisfies Record<string, FeeSchedule>;
 
-/** The service's fee on money that leaves as `sending` and arrives as `receiving`. */
+/** The fee of the service for a payment from `sending` to `receiving`. */
 export function serviceFeeOf(sending: string, receiving: string): FeeSchedule {
   if (sending === receiving) return SERVICE_FEES.same;
   const dollars = DOLLARS.has(sending) && DOLLARS.has(receiving);
@@ -29,7 +29,7 @@ export function serviceFeeOf(sending: string, receiving: string): FeeSchedule {
 /** Fees on one amount, in smallest units of the sending currency. */
 interface Fees {
   readonly fixed: bigint;
-  /** The variable parts, each rounded half up by itself. */
+  /** The variable parts, each rounded half up. */
   readonly serviceVariable: bigint;
   readonly platformVariable: bigint;
   readonly service: bigint;
@@ -40,8 +40,8 @@ interface Fees {
 const BPS = 10_000n;
 
 /**
- * Fees that come out of `sendingAmount`. The variable parts are taken of what the fixed parts leave, and
- * of nothing when they leave nothing; the total may exceed the amount, which the caller has to refuse.
+ * Fees deducted from `sendingAmount`. Variable parts apply to the amount after fixed parts, or to
+ * zero; the total may exceed the amount, which the caller must reject.
  */
 export function feesOn(
   sendingAmount: bigint,

@@ -1,4 +1,4 @@
-// Money as the API and people see it, with the decimals of its currency.
+// Formats amounts with the decimals of their currency, for the API and for people.
 import { type Money, type Rate, readable } from '../../kernel/money.ts';
 import { currencyOf, currencyView, findCurrency } from './currencies.ts';
 
@@ -8,7 +8,7 @@ export const moneyView = ({ amount, currency }: Money) => ({
   currency: currencyView(currency),
 });
 
-/** Whole units of the currency of `of` for one whole unit of that of `per`. */
+/** Exchange rate in whole units of `of` for one whole unit of `per`. */
 export function wholeUnitRate(of: Money, per: Money): Rate {
   const unitOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
   return { num: of.amount * unitOf(per), den: per.amount * unitOf(of) };

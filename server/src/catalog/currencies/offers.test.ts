@@ -9,12 +9,12 @@ import {
 } from './offers.ts';
 
 describe('offers', () => {
-  it('offers everything where nothing stands against it', () => {
+  it('offers all currencies in unrestricted regions', () => {
     expect(CURRENCIES.every(({ code }) => isOfferedIn('US', code))).toBe(true);
     expect(regionsOffering('USD')).not.toContain('KP');
   });
 
-  it('leaves gaps where law does', () => {
+  it('excludes currencies where the law prohibits them', () => {
     expect(isOfferedIn('DE', 'USDT')).toBe(false);
     expect(isOfferedIn('EU', 'USDT')).toBe(false);
     expect(isOfferedIn('DE', 'USDC')).toBe(true);
@@ -26,7 +26,7 @@ describe('offers', () => {
     expect(regionsOffering('USDT')).toContain('US');
   });
 
-  it('knows regions', () => {
+  it('recognises regions', () => {
     expect(['US', 'EU', 'NO', 'XX', 'us', ''].map(isRegion)).toEqual([
       true,
       true,
@@ -37,7 +37,7 @@ describe('offers', () => {
     ]);
   });
 
-  it('asks only for facts that have a name', () => {
+  it('requires known fields only', () => {
     const asked = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
     expect(asked.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
     expect(providerRequiredCustomerFields('INR')).toEqual(['FULL_NAME']);

@@ -5,7 +5,7 @@ import type { CounterpartyFieldName } from '../accounts/field-names.ts';
 import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
 import { type CurrencyFact, findCurrency } from './currencies.ts';
 
-// Domestic systems that refuse a payment whose sender has no name. Elsewhere nothing is asked up front.
+// Domestic systems that reject payments without the sender's name. Others require nothing.
 const NAME_FIRST: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
 
 const NEEDED = new Map<string, readonly CounterpartyFieldName[]>([
@@ -16,15 +16,15 @@ const NEEDED = new Map<string, readonly CounterpartyFieldName[]>([
   ['KRW', ['FULL_NAME', 'BIRTH_DATE']],
 ]);
 
-/** What must be known of a platform's own customer before it may use the currency. */
+/** Customer data required before a platform's own customer can use the currency. */
 export const providerRequiredCustomerFields = (
   currency: string,
 ): readonly CounterpartyFieldName[] => NEEDED.get(currency) ?? [];
 
-/** A region is a country, or EU for the whole of it. */
+/** A region is a country, or EU for all its members. */
 export const isRegion = (code: string): boolean => code === 'EU' || COUNTRY_CODES.includes(code);
 
-/** Whether customers of this region or country must prove their contacts and sign strongly. */
+/** Whether customers of this region or country need verified contacts and strong authentication. */
 export const needsScaIn = (region: string): boolean => region === 'EU' || scaRegion.has(region);
 
 interface Gap {
@@ -35,9 +35,9 @@ interface Gap {
 const GAPS: readonly Gap[] = [
   // No issuer of USDT is authorised under the European regulation of crypto-assets.
   { regions: needsScaIn, currencies: ({ code }) => code === 'USDT' },
-  // Trading digital assets is banned there.
+  // Trading digital assets is prohibited.
   { regions: (region) => region === 'CN', currencies: ({ kind }) => kind === 'crypto' },
-  // Under comprehensive sanctions: nothing is served.
+  // Comprehensive sanctions: no service.
   { regions: (region) => ['CU', 'IR', 'KP'].includes(region), currencies: () => true },
 ];
 
@@ -48,6 +48,6 @@ export function isOfferedIn(region: string, currency: string): boolean {
   return !GAPS.some((gap) => gap.regions(region) && gap.currencies(fact));
 }
 
-/** Every region a currency is offered in. */
+/** All regions in which a currency is offered. */
 export const regionsOffering = (currency: string): string[] =>
   ['EU', ...COUNTRY_CODES].filter((region) => isOfferedIn(region, currency));

@@ -1,7 +1,6 @@
-// Fixed mid rates against the US dollar, shipped so that the sandbox and every test get the same
-// answer on every machine and day. They are plausible, not current; production asks a rate
-// provider. A rate is a fraction of bigints from smallest unit to smallest unit, so no decimal is
-// ever lost on the way.
+// Fixed mid rates against the US dollar, so that the sandbox and tests are reproducible. They are
+// plausible, not current; production uses a rate provider. A rate is a fraction of bigints from
+// smallest unit to smallest unit and loses no digits.
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
@@ -64,9 +63,7 @@ const PER_USD: Readonly<Record<string, string>> = {
   ZMW: '23.5',
 };
 
-/**
- * What one unit costs in US dollars, for what is worth more than a dollar by orders of magnitude.
- */
+/** US dollars for one unit, for currencies worth orders of magnitude more than a dollar. */
 const USD_PER_UNIT: Readonly<Record<string, bigint>> = { BTC: 120_048n };
 
 /** A decimal text as a fraction: `17.25` is 1725 / 100. */
@@ -88,7 +85,7 @@ function divisor(a: bigint, b: bigint): bigint {
 
 /**
  * The mid rate from one currency to another: smallest units of `to` for one smallest unit of
- * `from`, in lowest terms. Undefined when either currency has no reference.
+ * `from`, in lowest terms. Undefined if either currency has no reference rate.
  */
 export function referenceRate(from: string, to: string): Rate | undefined {
   const [source, target] = [findCurrency(from), findCurrency(to)];

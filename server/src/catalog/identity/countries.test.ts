@@ -9,7 +9,7 @@ import {
 } from './countries.ts';
 
 describe('countries', () => {
-  it('are the 249 of ISO 3166-1, each once', () => {
+  it('are the 249 of ISO 3166-1 without duplicates', () => {
     expect(COUNTRY_CODES).toHaveLength(249);
     expect(new Set(COUNTRY_CODES).size).toBe(249);
     for (const code of COUNTRY_CODES) {
@@ -32,12 +32,12 @@ describe('countries', () => {
     expect(['GB', 'CH', 'US'].some((code) => scaRegion.has(code))).toBe(false);
   });
 
-  it('knows how long an IBAN is', () => {
+  it('have the length of an IBAN', () => {
     expect(['NO', 'DE', 'GB', 'MT', 'LC'].map(ibanLength)).toEqual([15, 22, 22, 31, 32]);
     expect(ibanLength('US')).toBeUndefined();
   });
 
-  it('without postal codes are countries, each named once', () => {
+  it('without postal codes are known and listed once', () => {
     expect([...withoutPostalCodes].filter((code) => !isCountry(code))).toEqual([]);
     expect([...withoutPostalCodes]).toEqual([...withoutPostalCodes].sort());
     const some = ['AE', 'HK', 'QA', 'DE', 'US', 'GB'];

@@ -1,12 +1,11 @@
-// What a token of an identity provider must say, apart from its signature: who issued it to which app about
-// which user, and that it is fresh. Every environment holds tokens to these rules; whether the signature is
-// the provider's own is for the one that can ask the provider. Reasons name the claim and repeat nothing of
-// the token.
+// Claims of an OpenID Connect token: issuer, audience, subject and times. They are validated in
+// every mode; the signature is verified by the connector, which has the keys of the provider. Error
+// reasons name the claim and contain nothing of the token.
 import type { Time } from '../../kernel/effects.ts';
 
-/** What a token says, once it was found genuine. */
+/** Claims of a valid token. */
 export interface OidcIdentity {
-  /** As the provider spells it; one provider has one spelling. */
+  /** In the canonical spelling of the provider. */
   issuer: string;
   audience: string;
   subject: string;
@@ -15,15 +14,15 @@ export interface OidcIdentity {
 }
 
 /**
- * `malformed`: no such token, or of a provider that is not known here. `refused`: a good form, but not to be
- * believed. `reason` is a sentence for a person and repeats nothing of the token.
+ * `malformed`: not a token, or of an unknown provider. `refused`: well-formed and invalid. `reason`
+ * is a sentence for people and contains nothing of the token.
  */
 export type OidcProblem = { problem: 'malformed' | 'refused'; reason: string };
 export type OidcVerdict = { identity: OidcIdentity } | OidcProblem;
 
-/** A token taken apart, with nothing of it believed yet. */
+/** A parsed token without validation of its claims. */
 export interface OidcToken {
-  /** Of a supported provider, in its one spelling. */
+  /** A supported provider, in its canonical spelling. */
   issuer: string;
   header: Readonly<Record<string, unknown>>;
   claims: Readonly<Record<string, unknown>>;
@@ -31,24 +30,24 @@ export interface OidcToken {
 
 const GOOGLE = 'https://accounts.google.com';
 
-/** Providers that every installation takes, and what they are called in what a wallet signs. */
+/** Built-in providers, and their names in the text that a wallet signs. */
 const NAMES: Readonly<Record<string, string>> = {
   [GOOGLE]: 'Google',
   'https://appleid.apple.com': 'Apple',
 };
 
-/** Providers that write their name in more than one way. */
+/** Providers with several spellings of their name. */
 const SPELLINGS: Readonly<Record<string, string>> = { 'accounts.google.com': GOOGLE };
 
 export const OIDC_ISSUERS: readonly string[] = Object.keys(NAMES);
 
-/** What a person calls a provider: of one that an operator named, its host. */
+/** Display name of a provider; the host for one that the operator added. */
 export const providerName = (issuer: string): string => NAMES[issuer] ?? new URL(issuer).host;
 
 const MAX_AGE_S = 60;
-/** Clocks differ. */
+/** Tolerated difference of clocks. */
 const AHEAD_S = 5;
-/** As OpenID Connect has it. */
+/** Maximum length in OpenID Connect. */
 const MAX_SUBJECT = 255;
 const MAX_EMAIL = 320;
 
@@ -68,7 +67,7 @@ function jsonOf(segment: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Takes a token apart; `further` are the providers beside those that are always taken. */
+/** Parses a token; `further` are providers in addition to the built-in ones. */
 export function readOidcToken(
   token: string,
   further: readonly string[],
@@ -87,13 +86,13 @@ export function readOidcToken(
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTime = (value: unknown): value is number => Number.isFinite(value);
 
-/** A token for several apps says nothing about which of them asked for it. */
+/** A token for several apps does not identify the app that requested it. */
 function audienceOf(aud: unknown): string | undefined {
   const one = Array.isArray(aud) && aud.length === 1 ? aud[0] : aud;
   return isText(one) ? one : undefined;
 }
 
-/** What stands against the times of a token, as a sentence. */
+/** The error of the token's times, as a sentence. */
 function staleness({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | undefined {
   const seconds = now / 1000;
   if (!isTime(iat)) return 'The iat of the token is not a number.';
@@ -106,7 +105,7 @@ function staleness({ iat, exp, nbf }: OidcToken['claims'], now: Time): string | 
   return nbf - seconds > AHEAD_S ? 'The token is not valid yet.' : undefined;
 }
 
-/** What a token of a good form says, where its claims hold. */
+/** The validated claims of a well-formed token. */
 export function judgeOidcClaims({ issuer, claims }: OidcToken, now: Time): OidcVerdict {
   const { sub, email, nonce } = claims;
   const audience = audienceOf(claims.aud);

@@ -1,6 +1,6 @@
-// Check digits of the numbers by which countries identify natural persons for tax. Each function takes the
-// compact form of a number (capitals, no separators) that already has the shape of its country. Only
-// algorithms that the issuing authority publishes stand here; a country without one is judged by shape.
+// Check digits of tax identifiers of individuals, by country. Input is the compact form (capitals,
+// no separators) with the valid form of its country. Only algorithms published by the issuing
+// authority are included; for other countries the form alone is validated.
 import { isCpf } from '../accounts/checks.ts';
 
 type Check = (compact: string) => boolean;
@@ -60,13 +60,13 @@ function baltic(text: string): boolean {
 
 function belgian(text: string): boolean {
   const [number, check] = [Number(text.slice(0, 9)), Number(text.slice(9))];
-  // Persons born from 2000 on have a 2 in front of the number that is checked.
+  // For persons born since 2000 a 2 precedes the number.
   return [number, 2_000_000_000 + number].some((each) => 97 - (each % 97) === check);
 }
 
 const SPANISH = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
-/** DNI and NIE; the letters K, L and M have no published check. */
+/** DNI and NIE; for the letters K, L and M no check is published. */
 function spanish(text: string): boolean {
   if (/^[KLM]/.test(text)) return true;
   const number = text.slice(0, 8).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter)));
@@ -127,7 +127,7 @@ function russian(text: string): boolean {
   return mod11Then10(weights.slice(1))(text) && mod11Then10(weights)(text);
 }
 
-/** The number of a citizen; ten digits are the tax number of others, which is judged by shape. */
+/** The number of a citizen; the ten-digit tax number of others is validated by form. */
 function turkish(text: string): boolean {
   if (text.length === 10) return true;
   const odd = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
@@ -160,7 +160,7 @@ function japanese(text: string): boolean {
   return (rest <= 1 ? 0 : 11 - rest) === digit(text, 11);
 }
 
-/** Nine digits; those of eight are older and judged by shape. */
+/** Nine digits; older numbers of eight digits are validated by form. */
 const australian: Check = (text) =>
   text.length === 8 || sumOf(text, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
 

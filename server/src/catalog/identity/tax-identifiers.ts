@@ -1,27 +1,26 @@
-// The number by which each country identifies natural persons for tax, as data: its name, an example, the
-// shape it is judged by, and where that is published. A shape is strict only where the publication is; every
-// other country takes any number of letters and digits. Which of these a person gives follows from
-// nationality and residence. Pure, and shared with the hosted page.
+// Tax identifiers of individuals by country, as data: name, example, form, and source. The form is
+// strict only if its publication is; other countries accept any letters and digits. Nationality and
+// residence determine which identifier a person has. Pure, and shared with the hosted page.
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
 
 export interface TaxIdentifier {
-  /** What the country calls the number. */
+  /** Name of the number in the country. */
   name: string;
-  /** As it is usually written; absent where no format is recorded. */
+  /** Example in the usual notation; absent if no format is known. */
   example?: string;
-  /** Of the compact form: capitals, without blanks and separators. */
+  /** Pattern of the compact form: capitals, without spaces and separators. */
   pattern: string;
-  /** False where residents are not given a number, or only those who trade. */
+  /** False if residents, or residents without a business, receive no number. */
   isIssued: boolean;
-  /** Where the facts of this row are published. */
+  /** Source of this row. */
   source: string;
 }
 
-/** The United States and the territories whose residents have its numbers. */
+/** The United States and territories with US numbers. */
 const US_TERRITORIES: readonly string[] = ['US', 'AS', 'GU', 'MP', 'PR', 'UM', 'VI'];
 
-/** Territories whose residents have the number of another country. */
+/** Territories that use the number of another country. */
 const SAME_AS: Readonly<Record<string, string>> = {
   ...{ AX: 'FI', GL: 'DK', SJ: 'NO' },
   ...{ GF: 'FR', GP: 'FR', MQ: 'FR', RE: 'FR', YT: 'FR' },
@@ -30,7 +29,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
 const OECD = 'OECD, Tax Identification Numbers';
 const EU = 'European Commission, TIN';
 
-/** Separators that numbers are written with and that are not part of them. */
+/** Separators in written numbers. */
 const SEPARATORS = /[\s.\-/()'’_]/g;
 
 const ANY = '^[\\p{L}\\p{N}&,]{3,30}$';
@@ -38,7 +37,7 @@ const digits = (...counts: string[]): string => `^(${counts.map((n) => `\\d{${n}
 
 type Row = readonly [name: string, example: string, pattern: string];
 
-/** Members of the EU, as the European Commission publishes them. */
+/** Members of the EU, from the publications of the European Commission. */
 const OF_EU: Readonly<Record<string, Row>> = {
   AT: ['Abgabenkontonummer', '93 173/6581', digits('9')],
   BE: ['Numéro national / Rijksregisternummer', '85.07.30-033.28', digits('11')],
@@ -73,7 +72,7 @@ const OF_EU: Readonly<Record<string, Row>> = {
   SK: ['Rodné číslo / DIČ', '771116/7420', digits('9', '10')],
 };
 
-/** Jurisdictions whose own page of the OECD's collection fixes the form. */
+/** Jurisdictions that define the form on their page of the OECD's collection. */
 const OF_OECD: Readonly<Record<string, Row>> = {
   AD: ['Número de Registre Tributari (NRT)', 'F-123456-Z', '^[A-Z]\\d{6}[A-Z]$'],
   AL: ['NIPT / national ID', 'I12345678A', '^[A-Z]\\d{8}[A-Z]$'],
@@ -104,7 +103,7 @@ const OF_OECD: Readonly<Record<string, Row>> = {
   ZA: ['Tax reference number', '0001339050', '^[01239]\\d{9}$'],
 };
 
-/** Countries whose own authority, named last, publishes the form. */
+/** Countries whose authority, the last element, publishes the form. */
 const NATIONAL: Readonly<Record<string, readonly [...Row, authority: string]>> = {
   KE: ['PIN', 'A123456789B', '^A\\d{9}[A-Z]$', 'Kenya Revenue Authority'],
   KZ: ['ЖСН / ИИН', '880131300123', digits('12'), 'State Revenue Committee of Kazakhstan'],
@@ -115,14 +114,14 @@ const NATIONAL: Readonly<Record<string, readonly [...Row, authority: string]>> =
   VN: ['Mã số thuế', '8001234567', digits('10', '12', '13'), 'Vietnamese Department of Taxation'],
 };
 
-/** Listed by the OECD; the form varies, or has changed too often to be held against a person. */
+/** Listed by the OECD with several or changing forms, so the form is not validated. */
 const VARYING = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA PK SA
 SC SM SX TT UY VC WS`;
 
 const IRS = 'IRS, list of jurisdictions that do not issue foreign TINs';
 const CRS = 'self-certification guidance on the Common Reporting Standard';
 
-/** Residents have no number for tax, or only those who trade have one: a document is enough. */
+/** Residents, or residents without a business, have no tax number: a document is sufficient. */
 const NOT_ISSUED: Readonly<Record<string, string>> = {
   ...{ AE: OECD, AI: OECD, BH: OECD, BS: OECD, KW: OECD },
   ...{ BM: IRS, KY: IRS, VG: IRS },
@@ -158,7 +157,7 @@ const RECORDED = new Map<string, TaxIdentifier>([
 
 const UNRECORDED: TaxIdentifier = { ...GENERAL, isIssued: true, source: 'none recorded' };
 
-/** By the code of every country whose residents are not identified by a number of the United States. */
+/** By country code, for residents without US numbers. */
 export const TAX_IDENTIFIERS: ReadonlyMap<string, TaxIdentifier> = new Map(
   COUNTRY_CODES.filter((code) => !US_TERRITORIES.includes(code)).map((code) => [
     code,
@@ -166,7 +165,7 @@ export const TAX_IDENTIFIERS: ReadonlyMap<string, TaxIdentifier> = new Map(
   ]),
 );
 
-/** Whether residents of this country have numbers of the United States. */
+/** Whether residents of this country have US numbers. */
 export const hasUsNumbers = (country: unknown): boolean =>
   typeof country === 'string' && US_TERRITORIES.includes(country);
 
@@ -181,25 +180,27 @@ function patternOf(source: string): RegExp {
   return known;
 }
 
-/** Whether a number has the shape of its country. */
+/** Whether a number has the form of its country. */
 export function isTaxIdentifier(country: string, text: string): boolean {
   const { pattern } = TAX_IDENTIFIERS.get(country) ?? UNRECORDED;
   return patternOf(pattern).test(compactTaxIdentifier(text));
 }
 
-/** Whether the check digits of a number hold, where it has the shape of its country and has any. */
+/**
+ * Whether the check digits are valid, for a number of valid form in a country with check digits.
+ */
 export function holdsCheckDigits(country: string, text: string): boolean {
   if (!isTaxIdentifier(country, text)) return true;
   const check = TAX_IDENTIFIER_CHECKS[SAME_AS[country] ?? country];
   return check?.(compactTaxIdentifier(text)) ?? true;
 }
 
-/** Which number a person gives: one of the United States, that of another country, or none. */
+/** The identifier of a person: a US number, one of another country, or none. */
 type NeededIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
- * US persons are citizens and residents. Of others the country of residence decides, because a number for
- * tax is issued by the country that taxes; until it is known, the country of citizenship.
+ * US persons are citizens and residents. For others the country of residence decides, because it
+ * issues the number; until it is known, the country of citizenship.
  */
 export function neededIdentifier(person: {
   nationality?: unknown;

@@ -7,7 +7,7 @@ interface Kind<Document extends string> {
   about: About;
   /** Message for the person who resolves it. Never contains entered data. */
   reason: string;
-  /** Documents of which one would do. */
+  /** Documents of which one is sufficient. */
   accepted?: readonly Document[];
 }
 
@@ -101,7 +101,7 @@ type FindingKind = Kind<Accepting['accepted'][number]>;
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 
-/** Whether a word names a type of finding. */
+/** Whether a text is a type of finding. */
 export const isFindingType = (word: string): word is FindingType => Object.hasOwn(FINDINGS, word);
 
 export const findingKind = (type: FindingType): FindingKind => FINDINGS[type];

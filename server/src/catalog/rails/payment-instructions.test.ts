@@ -54,7 +54,7 @@ describe('PaymentInstructions', () => {
     expect(complaints({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
   });
 
-  it('INR asks for no reference, SWIFT for the holder instead', () => {
+  it('INR requires no reference, SWIFT the account holder instead', () => {
     expect(complaints(coordinates('INR_ACCOUNT'))).toEqual([]);
     const swift = coordinates('SWIFT_ACCOUNT');
     expect(complaints(swift)).toEqual(['accountHolderName required']);

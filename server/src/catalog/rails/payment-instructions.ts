@@ -1,7 +1,6 @@
-// Where money can be sent so that it arrives on one of our accounts: bank coordinates, a wallet
-// address, an invoice, a code to scan. Most forms are the fields of the external account of that
-// currency with rails and a reference added, so they are derived from the same rows; the few that
-// are not are written out.
+// Payment instructions for deposits to an internal account: bank coordinates, a wallet address, an
+// invoice, a QR code. Most forms are derived from the account type of the currency with rails and a
+// reference added; the others are defined here.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
@@ -18,7 +17,7 @@ const bankName = text('Name of the bank.', { minLength: 1, maxLength: 255 });
 const bankAddress = (maxLength: number) =>
   optional(text('Address of the bank in one line.', { minLength: 1, maxLength }));
 
-/** What a currency's form has instead of the usual required reference. */
+/** Fields that replace the required reference in the form of a currency. */
 const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
   USD_ACCOUNT: {
     reference,
@@ -93,7 +92,7 @@ const OWN: Readonly<Record<string, { title: string; properties: Properties }>> =
   },
 };
 
-/** Bank accounts without a way to pay in, and a chain money is not collected on. */
+/** Bank account types without deposits, and a chain on which no deposits are collected. */
 const NO_PAY_IN: ReadonlySet<string> = new Set([
   'ILS_ACCOUNT',
   'TRY_ACCOUNT',
@@ -122,7 +121,7 @@ const PaymentAccountType = named(
   oneOf(PAY_IN_TYPES, { description: 'Type of the account or address. It determines the fields.' }),
 );
 
-/** Where to pay, as the API shows it. */
+/** Payment instructions in the API. */
 export interface PaymentAccountInfo {
   accountType: string;
   [field: string]: unknown;
@@ -136,7 +135,7 @@ const branches = Object.fromEntries([
   ]),
 ]) as Record<string, TSchema>;
 
-/** Whether payers put a reference on money that they send to a form. */
+/** Whether payers add a reference in this form. */
 export const takesReference = (form: string): boolean =>
   'reference' in (branches[form]?.properties ?? {});
 
@@ -166,7 +165,7 @@ export const PaymentInstructions = named(
 );
 export type PaymentInstructions = Static<typeof PaymentInstructions>;
 
-/** Which forms collect a currency, best first; a currency that is not here cannot be paid in. */
+/** Forms by currency, the preferred one first; other currencies cannot be deposited. */
 const PAY_IN: Readonly<Record<string, readonly string[]>> = {
   USD: ['USD_ACCOUNT'],
   EUR: ['EUR_ACCOUNT'],

@@ -41,11 +41,11 @@ interface RailFact {
   readonly settlementSeconds: number;
   /** Arrives within a minute, at any hour. */
   readonly instant: boolean;
-  /** Place in the order of cost, 1 is cheapest; orders the automatic choice. */
+  /** Rank by cost, 1 is the cheapest; used by the automatic choice. */
   readonly costRank: number;
-  /** A payment can be called back until it settles. */
+  /** A payment can be recalled until it settles. */
   readonly cancellable: boolean;
-  /** Largest payment in whole US dollars; the amount converts at the reference rate. */
+  /** Maximum payment in whole US dollars; converted at the reference rate. */
   readonly maxUsd: bigint;
 }
 
@@ -99,8 +99,8 @@ export const RAILS: Readonly<Record<PaymentRail, RailFact>> = {
 export const isRail = (text: string): text is PaymentRail => Object.hasOwn(RAILS, text);
 
 /**
- * The rail the service takes when the sender names none: of those that admit the amount the
- * cheapest instant one, else the cheapest. `admits` answers whether a rail carries the amount.
+ * The rail if the sender names none: the cheapest instant rail that permits the amount, otherwise
+ * the cheapest. `admits` returns whether a rail permits the amount.
  */
 export function chooseRail(
   rails: readonly PaymentRail[],

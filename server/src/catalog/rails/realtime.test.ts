@@ -5,7 +5,7 @@ import { RAILS } from './rails.ts';
 import { REALTIME_FIAT, realtimeWays } from './realtime.ts';
 
 describe('realtimeWays', () => {
-  it('answers for money of states without a network', () => {
+  it('needs no network for fiat currencies', () => {
     expect(realtimeWays('USD')).toEqual({
       isCrypto: false,
       networks: [],
@@ -28,7 +28,7 @@ describe('realtimeWays', () => {
     expect(realtimeWays(currency, network)).toMatchObject({ isCrypto: true, forms, ttlMs });
   });
 
-  it('knows the networks of each digital asset', () => {
+  it('lists the networks of each digital asset', () => {
     const networks = (code: string) => realtimeWays(code)?.networks;
     expect(networks('USDC')).toEqual(['SOLANA', 'BASE', 'POLYGON', 'ETHEREUM']);
     expect(networks('USDT')).toEqual(['TRON', 'ETHEREUM', 'SOLANA', 'PLASMA']);
@@ -39,7 +39,7 @@ describe('realtimeWays', () => {
     }
   });
 
-  it('takes money of states over instant rails only, in forms that exist', () => {
+  it('uses instant rails only for fiat currencies, in existing forms', () => {
     for (const [code, { form, rails }] of Object.entries(REALTIME_FIAT)) {
       expect(findCurrency(code)?.kind).toBe('fiat');
       expect(PAY_IN_TYPES).toContain(form);

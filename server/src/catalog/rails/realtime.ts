@@ -1,7 +1,6 @@
-// What can fund a payment within minutes, so that a quote can wait for the money: which currencies, over
-// which rails or networks, and for how long the price is kept meanwhile. Slow ways such as ACH are left out
-// on purpose. Ask `realtimeWays(currency, network?): RealtimeWays | undefined`; networks follow from the
-// forms in which a digital asset is collected, so a new form opens its network by itself.
+// Funding of a payment within minutes, for quotes with a REALTIME_FUNDING source: currencies, rails
+// or networks, and validity of the quote. Slow rails such as ACH are excluded. Networks follow from
+// the forms in which a digital asset is collected.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../accounts/account-types.ts';
 import { findCurrency } from '../currencies/currencies.ts';
 import { payInForms } from './payment-instructions.ts';
@@ -9,11 +8,11 @@ import type { PaymentRail } from './rails.ts';
 
 export interface RealtimeWays {
   readonly isCrypto: boolean;
-  /** A digital asset needs one of these named; empty for the money of states. */
+  /** Networks, one of which a digital asset requires; empty for fiat currencies. */
   readonly networks: readonly string[];
-  /** Forms a payer may choose from, of the network asked for; none when the network is not one of them. */
+  /** Forms for the requested network; empty for an unsupported network. */
   readonly forms: readonly string[];
-  /** For how long a price waits for the money. */
+  /** Validity of the quote while funds are awaited. */
   readonly ttlMs: number;
 }
 
@@ -23,7 +22,7 @@ const MINUTE = 60_000;
 export const QUOTE_TTL_MS = 5 * MINUTE;
 /** The payer must confirm in a banking app. */
 const BANK_TTL_MS = 15 * MINUTE;
-/** An invoice holds the payer's liquidity on the way, so it is short; a block takes ten minutes. */
+/** An invoice reserves liquidity along its route, so it is short; a block takes ten minutes. */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,
   BITCOIN: 15 * MINUTE,
@@ -31,11 +30,11 @@ const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
 
 interface FiatWay {
   readonly form: string;
-  /** None where the form has no field for them. */
+  /** Absent if the form has no field for rails. */
   readonly rails: readonly PaymentRail[];
 }
 
-/** Money of states that arrives at any hour, and over what. */
+/** Rails by fiat currency that settle within minutes at any hour. */
 export const REALTIME_FIAT: Readonly<Record<string, FiatWay>> = {
   USD: { form: 'USD_ACCOUNT', rails: ['RTP', 'FEDNOW'] },
   EUR: { form: 'EUR_ACCOUNT', rails: ['SEPA_INSTANT'] },
@@ -48,7 +47,7 @@ export const REALTIME_FIAT: Readonly<Record<string, FiatWay>> = {
   SGD: { form: 'SGD_ACCOUNT', rails: ['PAYNOW', 'FAST'] },
 };
 
-/** Forms that no account type stands for. */
+/** Forms without an account type. */
 const OWN_NETWORK: Readonly<Record<string, string>> = {
   LIGHTNING: 'LIGHTNING',
   BITCOIN_L1: 'BITCOIN',
@@ -59,7 +58,7 @@ function networkOf(form: string): string | undefined {
   return isAccountType(form) ? ACCOUNT_TYPE_ROWS[form].network : undefined;
 }
 
-/** Undefined for a currency that does not come in within minutes. */
+/** Undefined for a currency that does not settle within minutes. */
 export function realtimeWays(currency: string, network?: string): RealtimeWays | undefined {
   const fiat = REALTIME_FIAT[currency];
   if (fiat) {

@@ -6,13 +6,13 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const HOST = new RegExp(`^(?=.{1,253}(?::|$))${LABEL}(?:\\.${LABEL})*(?::[0-9]{1,5})?$`);
 
 export interface UmaAddress {
-  /** In small letters, as addresses are compared. */
+  /** In lower case, as addresses are compared. */
   address: string;
-  /** Where its provider is, with a port if one was written. */
+  /** Host of its provider, with a port if there is one. */
   host: string;
 }
 
-/** The parts of a UMA address, or undefined for a text that is none. */
+/** The parts of a UMA address, or undefined for an invalid one. */
 export function readUma(text: string): UmaAddress | undefined {
   const address = text.toLowerCase();
   const at = address.indexOf('@');
@@ -20,7 +20,7 @@ export function readUma(text: string): UmaAddress | undefined {
   return at > 0 && NAME.test(name) && HOST.test(host) ? { address, host } : undefined;
 }
 
-/** The parts of each given address, by field. Throws INVALID_UMA_ADDRESS that names every bad one. */
+/** The parts of each address, by field. Throws INVALID_UMA_ADDRESS with every invalid one. */
 export function umaAddresses<F extends string>(
   given: Readonly<Record<F, string | undefined>>,
 ): Partial<Record<F, UmaAddress>> {

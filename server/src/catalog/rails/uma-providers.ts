@@ -1,14 +1,14 @@
-// Providers of UMA wallets that the sandbox knows: made up, on domains that cannot exist, with legal entity
-// identifiers that are not issued but have valid check digits, so that clients can be tested against every
-// case. One is blocked, as a provider with which a platform must not deal.
+// UMA providers of the sandbox: invented, on domains that cannot exist, with legal entity
+// identifiers that are not issued and have valid check digits. One is blocked, so that clients can
+// test this case.
 
 export interface UmaProvider {
   readonly name: string;
   readonly domain: string;
   readonly logoUrl: string;
-  /** Countries its customers can live in, ISO 3166-1 alpha-2. */
+  /** Countries of residence of its customers, ISO 3166-1 alpha-2. */
   readonly regions: readonly string[];
-  /** What its customers can receive. */
+  /** Currencies that its customers can receive. */
   readonly currencies: readonly string[];
   /** Legal entity identifier, ISO 17442. */
   readonly lei: string;
@@ -18,7 +18,7 @@ export interface UmaProvider {
 
 const words = (text: string) => text.split(' ');
 
-/** `number` is the serial within the made-up identifiers, with its check digits. */
+/** `number` is the serial part of the invented identifier; check digits are added. */
 function provider(
   name: string,
   domain: string,
