@@ -1,6 +1,6 @@
-// `npm run bench [-- --only 1,2 --rounds 3 …]`: installs what the server and the bench
-// need, builds both, and measures. The peers are a separate package in bench/, which is installed for
-// measurements only.
+// `npm run bench [-- --only 1,2 --rounds 3 …]`: installs the packages of server and bench, builds
+// both, and runs the bench. Its peers are packages of bench/, which are installed for measurements
+// only.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ const bench = path.join(root, 'bench');
 const NO_PGBENCH =
   'pgbench is missing; rows 1 and 2 are measured with it. On Debian: apt-get install postgresql';
 
-// Packages of the older kind call `require`, which a module does not have by itself.
+// CommonJS packages call `require`, which an ES module does not define.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);`;
 
@@ -42,7 +42,7 @@ function readFlags(argv) {
   return flags;
 }
 
-/** Whether what npm left behind is what the list asks for. */
+/** Whether the installed packages match the lock file. */
 function isInstalled() {
   const read = (file) => {
     try {
@@ -76,7 +76,7 @@ function isRunning(pid) {
   }
 }
 
-/** A folder of this process's own: two runs at once would pull the files from under each other. */
+/** A folder per process, because concurrent runs must not remove each other's files. */
 function freshFolder() {
   const dist = path.join(bench, 'dist');
   fs.mkdirSync(dist, { recursive: true });
@@ -99,7 +99,7 @@ async function buildBench() {
       path.join(bench, 'src/main.ts'),
       ...entries.map((name) => path.join(processes, name)),
     ],
-    // A process is started by its name, from the folder that everything is in.
+    // Processes are started by their names in this folder.
     entryNames: '[name]',
     outdir,
     absWorkingDir: root,

@@ -1,7 +1,7 @@
-// `npm run demo`: a platform's day in half a minute, on the server that runs here or else on one of its own.
-// A customer is funded, pays to a euro and a peso account, and has a third payment returned by the bank; all
-// of it is watched through webhooks and in the ledger. What is shown is also checked: exit code 0 means that
-// everything was as it should be. The story itself is in demo/story.mjs.
+// `npm run demo`: payments of a platform in half a minute, on a running server or on one of its
+// own. A customer is funded, pays a euro and a peso account, and has a third payment returned by
+// the bank; webhooks and ledger are shown. Every shown value is also checked: exit code 0 means
+// that all were as expected. The steps are in demo/story.mjs.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
@@ -23,7 +23,7 @@ Uses the server that runs on the data folder, or starts one of its own. To say w
   --client-id TEXT        credentials, when not those of credentials.json
   --client-secret TEXT`;
 
-/** Gives a server that is not ours its webhook endpoint back. */
+/** Restores the webhook endpoint of a server that was already running. */
 async function restore({ credentials }, endpoint) {
   const call = connect(credentials, AbortSignal.timeout(RESTORE_MS));
   if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
@@ -42,7 +42,7 @@ async function demonstrate(server, signal) {
   const webhooks = await startReceiver({
     publicKey: createPublicKey(credentials.webhookPublicKey),
     header: `x-${env.RAILHEAD_SERVICE_WORD || 'service'}-signature`.toLowerCase(),
-    // Others may use this platform at the same time.
+    // Other clients may use this platform at the same time.
     isOurs: ({ type, data }) =>
       type === 'TEST' || data.platformCustomerId === who.name || data.customerId === who.id,
     signal,
@@ -69,7 +69,7 @@ function readFlags() {
   return values;
 }
 
-/** Runs `work` with a signal that ends everything at its deadline or when the output is closed. */
+/** Runs `work` with a signal that aborts at its deadline or when the output is closed. */
 async function within(limitMs, work) {
   const end = new AbortController();
   const because = (why) => () => end.abort(why);
@@ -80,7 +80,7 @@ async function within(limitMs, work) {
     await work(end.signal);
   } catch (error) {
     if (!end.signal.aborted) throw error;
-    // What was cut off says nothing by itself; what gave up waiting knows for what.
+    // An aborted call has no useful message; the one that waited does.
     const detail = error instanceof Error && error.name === 'Error' ? ` ${error.message}` : '';
     throw new Error(`${end.signal.reason}${detail}`);
   } finally {

@@ -1,6 +1,7 @@
-// `npm run docs`: installs what the documentation site needs in site/ and builds it into site/dist, where the
-// server finds it below /docs. `npm run docs -- --out FOLDER` writes a static export for any host, with the
-// API reference; `--base /` is the path at which that host has it (`/docs/` unless stated).
+// `npm run docs`: installs the packages of the documentation site in site/ and builds it into
+// site/dist, which the server serves at /docs. `npm run docs -- --out FOLDER` writes a static
+// export for any host, with the API reference; `--base /` is its path on that host (default
+// `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { llmsTexts, pagesOf } from './llms.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const site = path.join(root, 'site');
 
-/** Exit code: the packages of the site cannot be installed, for example without a network. */
+/** Exit code if the packages of the site cannot be installed, for example without a network. */
 const NOT_INSTALLED = 69;
 
 const say = (line) => process.stderr.write(`${line}\n`);

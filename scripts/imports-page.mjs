@@ -1,5 +1,6 @@
-// Writes docs/imports.md, the drawing of who imports whom among layers and wings, or with --check says
-// whether the page is current. Imports of types count as well; an arrow upward, and so a circle, is an error.
+// Writes docs/imports.md, the diagram of imports among layers and wings; with --check it verifies
+// that the page is current. Imports of types are included; an upward arrow, and therefore any
+// cycle, is an error.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +10,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const file = `${root}docs/imports.md`;
 const rules = createRequire(import.meta.url)('../.dependency-cruiser.cjs');
 
-// The order of the wings is the one that the import rules are made from.
+// The order of wings from the import rules.
 const features = rules.forbidden.flatMap(
   ({ name }) => /^(\S+) imports only features before it$/.exec(name)?.[1] ?? [],
 );
 const wings = [...new Set(features.map((feature) => feature.split('/')[0]))];
 
-// From top to bottom; a file belongs to the first part that its path matches.
+// From top to bottom; a file belongs to the first part with a matching path.
 const PARTS = [
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
   { name: 'composition', path: /^([^/]+\.ts|processes\/[^/]+\.ts|connectors\/registry\.ts)$/ },
@@ -41,7 +42,7 @@ const partOf = (path) => {
 };
 const inSource = (path) => /^server\/src\/(.*\.ts)$/.exec(path)?.[1];
 
-// What each part imports, with one file as the proof of each arrow.
+// Imports of each part, with one file as an example for each arrow.
 const importsOf = async () => {
   const { output } = await cruise(
     ['server/src'],
@@ -71,8 +72,8 @@ const upward = (imports) =>
 
 const directOf = (imports, from) => NAMES.filter((to) => imports.get(from).has(to));
 
-// The drawing leaves out an arrow where a longer way leads to the same box. Called only when no arrow points
-// upward, so the recursion ends.
+// Omits an arrow if a longer path leads to the same part. Called only without upward arrows, so the
+// recursion terminates.
 const reaches = (imports, from, to) =>
   directOf(imports, from).some((via) => via === to || reaches(imports, via, to));
 const drawnOf = (imports, from) => {

@@ -1,6 +1,6 @@
-// Makes sure that the packages of package-lock.json are in node_modules, and runs npm only when one is
-// missing, so that a start costs a few milliseconds for it and an installation made by hand counts. Uses
-// nothing but Node: at this point there may be nothing else.
+// Ensures that the packages of package-lock.json are in node_modules and runs npm only if one is
+// missing, so that it adds a few milliseconds to a start and a manual installation is accepted.
+// Uses Node alone, because nothing else may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = path.join(root, 'node_modules');
-/** What npm leaves behind: the packages that are really there. */
+/** npm's record of the installed packages. */
 const INSTALLED = path.join(modules, '.package-lock.json');
-/** Ours: for which list, platform and kind npm last said it was done. */
+/** Our record of the lock file, platform and kind of the last completed installation. */
 const STAMP = path.join(modules, '.railhead-installed.json');
-/** Folders only, no file in them: git does not see it. */
+/** Contains folders only, so git ignores it. */
 const LOCK = path.join(root, '.install-lock');
 const OLDEST_NODE = [20, 19];
-/** A lock without a process id belongs to one that is just writing it, unless it is this old. */
+/** A lock without a process id is being written, unless it is older than this. */
 const UNSIGNED_MS = 5_000;
 const POLL_MS = 200;
 
@@ -42,12 +42,12 @@ function readJson(file) {
 const suits = (list, own) =>
   !list || (list.some((each) => each === own) && !list.includes(`!${own}`));
 
-/** Whether this machine needs a package of the list. */
+/** Whether this machine needs a package of the lock file. */
 function isExpected(entry, dev) {
   if (entry.dev && !dev) return false;
   if (!entry.optional && !entry.devOptional) return true;
-  // Of the optional ones those built for this machine: a database, a compiler. Which C library this is takes
-  // long to find out, so builds that depend on it are npm's own business.
+  // Optional packages are needed if they are built for this platform: a database, a compiler.
+  // Detecting the C library takes long, so builds that depend on it are left to npm.
   if (!entry.os || entry.libc) return false;
   return suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
 }
@@ -68,14 +68,14 @@ const stampFor = (dev) => ({
   dev,
 });
 
-/** Whether npm has said that it was done with this very list. */
+/** Whether npm has completed an installation of this lock file. */
 function wasAsked(dev) {
   const { list, platform } = stampFor(dev);
   const stamp = readJson(STAMP);
   return stamp?.list === list && stamp.platform === platform && (stamp.dev || !dev);
 }
 
-/** Nothing, or the kind of installation that is needed: with packages for tests or without. */
+/** Undefined, or the required kind of installation: with or without packages for tests. */
 function findMissing(dev) {
   const installed = readJson(INSTALLED)?.packages;
   if (!installed) return { dev, fresh: true };
@@ -83,7 +83,7 @@ function findMissing(dev) {
   const missing = Object.entries(packages)
     .filter(([place, entry]) => place.includes('node_modules/') && isExpected(entry, dev))
     .filter(([place, entry]) => !isThere(place, entry, installed));
-  // npm leaves out optional packages that it cannot get. Asking again at each start would not help.
+  // npm omits optional packages that are unavailable. Another attempt at each start would not help.
   const real = wasAsked(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
   if (real.length === 0) return undefined;
   const hasDev = Object.values(installed).some((entry) => entry.dev);
@@ -99,7 +99,7 @@ function isRunning(pid) {
   }
 }
 
-/** The process that holds the lock; 0 if its id is not written yet; undefined if the lock is free. */
+/** The process that holds the lock; 0 if its id is not written yet; undefined without a lock. */
 function holder() {
   try {
     const [name] = fs.readdirSync(LOCK);
@@ -119,13 +119,13 @@ function tryLock() {
     if (error.code !== 'EEXIST') throw error;
   }
   if (holder() !== undefined) return false;
-  // Its holder is dead. Only one of those who notice can move it away.
+  // Its holder has ended. Of several processes only one can rename the lock.
   const away = `${LOCK}.${process.pid}`;
   try {
     fs.renameSync(LOCK, away);
     fs.rmSync(away, { recursive: true });
   } catch {
-    // Another process did.
+    // Another process was faster.
   }
   return false;
 }
@@ -140,13 +140,13 @@ async function lock() {
 }
 
 function runNpm(args) {
-  // Under `npm start` the same npm is used again, else the one on the PATH.
+  // Under `npm start` the same npm is used, otherwise the one on the PATH.
   const npm = process.env.npm_execpath;
   const script = npm && /\.[cm]?js$/.test(npm) ? npm : undefined;
   const [program, first] = script ? [process.execPath, [script]] : ['npm', []];
   return spawnSync(program, [...first, ...args], {
     cwd: root,
-    // Its complaints go to standard error; standard output belongs to the command we work for.
+    // Its output goes to standard error; standard output belongs to the calling command.
     stdio: ['ignore', 'ignore', 2],
     shell: !script && process.platform === 'win32',
   });
@@ -155,8 +155,8 @@ function runNpm(args) {
 function install({ dev, fresh }) {
   const start = performance.now();
   say(`Installing packages${dev ? ' (with those for tests)' : ''} …`);
-  // `ci` empties node_modules first, which would pull the floor from under a running server; so what is
-  // only incomplete is completed.
+  // `ci` would remove the packages of a running server, so an incomplete installation is completed
+  // instead.
   const command = fresh ? ['ci'] : ['install', '--no-save'];
   const kind = dev ? ['--include=dev'] : ['--omit=dev'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
@@ -172,7 +172,7 @@ function install({ dev, fresh }) {
   say(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
-/** Installs what is missing; `dev` adds what the tests need. Ends the process when that fails. */
+/** Installs missing packages; `dev` includes those of the tests. Exits if that fails. */
 export async function ensureInstalled({ dev }) {
   checkNode();
   if (!findMissing(dev)) return;

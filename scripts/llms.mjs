@@ -1,5 +1,5 @@
-// `llms.txt` and `llms-full.txt` of the documentation: an index with one sentence per page, and all pages but
-// the decisions in one file.
+// Generates `llms.txt` and `llms-full.txt` from the documentation: an index with one sentence per
+// page, and all pages except decisions in one file.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -11,7 +11,9 @@ const ITEM = /^(?:- |\d+\. )/;
 
 const plain = (markdown) => markdown.replaceAll(/\[([^\]]+)\]\([^)]*\)(?:\{[^}]*\})?/g, '$1');
 
-/** The first sentence of the first paragraph, on one line; of a decision, the first that states it. */
+/**
+ * The first sentence of the first paragraph, on one line; for a decision, the first that states it.
+ */
 export function firstSentence(markdown) {
   const decision = /^(?:## (?:Decision|Answer)\n|\*\*(?:Decision|Answer)\.\*\*\s+)([\s\S]*)/m.exec(
     markdown,

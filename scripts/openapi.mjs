@@ -1,4 +1,4 @@
-// Writes openapi.json from the contracts, or with --check says whether the one that stands is current.
+// Writes openapi.json from the contracts; with --check it verifies that the file is current.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';

@@ -1,7 +1,7 @@
-// Which declared replies no test has seen: success statuses, and the error codes that a contract lists. A
-// code that an operation shares with another one, because the same functions serve both, is tested there
-// once: server/test/awaited.json lists it as `same as` that operation, and `*` stands for all codes of the
-// other operation. Any other code that no test can provoke is listed there with the reason.
+// Finds declared replies that no test has produced: success statuses and error codes of contracts.
+// If operations share the functions of a code, one of them is tested, and server/test/awaited.json
+// lists the others as `same as` that operation; `*` stands for all its codes. Codes that no test
+// can produce are listed there with the reason.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt } from './build.mjs';
@@ -17,7 +17,7 @@ function* successesOf(document) {
   }
 }
 
-/** Problems of what one operation awaits, and the replies that it need not be seen with. */
+/** Problems of one operation's awaited replies, and the replies that are exempt. */
 function checkAwaited(operationId, replies, declared, seen) {
   const problems = [];
   const excused = new Set();
@@ -44,8 +44,8 @@ function checkAwaited(operationId, replies, declared, seen) {
 }
 
 /**
- * One line for each problem. `lines` are what tests have seen: operationId, status and, of an error, its
- * code. `errors` are the codes of each operation, `awaited` the parsed list.
+ * One line for each problem. `lines` are the replies of tests: operationId, status and, for an
+ * error, its code. `errors` are the codes of each operation, `awaited` the parsed file.
  */
 export function replyProblems({ lines, successes, errors, awaited }) {
   const split = lines.map((line) => line.split(' '));
@@ -66,7 +66,7 @@ export function replyProblems({ lines, successes, errors, awaited }) {
   for (const operationId of Object.keys(awaited)) {
     if (!declared.has(operationId)) problems.push(`awaited but no operation: ${operationId}`);
   }
-  // Those that follow from the kind of an operation: one operation that answers them is enough.
+  // Codes that follow from the kind of an operation: one operation of the kind is sufficient.
   const codes = new Set(split.map(([, , code]) => code));
   for (const code of new Set(errors.flatMap(({ common }) => common))) {
     if (!codes.has(code)) problems.push(`common error but seen by no test: ${code}`);
@@ -74,7 +74,7 @@ export function replyProblems({ lines, successes, errors, awaited }) {
   return problems;
 }
 
-/** The problems of the whole run that wrote `file`. */
+/** The problems of the run that wrote `file`. */
 export async function unseen(file) {
   const { publishedErrors } = await import(pathToFileURL((await ensureBuilt()).document).href);
   return replyProblems({

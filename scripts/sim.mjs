@@ -1,5 +1,5 @@
-// `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles the simulator and runs it, on databases
-// of its own that are thrown away. Without a seed it draws one and prints it.
+// `npm run sim [-- --seed N --steps M --seeds K --verbose]`: bundles and runs the simulator on
+// temporary databases. Without a seed it generates one and prints it.
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -28,7 +28,7 @@ function readFlags() {
   return { seed, steps: count('steps', 1_000), seeds: count('seeds', 1), verbose };
 }
 
-/** Packages stay outside: the bundle lies below the folder that holds them. */
+/** Packages are not bundled; the bundle is below the folder that contains them. */
 async function bundle(outdir) {
   const { build } = createRequire(import.meta.url)('esbuild');
   await build({

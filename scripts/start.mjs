@@ -1,6 +1,6 @@
-// `npm start`: installs and builds what is missing, then becomes the server, in this same process, so that
-// signals reach it. With --processes it becomes their supervisor, which starts this file once for each; those
-// run the newest build as it is.
+// `npm start`: installs and builds what is missing and then runs the server in the same process, so
+// that it receives signals. With --processes it runs the supervisor, which starts this file once
+// for each process; those use the newest build.
 import cluster from 'node:cluster';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { ensureInstalled } from './install.mjs';
@@ -13,8 +13,8 @@ async function builtMain() {
 }
 const program = await builtMain();
 
-// npm runs this process below a shell, and a signal to npm ends that shell only. The end of the parent is
-// therefore treated as the signal. Without npm the parent is not watched.
+// npm runs this process below a shell, and a signal to npm ends only that shell. The end of the
+// parent is therefore treated as the signal. Without npm the parent is not observed.
 const PARENT_LOOK_MS = 200;
 if (process.env.npm_lifecycle_event === 'start' && !cluster.isWorker) {
   const parent = process.ppid;

@@ -1,6 +1,6 @@
-// `npm test [-- FILES and vitest flags]`: installs what the tests need and runs them all, or those named.
-// A full run also collects which statuses and error codes of which operations were answered, and fails when
-// no test has seen a declared one.
+// `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs all tests or
+// the named files. A full run also collects the statuses and error codes of all replies and fails
+// if a declared one is missing.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -19,8 +19,8 @@ const whole = process.argv.length === 2;
 const notes = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-seen-'));
 const env = { ...process.env, RAILHEAD_SEEN: path.join(notes, 'seen') };
 const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
-// Ctrl-C reaches both of us; vitest ends the run and stops the database, we only wait. Other signals come
-// to us alone and are passed on.
+// Ctrl-C reaches both processes; vitest ends the run and stops the database. Other signals reach
+// only this process and are passed on.
 process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', async (code, signal) => {

@@ -1,7 +1,7 @@
-// The whole client: one function that calls the API and throws what the server says when it refuses.
+// A client of the API: one function that throws the error of a rejected request.
 import { randomUUID } from 'node:crypto';
 
-/** `call(method, path, body)` answers the JSON of a reply. Everything ends when `signal` does. */
+/** `call(method, path, body)` returns the JSON of a reply. `signal` aborts all calls. */
 export function connect({ baseUrl, clientId, clientSecret }, signal) {
   const authorization = `Basic ${btoa(`${clientId}:${clientSecret}`)}`;
   return async function call(method, path, body) {
@@ -10,7 +10,7 @@ export function connect({ baseUrl, clientId, clientSecret }, signal) {
       signal,
       headers: {
         authorization,
-        // With one key a call that is sent twice happens once.
+        // With the same key, a repeated call has one effect.
         ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
         ...(body ? { 'content-type': 'application/json' } : {}),
       },

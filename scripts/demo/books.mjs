@@ -1,4 +1,4 @@
-// The ledger, asked through the operator's command: the one witness that does not go through the API.
+// Reads the ledger by the operator's command, independently of the API.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,11 +7,11 @@ import { table } from './print.mjs';
 const COMMAND = fileURLToPath(new URL('../../server/bin/railhead-server.js', import.meta.url));
 const run = promisify(execFile);
 
-/** `operate('ledger', 'verify')` runs that command on the server's database and answers its JSON. */
+/** `operate('ledger', 'verify')` runs the command on the server's database and returns its JSON. */
 export function operator({ dataDir, env }, signal) {
   return async function operate(...words) {
     const args = [COMMAND, ...words, '--json', '--data-dir', dataDir];
-    // A verdict that is bad news comes with exit code 1 and is an answer all the same.
+    // A negative result has exit code 1 and is a valid reply.
     const { stdout } = await run(process.execPath, args, { env, signal }).catch((error) => {
       if (error.stdout) return error;
       if (signal.aborted) throw error;
@@ -25,7 +25,7 @@ export function operator({ dataDir, env }, signal) {
 
 const MEANING = { pending: 'held', void: 'hold voided' };
 
-/** What an account gained from these postings. What is only set aside has not moved. */
+/** Change of an account's balance by these postings; held amounts are excluded. */
 export const gain = (postings, account) =>
   postings
     .filter(({ phase }) => phase === 'posted' || phase === 'post')
@@ -35,7 +35,10 @@ export const gain = (postings, account) =>
       0,
     );
 
-/** `names` has the accounts that have one here; `system:sandbox:fees:USD` speaks for itself. */
+/**
+ * `names` contains display names of accounts; others, such as `system:sandbox:fees:USD`, are shown
+ * as they are.
+ */
 export function printPostings(postings, names) {
   const nameOf = (id) =>
     names[id] ?? (id.startsWith('system:') ? id.split(':').slice(2).join(' ') : 'platform');

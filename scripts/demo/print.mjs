@@ -1,5 +1,4 @@
-// What the demonstration prints: short aligned lines, amounts as people write them, colour only where a
-// person watches.
+// Output of the demonstration: short aligned lines, formatted amounts, colour in a terminal only.
 const colourful = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code) => (text) => (colourful ? `\x1b[${code}m${text}\x1b[0m` : text);
 const bold = paint(1);
@@ -14,13 +13,13 @@ export const fact = (name, text) => line(`  ${name.padEnd(NAME_WIDTH)}${text}`);
 export const tick = (name, text = '') =>
   line(`  ${green('✓')} ${`${name.padEnd(TYPE_WIDTH)}${text}`.trimEnd()}`);
 
-/** `100000` and USD: `1,000.00 USD`. Exact, because the decimal point is moved in the text. */
+/** `100000` and USD: `1,000.00 USD`. Exact, because the decimal point is placed in the text. */
 export function money(amount, { code, decimals }) {
   const format = new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals });
   return `${format.format(`${amount}e-${decimals}`)} ${code}`;
 }
 
-/** Rows under their heads; `right` names the columns of numbers. */
+/** A table; `right` names the numeric columns. */
 export function table(heads, rows, right = []) {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => row[at].length)),

@@ -9,7 +9,7 @@ import { money, tick } from './print.mjs';
 
 const show = ({ amount, currency }) => money(amount, currency);
 
-/** What an event says beyond its type, in words. */
+/** Describes an event beyond its type. */
 function wordsOf({ type, data }) {
   if (data.balance) return `${show(data.balance)} to spend, ${show(data.totalBalance)} in all`;
   if (type.endsWith('.FAILED')) return data.failureReason;
@@ -19,19 +19,19 @@ function wordsOf({ type, data }) {
   return data.fullName ?? '';
 }
 
-/** Balances of one account may overtake each other on their way; their ids sort as they were made. */
+/** Balance events of one account may arrive out of order; their ids sort by creation. */
 const inOrder = (subject, events) =>
   subject.startsWith('InternalAccount:')
     ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     : events;
 
 const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
-/** An expectation is a type, or a type and words. */
+/** An expectation is a type, or a type and a description. */
 const fits = (event, wanted) => wanted === event.type || wanted === fullText(event);
 
 /**
- * Starts to listen on a free port. `header` carries the signature, `publicKey` checks it; `isOurs` selects
- * the events of the demonstration among those of the platform.
+ * Listens on a free port. `header` is the name of the signature header, `publicKey` verifies it;
+ * `isOurs` selects the events of the demonstration among those of the platform.
  */
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const seen = new Set();
@@ -40,16 +40,16 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const expected = {};
   let broken;
 
-  /** Takes one request; answers its status. */
+  /** Handles one request; returns its status. */
   function take(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
       broken = new Error(`A webhook came whose ${header} does not fit the public key.`);
       return 401;
     }
     const event = JSON.parse(body.toString());
-    // Not about us: it is tried again later, when the platform's own endpoint is back.
+    // An event of other clients; it is delivered again after the platform's endpoint is restored.
     if (!isOurs(event)) return 503;
-    // An event may come twice. The second time it is no news.
+    // An event can be delivered twice; the second is ignored.
     if (!seen.has(event.id)) fresh.push({ ...event, words: wordsOf(event) });
     seen.add(event.id);
     return 200;
@@ -75,7 +75,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   const waiting = () =>
     Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
 
-  /** Throws at the first event that is not the one that was expected in its place. */
+  /** Throws at the first unexpected event. */
   function compare(subject, events, wanted) {
     for (let at = 0; at < Math.max(events.length, wanted.length); at += 1) {
       if (events[at] && fits(events[at], wanted[at])) continue;
@@ -90,7 +90,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
   return {
     url: `http://127.0.0.1:${server.address().port}/webhooks`,
 
-    /** Waits for more events, given as lists by the resource they are about. */
+    /** Waits for further events, given as lists by resource. */
     async expect(wanted) {
       for (const subject in wanted) {
         expected[subject] = [...(expected[subject] ?? []), ...wanted[subject]];

@@ -1,5 +1,4 @@
-// Which server the demonstration talks to: the one that runs already, or one of its own that lives as long
-// as the demonstration does.
+// Chooses the server of the demonstration: a running one, or one that is started for it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -12,13 +11,13 @@ import { connect } from './api.mjs';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const START = path.join(root, 'scripts', 'start.mjs');
 const POLL_MS = 50;
-/** A server that runs answers within this. */
+/** Timeout for the reply of a running server. */
 const ANSWER_MS = 5_000;
 const STOP_MS = 15_000;
-/** Settings of another server, which must not reach ours. */
+/** Settings of another server must not apply to this one. */
 const SETTING = /^(RAILHEAD_.*|DATABASE_URL|PORT|HOST|LOG_LEVEL|NODE_ENV)$/;
 
-/** `credentials.json` of a data folder; undefined until it is whole. */
+/** `credentials.json` of a data folder; undefined until it is complete. */
 function credentialsIn(dataDir) {
   try {
     return JSON.parse(fs.readFileSync(path.join(dataDir, 'credentials.json'), 'utf8'));
@@ -27,7 +26,7 @@ function credentialsIn(dataDir) {
   }
 }
 
-/** Whether these credentials open the server that answers at their address. */
+/** Whether the server at their address accepts these credentials. */
 const works = (credentials) =>
   connect(credentials, AbortSignal.timeout(ANSWER_MS))('GET', '/config').then(
     () => true,
@@ -49,7 +48,8 @@ async function stop(child, base) {
 async function startOwn(signal) {
   const base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-demo-'));
   const dataDir = path.join(base, 'data');
-  // PostgreSQL's socket goes there too. As root it runs as another user, who has to walk through.
+  // Contains PostgreSQL's socket too. A root process runs PostgreSQL as another user, who needs
+  // access to the folder.
   fs.chmodSync(base, 0o711);
   const kept = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
   const env = { ...Object.fromEntries(kept), TMPDIR: base };
@@ -74,7 +74,7 @@ async function startOwn(signal) {
   }
 }
 
-/** What the flags say, by its name in credentials.json. */
+/** Values of the flags, by their names in credentials.json. */
 const given = (flags) =>
   Object.fromEntries(
     [
@@ -85,8 +85,8 @@ const given = (flags) =>
   );
 
 /**
- * The server that the flags name, or the one that runs on the data folder, or a fresh one. `stop` ends what
- * was started here and leaves nothing behind.
+ * The server named by the flags, the running one of the data folder, or a new one. `stop` ends a
+ * server that was started here and removes its files.
  */
 export async function findServer(flags, signal) {
   const folder = flags['data-dir'] ?? process.env.RAILHEAD_DATA_DIR ?? '.railhead';

@@ -7,7 +7,9 @@ const USD = { code: 'USD', decimals: 2 };
 const FUNDS = 5_000_00;
 
 const grace = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
-/** Accounts to pay to. In the sandbox the end of the number says what happens: 005 comes back. */
+/**
+ * External accounts. In the sandbox the suffix of the number selects the outcome: 005 is returned.
+ */
 const euros = (iban) => ({
   currency: 'EUR',
   accountInfo: {
@@ -30,7 +32,7 @@ const receiving = (amount) => ({ lockedCurrencySide: 'RECEIVING', lockedCurrency
 
 const dollars = (amount) => money(amount, USD);
 const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
-/** The balance webhook to expect: what can be spent, and what there is with what is set aside. */
+/** The expected balance webhook: available and total balance. */
 const balance = (free, all) =>
   `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
 
@@ -60,7 +62,7 @@ async function createCustomer({ call, webhooks, who }) {
   return customer;
 }
 
-/** A customer, and the customer's dollar account with money in it. */
+/** A customer with a funded US dollar account. */
 async function begin(parts) {
   const { call, webhooks } = parts;
   await call('PATCH', '/config', { webhookEndpoint: webhooks.url });
@@ -106,7 +108,7 @@ async function createQuote({ call }, { customer, account }, target, lock) {
   return quote;
 }
 
-/** From quote to COMPLETED, out of an account that holds `before`. */
+/** Executes a payment from quote to COMPLETED, from an account with the balance `before`. */
 async function pay(parts, owner, before, target, lock) {
   const { call, webhooks } = parts;
   const quote = await createQuote(parts, owner, target, lock);
@@ -115,7 +117,7 @@ async function pay(parts, owner, before, target, lock) {
   const left = before - quote.totalSendingAmount;
   await webhooks.expect({
     [quote.transactionId]: outgoing('PENDING', 'PROCESSING', 'COMPLETED'),
-    // Set aside first; gone when the bank has it.
+    // Held at first, posted on settlement.
     [owner.account.id]: [balance(left, before), balance(left, left)],
   });
   return { quote, left };
@@ -146,7 +148,7 @@ async function payAndReturn(parts, owner, before, target, lock) {
   return quote;
 }
 
-/** What the ledger says that a payment took from the account, against what it should have. */
+/** Compares the postings of a payment with the expected amount. */
 async function checkPostings({ operate }, { account }, what, { transactionId }, amount) {
   const { postings } = await operate('ledger', 'postings', transactionId);
   const taken = -gain(postings, account.id);
@@ -170,8 +172,8 @@ async function closeBooks(parts, owner, first, second, third) {
 }
 
 /**
- * Runs it all; throws at the first thing that is not as it should be. `call` is the API's client, `operate`
- * the operator's command; `who` learns the id of the customer that is made under its name.
+ * Runs all steps; throws at the first unexpected result. `call` is the API client, `operate` the
+ * operator's command; `who` receives the id of the created customer under its name.
  */
 export async function runStory(parts) {
   heading('A customer with money');
