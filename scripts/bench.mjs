@@ -1,17 +1,31 @@
-// `npm run bench [-- --only 1,2 --rounds 3 …]`: installs the packages of server and bench, builds
-// both, and runs the bench. Its peers are packages of bench/, which are installed for measurements
-// only.
+// `npm run bench [-- --only execute,read --rounds 3 …]`: installs the packages of server and bench,
+// builds both, and runs the bench. Its peers are packages of bench/, which are installed for
+// measurements only. With --compare REF another checkout runs in turns (bench-compare.mjs).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compare } from './bench-compare.mjs';
 import { ensureInstalled } from './install.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bench = path.join(root, 'bench');
 const NO_PGBENCH =
-  'pgbench is missing; rows 1 and 2 are measured with it. On Debian: apt-get install postgresql';
+  'pgbench is missing; ledger and execute are measured with it. On Debian: apt-get install postgresql';
+
+/** Groups of rows, by the number that their ids start with. */
+const GROUPS = [
+  'ledger',
+  'execute',
+  'read',
+  'start',
+  'import',
+  'stamp',
+  'authorize',
+  'fairness',
+  'blocking',
+];
 
 // CommonJS packages call `require`, which an ES module does not define.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
@@ -24,20 +38,28 @@ function refuse(line) {
   process.exit(2);
 }
 
+/** Names of the groups; a number is accepted as well. */
+const groupsOf = (text) =>
+  text.split(',').map((word) => (/^[1-9]$/.test(word) ? GROUPS[Number(word) - 1] : word));
+
 function readFlags(argv) {
   const flags = { root, quick: false, only: [], rounds: 0, profile: false, logLevel: 'info' };
   const words = argv.flatMap((word) => (word.startsWith('--') ? word.split('=') : [word]));
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === '--quick') flags.quick = true;
     else if (word === '--profile') flags.profile = true;
-    else if (word === '--only') flags.only = (words.shift() ?? '').split(',');
+    else if (word === '--only') flags.only = groupsOf(words.shift() ?? '');
     else if (word === '--rounds') flags.rounds = Number(words.shift());
     else if (word === '--log-level') flags.logLevel = words.shift() ?? '';
+    else if (word === '--json') flags.json = words.shift();
+    else if (word === '--compare') flags.compare = words.shift();
     else
-      refuse(`${word} is not understood. There are --quick, --only 1,2, --profile, --log-level.`);
+      refuse(
+        `${word} is unknown. Flags: --only, --rounds, --quick, --json, --compare, --profile, --log-level.`,
+      );
   }
-  if (!flags.only.every((row) => /^[1-9]$/.test(row)))
-    refuse('--only takes rows: 1, 2, 3, 4, 5, 6, 7, 8, 9.');
+  if (!flags.only.every((name) => GROUPS.includes(name)))
+    refuse(`--only takes names of rows: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
   return flags;
 }
@@ -118,8 +140,9 @@ async function buildBench() {
 
 const flags = readFlags(process.argv.slice(2));
 const needsPgbench =
-  flags.only.length === 0 || flags.only.some((row) => row === '1' || row === '2');
+  flags.only.length === 0 || flags.only.some((name) => name === 'ledger' || name === 'execute');
 if (needsPgbench && spawnSync('pgbench', ['--version']).status !== 0) refuse(NO_PGBENCH);
+if (flags.compare) process.exit(await compare(root, flags, refuse));
 await ensureInstalled({ dev: false });
 installPeers();
 const { ensureBuilt } = await import('./build.mjs');

@@ -1,6 +1,7 @@
-// `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs all tests or
-// the named files. A full run also collects the statuses and error codes of all replies and fails
-// if a declared one is missing.
+// `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs the main suite
+// or the named files. `npm run test:system` (--system) runs the tests of whole processes. A run of
+// the main suite also collects the statuses and error codes of all replies and fails if a declared
+// one is missing.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -14,10 +15,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 await ensureInstalled({ dev: true });
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const config = path.join(root, 'server', 'vitest.config.ts');
-const args = ['run', '--config', config, ...process.argv.slice(2)];
-const whole = process.argv.length === 2;
+const rest = process.argv.slice(2).filter((word) => word !== '--system');
+const args = ['run', '--config', config, ...rest];
+const isSystem = process.argv.includes('--system');
+const whole = rest.length === 0 && !isSystem;
+const suite = isSystem ? 'system' : whole ? 'main' : undefined;
 const notes = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-seen-'));
-const env = { ...process.env, RAILHEAD_SEEN: path.join(notes, 'seen') };
+const env = {
+  ...process.env,
+  RAILHEAD_SEEN: path.join(notes, 'seen'),
+  ...(suite ? { RAILHEAD_TEST_SUITE: suite } : {}),
+};
 const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
 // Ctrl-C reaches both processes; vitest ends the run and stops the database. Other signals reach
 // only this process and are passed on.

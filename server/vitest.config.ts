@@ -1,4 +1,4 @@
-// How `npm test` runs: one PostgreSQL for the whole run, three worker processes, each test file with databases
+// How `npm test` runs: one PostgreSQL for the whole run, two or three worker processes, each test file with databases
 // of its own. Paths given on the command line start at the checkout.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
@@ -9,19 +9,27 @@ import { defineConfig } from 'vitest/config';
  */
 const seed = Number(process.env.RAILHEAD_TEST_SEED ?? Date.now() % 1_000_000);
 
+/** Tests of whole processes: in browsers and shells, under signals and kills, and the simulator. */
+const SYSTEM = ['browser', 'guides', 'processes', 'sim'].map((name) => `server/test/${name}/**`);
+const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'];
+/** `scripts/test.mjs` sets it; absent: all tests, of which the command line selects some. */
+const suite = process.env.RAILHEAD_TEST_SUITE;
+
 export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
-    include: ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src/**/*.test.ts'],
+    include: suite === 'system' ? SYSTEM.map((folder) => `${folder}/*.test.ts`) : TESTS,
+    exclude: suite === 'main' ? SYSTEM : [],
     globalSetup: 'server/test/kit/app/global-setup.ts',
     sequence: { shuffle: { files: true }, seed },
     env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
-    maxWorkers: 3,
+    // System tests wait for processes more than they compute.
+    maxWorkers: suite === 'system' ? 3 : 2,
     // The product keeps nothing in its modules that one test could see of another, and reading all of
     // them anew for each file took a third of the time.
     isolate: false,
-    // Three files share two cores with PostgreSQL; slow is not wrong, hanging is.
+    // Files share two cores with PostgreSQL; slow is not wrong, hanging is.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 30_000,

@@ -19,31 +19,33 @@ import { readRows } from './rows/read-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
 import { FULL, note, QUICK, type Row } from './table/row.ts';
-import { remarksOf, shortfalls, tableOf } from './table/table.ts';
+import { jsonOf, remarksOf, shortfalls, tableOf } from './table/table.ts';
 
 interface Options {
   root: string;
   quick: boolean;
-  /** Numbers of the rows to run; all if empty. */
+  /** Groups of rows to run; all if empty. */
   only: readonly string[];
   /** Rounds per row; 0 uses the default. */
   rounds: number;
   /** Writes processor profiles and statement statistics; slightly slower. */
   profile: boolean;
   logLevel: string;
+  /** File for the result as JSON. */
+  json?: string | undefined;
 }
 
 /** In this order: reads before the rows that write; executing ends the server that they share. */
-const ROWS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
-  ['1', ledgerRows],
-  ['3', readRows],
-  ['5', importRows],
-  ['2', executeRows],
-  ['4', startRows],
-  ['6', stampRows],
-  ['7', authorizeRows],
-  ['8', fairnessRows],
-  ['9', blockingRows],
+const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
+  ['ledger', ledgerRows],
+  ['read', readRows],
+  ['import', importRows],
+  ['execute', executeRows],
+  ['start', startRows],
+  ['stamp', stampRows],
+  ['authorize', authorizeRows],
+  ['fairness', fairnessRows],
+  ['blocking', blockingRows],
 ];
 
 /** Calls `make` at most once. */
@@ -93,21 +95,22 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   const about = await header(bench);
   note(about.replaceAll('\n', '\n  '));
   const rows: Row[] = [];
-  for (const [id, run] of ROWS) {
-    if (only.length && !only.includes(id)) continue;
-    note(`row ${id} …`);
+  for (const [name, run] of GROUPS) {
+    if (only.length && !only.includes(name)) continue;
+    note(`${name} …`);
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
       // Processes of this row may still be running, so nothing more is measured; completed rows
       // keep their result.
-      console.error(`row ${id} was not measured, nor were the rows after it:`, error);
+      console.error(`${name} was not measured, nor were the groups after it:`, error);
       process.exitCode = 1;
       break;
     }
     if (bench.profile) await printStatements(bench.cluster);
   }
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  if (options.json) fs.writeFileSync(options.json, `${jsonOf(about, rows)}\n`);
   console.log(`\n${about}\n\n${tableOf(rows)}\n`);
   const remarks = remarksOf(rows);
   if (remarks.length) console.log(`${['Beside:', ...remarks].join('\n  ')}\n`);

@@ -78,6 +78,14 @@ export function tableOf(rows: readonly Row[]): string {
   return text.join('\n');
 }
 
+/** The rows as JSON, with their ratios, for comparisons and histories. */
+export const jsonOf = (about: string, rows: readonly Row[]): string =>
+  JSON.stringify(
+    { about: about.split('\n'), rows: rows.map((row) => ({ ...row, ratio: ratiosOf(row) })) },
+    null,
+    2,
+  );
+
 /** The remark of a row beside its figures. */
 export const remarksOf = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));

@@ -1,7 +1,7 @@
 // Examples of embedded wallets: credentials, sessions, and requests that the wallet signs.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import { bankInTheUs, person } from '../kit/http/example-people.ts';
+import { balanceOf, bankInTheUs, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 import {
   CODE,
@@ -231,6 +231,12 @@ async function delegation(stage: Stage) {
   const params = { id: id as string };
   await show('getDelegatedKeyById', 'active', { summary: 'An active key', params });
   await show('revokeDelegatedKey', 'revoked', { summary: 'Revoke a key', params });
+  const balance = await balanceOf(stage, customer.id, 'USDB');
+  await show('updateCardById', 'funding-source', {
+    summary: 'Pay from the balance of the customer instead',
+    params: { id: card.id },
+    body: { fundingSources: [balance.id] },
+  });
 }
 
 describe('examples of embedded wallets', () => {

@@ -1,9 +1,8 @@
 // Runs the guides and the other pages of RUN_PAGES with their commands pasted into bash, zsh or dash:
-// a real server on a fresh data folder, a platform for each guide and shell, and only curl,
-// node, cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three, which also finds
-// values that are shown as `…` and never differ.
-// The printed output equals the shown output, and the configuration of the platform is restored
-// afterwards.
+// a real server on a fresh data folder, a platform for each guide and shell, and only curl, node,
+// cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three, which
+// also finds values that are shown as `…` and never differ. The printed output equals the shown
+// output, and the configuration of the platform is restored afterwards.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

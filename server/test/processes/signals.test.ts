@@ -214,7 +214,7 @@ describe('SIGTERM', () => {
       }
     };
     const clients = Array.from({ length: 16 }, client);
-    await sleep(500);
+    await vi.waitUntil(() => answered > 32, WAIT);
     server.child.kill('SIGTERM');
     await Promise.all(clients);
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });

@@ -13,9 +13,9 @@ import { ok } from './fixtures.ts';
 import type { TestApp } from './harness.ts';
 import { idSql } from './query-plans.ts';
 
-export const TRANSACTIONS = 100_000;
-export const PEOPLE = 10_000;
-export const ACCOUNTS = 30_000;
+export const TRANSACTIONS = 200_000;
+export const PEOPLE = 20_000;
+export const ACCOUNTS = 60_000;
 
 /** Puts copies of one row into a table, with other values in some columns; answers when they are there. */
 type Fill = (

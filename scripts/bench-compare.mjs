@@ -1,0 +1,88 @@
+// `npm run bench -- --compare REF`: measures this checkout and another commit in turns, one round of
+// each after the other, and prints both results per row. Whatever slows the machine down for a while
+// affects both.
+import { execFileSync, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+const ROUNDS = 3;
+
+const git = (root, ...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+
+/** A checkout of the commit below bench/.railhead, which is kept for the next comparison. */
+function checkout(root, commit) {
+  const folder = path.join(root, 'bench', '.railhead', `compare-${commit.slice(0, 12)}`);
+  if (!fs.existsSync(folder)) git(root, 'worktree', 'add', '--detach', folder, commit);
+  return folder;
+}
+
+/** The result of one round in a checkout. */
+function measure(folder, { only, quick }, name) {
+  const file = path.join(folder, 'bench', '.railhead', 'compare.json');
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  fs.rmSync(file, { force: true });
+  const flags = [
+    ...['--rounds', '1', '--json', file],
+    ...(only.length ? ['--only', only.join(',')] : []),
+    ...(quick ? ['--quick'] : []),
+  ];
+  process.stderr.write(`${name}: ${flags.join(' ')}\n`);
+  const script = path.join(folder, 'scripts', 'bench.mjs');
+  spawnSync(process.execPath, [script, ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 2] });
+  if (!fs.existsSync(file)) throw new Error(`${name} has no result; the messages are above`);
+  return JSON.parse(fs.readFileSync(file, 'utf8')).rows;
+}
+
+const medianOf = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
+/** One line per row: both medians, and the quotient of each round; above 1 this checkout is better. */
+function linesOf(theirs, ours) {
+  const [first = []] = ours;
+  return first.map(({ id, what, unit }) => {
+    const valuesOf = (rounds) =>
+      rounds.map((rows) => rows.find((row) => row.id === id)?.ours.values[0]);
+    const [before, now] = [valuesOf(theirs), valuesOf(ours)];
+    if (before.includes(undefined)) return [id, what, 'new', '', ''];
+    const quotients = now.map((value, at) =>
+      unit === '/s' ? value / before[at] : before[at] / value,
+    );
+    const [low, high] = [Math.min(...quotients), Math.max(...quotients)];
+    const quotient = `${medianOf(quotients).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+    const format = (values) => `${short(medianOf(values))}${unit === '/s' ? '/s' : ` ${unit}`}`;
+    return [id, what, format(before), format(now), quotient];
+  });
+}
+
+/** Compares with `flags.compare`; returns the exit code, 1 if a row is slower by more than 5 %. */
+export async function compare(root, flags, refuse) {
+  let commit;
+  try {
+    commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
+  } catch {
+    return refuse(`--compare takes a commit, a branch or a tag; ${flags.compare} is none.`);
+  }
+  const other = checkout(root, commit);
+  const theirs = [];
+  const ours = [];
+  for (let round = 0; round < (flags.rounds || ROUNDS); round++) {
+    theirs.push(measure(other, flags, flags.compare));
+    ours.push(measure(root, flags, 'this checkout'));
+  }
+  const lines = linesOf(theirs, ours);
+  const table = [['row', 'what', flags.compare, 'now', 'now : before'], ...lines];
+  const widths = table[0].map((_, at) => Math.max(...table.map((line) => line[at].length)));
+  for (const line of table)
+    console.log(
+      line
+        .map((cell, at) => cell.padEnd(widths[at]))
+        .join('  ')
+        .trimEnd(),
+    );
+  return lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < 0.95) ? 1 : 0;
+}
