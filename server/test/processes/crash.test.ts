@@ -1,8 +1,8 @@
 // The server is killed repeatedly under load. After each restart the database must match the
 // replies that its clients got: every acknowledged payment exists once and completely, the books
 // balance, work continues, and finally every event is delivered. CRASH_KILLS sets the number of
-// kills (30 and more show rare races), CRASH_PROCESSES the number of processes below a supervisor, CRASH_SEED repeats the random
-// choices of a failed run (the race itself cannot be repeated).
+// kills (30 and more show rare races), CRASH_PROCESSES the number of processes below a supervisor,
+// CRASH_SEED repeats the random choices of a failed run (the race itself cannot be repeated).
 import { execFile } from 'node:child_process';
 import { createPublicKey, verify } from 'node:crypto';
 import os from 'node:os';
