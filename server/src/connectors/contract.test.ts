@@ -263,7 +263,7 @@ describe('openConnectors', () => {
 });
 
 describe('connectorRegistry', () => {
-  it('lets the program that starts the server replace what connectors offer', () => {
+  it('the starting program can replace capabilities of connectors', () => {
     const issuer = { connect: () => {} } as never;
     const registry = connectorRegistry(testEffects(), { production: { issuer } });
     expect(registry('production').issuer).toBe(issuer);

@@ -106,7 +106,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     await expect(gather(storage().get(newName()))).rejects.toThrow();
   });
 
-  it('removes, as often as it is asked to', async () => {
+  it('removes repeatedly without an error', async () => {
     const name = newName();
     await storage().put(name, chunks(bytesOf(100)));
     await storage().remove(name);
@@ -127,7 +127,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     expect(left.filter((each) => each.endsWith('.part'))).toEqual([]);
   });
 
-  it('lets a reader leave early', async () => {
+  it('permits a reader to stop early', async () => {
     const name = newName();
     await storage().put(name, chunks(bytesOf(1_000_000)));
     for await (const piece of storage().get(name)) {
@@ -198,7 +198,7 @@ function isSigned({ method, url, headers }: http.IncomingMessage, secret: string
 }
 
 describe('the bucket', () => {
-  it('is asked again when the service has trouble', async () => {
+  it('is retried if the service fails', async () => {
     const seen: string[] = [];
     trouble = (request, reply) => {
       seen.push(request.method ?? '');
@@ -224,7 +224,7 @@ describe('the bucket', () => {
     await expect(putting).rejects.toThrow('storage answered PUT with 503 SlowDown');
   });
 
-  it('refuses a key that it does not know, and is not asked again', async () => {
+  it('rejects an unknown key and is not called again', async () => {
     let asked = 0;
     trouble = () => {
       asked++;
@@ -237,7 +237,7 @@ describe('the bucket', () => {
     expect(asked).toBe(1);
   });
 
-  it('is asked with a signature that says what is asked', async () => {
+  it('is called with a signature over the request', async () => {
     const seen: [string, boolean][] = [];
     trouble = (request) => {
       seen.push([request.method ?? '', isSigned(request, 'S3RVER')]);

@@ -25,7 +25,7 @@ it('refers in its document to what is there', async () => {
   expect([...names].filter((name) => !(name in document.components.schemas))).toEqual([]);
 });
 
-it('says what is wrong with a request in its own word', async () => {
+it('reports errors of a request with the prefix', async () => {
   const body = { amount: '10000', fundingSource: { type: 'X' }, destination: { accountId: 'x' } };
   const headers = { 'idempotency-key': 'naming-1' };
   const answer = await app.call('POST', '/stablecoins/x/mints', body, { headers });

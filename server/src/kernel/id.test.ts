@@ -23,7 +23,7 @@ describe('uuid7', () => {
     expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('sorts in the order of creation while the clock stands still, advances and jumps back', () => {
+  it('sorts in the order of creation while the clock stops, advances and goes back', () => {
     const clock = { now: 1_700_000_000_000 };
     const effects = effectsAt(clock);
     const made: string[] = [];

@@ -78,7 +78,7 @@ describe('the table of issuing', () => {
     expect(await story.next()).toEqual([]);
   });
 
-  it('is asked by name; the end of the number follows the name as well', async () => {
+  it('is selected by name, and the suffix of the number depends on it', async () => {
     const { app, cards } = fixture;
     const { platformCardId: _, ...body } = cards.cardBody(await cards.holder());
     const { id } = ok(await cards.call('POST', '/cards', body), 201);
@@ -192,7 +192,7 @@ const ROWS: Readonly<Record<Asked, Readonly<Record<string, Row>>>> = {
 describe('the table of descriptors', () => {
   const suffixes = withOther(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
 
-  it('is the one that is expected here, for everything that a card can be asked', () => {
+  it('is the expected one for every message about a card', () => {
     expect(Object.keys(ROWS).sort()).toEqual([...ASKED].sort());
     for (const rows of Object.values(ROWS)) expect(Object.keys(rows).sort()).toEqual(suffixes);
   });

@@ -186,7 +186,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
   });
 
-  it('without a number is asked for one, or approved where validation is skipped', async () => {
+  it('without a number must provide one, or is approved if validation is skipped', async () => {
     const as = of(kind);
     const { id } = await fixture.firm(as, undefined);
     const body = ok(await fixture.submit(as, id), 200);
@@ -201,7 +201,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     }
   });
 
-  it('settles the owners it has when nothing else is asked for', async () => {
+  it('decides existing owners if nothing else is required', async () => {
     if (!lite) return;
     const as = of(kind);
     const { id } = await fixture.firm(as, 'REG-1002');

@@ -37,7 +37,7 @@ describe('isIban', () => {
     expect(oneDigitOff(iban).filter(isIban)).toEqual([]);
   });
 
-  it('refuses a wrong length, an unknown country, blanks and small country letters', () => {
+  it('rejects a wrong length, an unknown country, spaces and lower-case country letters', () => {
     for (const bad of [
       'DE8937040044053201300',
       'DE893704004405320130000',

@@ -65,7 +65,7 @@ describe('httpIdentity', () => {
     expect(notes).toEqual([]);
   });
 
-  it('knows nothing after any other answer, and notes neither case nor address', async () => {
+  it('returns unknown for any other response and logs neither case nor address', async () => {
     const unknown = { state: 'unknown', checkAfterMs: 60_000 };
     service.answer((reply) => reply.writeHead(201).end('{"state":"approved"}'));
     expect(await port().submit(SUBMITTED)).toEqual(unknown);

@@ -18,7 +18,7 @@ describe('verdictOf', () => {
   const result = (text: unknown) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: text });
   const error = (code: unknown, message: unknown) => JSON.stringify({ error: { code, message } });
 
-  it('knows one yes', () => {
+  it('accepts one positive response only', () => {
     expect(verdictOf(result(`0x1626ba7e${'00'.repeat(28)}`))).toBe(true);
     expect(verdictOf(result(`0x1626BA7E${'00'.repeat(28)}`))).toBe(true);
   });

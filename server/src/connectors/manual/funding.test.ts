@@ -35,7 +35,7 @@ describe('manualFunding', () => {
   const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
   const asked = { accountId: id, currency: 'USD', owner: 'customer' as const };
 
-  it('gives the collection account with a reference of each account', () => {
+  it('returns the collection account with the reference of each account', () => {
     const [first] = port.instructions(asked);
     expect(first).toEqual({
       ...usd,
@@ -53,7 +53,7 @@ describe('manualFunding', () => {
     expect(port.instructions({ ...asked, currency: 'GBP' })).toEqual([]);
   });
 
-  it('asks for money of a payment only where it arrives within minutes', () => {
+  it('offers instructions of a payment only for rails that settle within minutes', () => {
     const payment = {
       transactionId: 'Transaction:1',
       reference: 'RH1',

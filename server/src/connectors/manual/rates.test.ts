@@ -45,7 +45,7 @@ describe('httpRates', () => {
     asked = 0;
   });
 
-  it('asks once for many, and again after a minute', async () => {
+  it('makes one request for many calls, and another after a minute', async () => {
     const effects = testEffects(NOW);
     const port = httpRates(effects, url, options);
     answer = { status: 200, body: table('0.9154') };
@@ -87,7 +87,7 @@ describe('httpRates', () => {
     },
   );
 
-  it('refuses rates that are old when they come, or from the future', async () => {
+  it('rejects rates that are too old or in the future', async () => {
     const port = httpRates(testEffects(NOW), url, options);
     answer = { status: 200, body: table('0.9', NOW - HOUR - 1) };
     expect(await euro(port)).toBeUndefined();

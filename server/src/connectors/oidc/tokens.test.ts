@@ -54,7 +54,7 @@ beforeEach(() => {
   provider.seen();
 });
 
-describe('what is believed', () => {
+describe('accepted tokens', () => {
   it.each([
     ['RSA', first],
     ['an elliptic curve', elliptic],
@@ -169,7 +169,7 @@ describe('the keys of a provider', () => {
     expect(provider.seen()).toEqual(BOTH);
   });
 
-  it('are fetched once for all who ask at the same time', async () => {
+  it('are fetched once for concurrent requests', async () => {
     const { judge } = setUp();
     const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(first)));
     for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');

@@ -108,7 +108,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('gives a card one number, however often it was ordered', async () => {
+  it('issues one number for repeated orders of a card', async () => {
     for (const { of, card } of await issuedCards(issuer)) {
       const again = await issuedEnd(issuer, of);
       if (again?.state !== 'issued') throw new Error('not issued again');

@@ -41,7 +41,7 @@ describe.each(offersOf('documents', effects))(
   (...offer) => {
     const [, , documents] = offer;
 
-    it('takes a good one, and answers the same when asked again', async () => {
+    it('accepts a valid one and returns the same at a repetition', async () => {
       expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
       for (const faulty of FAULTY) {
         const document = documentOf('passport.jpg', faulty);

@@ -94,7 +94,7 @@ describe.each(offersOf('rail', effects))(
       }
     });
 
-    it('names a time to ask again where it does not know, and a reference where it has settled', async () => {
+    it('returns a time of the next poll for unknown, and a reference for settled', async () => {
       const good = (progress: Progress) => {
         const { checkAfterMs } = progress as { checkAfterMs?: number };
         if (checkAfterMs !== undefined) {
@@ -126,7 +126,7 @@ describe.each(offersOf('rail', effects))(
       }
     });
 
-    it('carries what it says it carries, and refuses what it does not', async () => {
+    it('sends over supported rails and rejects others', async () => {
       for (const type of ACCOUNT_TYPES) {
         const each = instruction(type);
         if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
@@ -187,7 +187,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
     expect(account(1, 'USD')).not.toEqual([]);
   });
 
-  it('asks for a payment by its reference, the same for the same payment', () => {
+  it('returns instructions with a reference, the same for the same payment', () => {
     const payment: PaymentFunding = {
       ...{ transactionId: 'Transaction:018f0000-0000-7000-8000-000000000001', currency: 'EUR' },
       ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },

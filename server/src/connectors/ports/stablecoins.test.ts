@@ -79,7 +79,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(again).toEqual([link.providerAccountId]);
   });
 
-  it('describes a token, and a token it does not know', async () => {
+  it('describes a token', async () => {
     const { mint, link, token } = await fixture(provider);
     const answer = await mint.token(link, token, null);
     expect(answer.state).toBe('found');
@@ -99,7 +99,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(ends.wallet.reference).not.toBe(ends.bank.reference);
   });
 
-  it('refuses an account that its rail cannot reach', async () => {
+  it('rejects an account that its rail does not support', async () => {
     const { mint, link } = await fixture(provider);
     const wrong = { state: 'refused', problem: 'NOT_SUPPORTED' };
     expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(wrong);
@@ -204,7 +204,7 @@ describe('the sandbox’s own rows', () => {
     expect(answer.state === 'found' && answer.token.checkAfterMs).toBeNull();
   });
 
-  it('knows no token, another token, or does not answer', async () => {
+  it('rejects no token, another token, or does not respond', async () => {
     const { mint, link } = await at('');
     expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
     expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
@@ -278,7 +278,7 @@ describe('the sandbox’s own rows', () => {
     expect(answer).toEqual({ state: 'refused', problem });
   });
 
-  it('refuses an order for one bank account, and fails that of another', async () => {
+  it('rejects an order for one bank account and fails that of another', async () => {
     const { mint, link, order } = await at('');
     const from = async (end: string) => {
       const answer = await mint.linkAccount(link, banked(end));

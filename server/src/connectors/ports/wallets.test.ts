@@ -273,14 +273,14 @@ describe.each(MODES)('a token of the %s', (environment) => {
     sub: 'Müller',
   };
 
-  it('is believed by the client library, as long as it lasts', async () => {
+  it('is accepted by the client library until it expires', async () => {
     const token = await custody.signToken(claims);
     expect(await verifyOtpVerificationToken(token, tokens)).toEqual(claims);
     const old = await custody.signToken({ ...claims, exp: '1' });
     await expect(verifyOtpVerificationToken(old, tokens)).rejects.toThrow(/expired/);
   });
 
-  it('is believed of no other maker, and with no other claims', async () => {
+  it('is rejected from another issuer or with other claims', async () => {
     const token = await custody.signToken(claims);
     const { bundles } = custody.publicKeys();
     await expect(verifyOtpVerificationToken(token, bundles)).rejects.toThrow(/signature/);

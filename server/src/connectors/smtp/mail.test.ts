@@ -46,7 +46,7 @@ describe('smtpMail', () => {
     expect(got?.raw).not.toContain('text/html');
   });
 
-  it('gives a message the same id each time it is sent, and another one another', async () => {
+  it('sends a message with the same id each time', async () => {
     await mail().send(message);
     await mail().send(message);
     await mail().send({ ...message, id: 'Message:018f0000-0000-7000-8000-000000000002' });
@@ -106,7 +106,7 @@ describe('smtpMail', () => {
     expect(words).toContain('the mail server took no message');
   });
 
-  it('gives neither login nor message to another machine without TLS', async () => {
+  it('sends neither login nor message to another machine without TLS', async () => {
     const away = server.url.replace('127.0.0.1', '0.0.0.0');
     const words = await complaintOf(mail(away).send(message));
     expect(words).toMatch(/ETLS|STARTTLS/);

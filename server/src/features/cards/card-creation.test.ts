@@ -233,7 +233,7 @@ describe('what may pay', () => {
 });
 
 describe('how many', () => {
-  it('is exact for a platform, however many ask at once, and a closed card makes room', async () => {
+  it('is exact for a platform under concurrency, and a closed card frees one', async () => {
     const as = await limitedTo({ maxLive: 7 });
     const tight = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
@@ -286,7 +286,7 @@ describe('how many', () => {
 });
 
 describe('platformCardId', () => {
-  it('is of one live card, however many ask at once', async () => {
+  it('permits one live card under concurrency', async () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
     const all = await Promise.all(

@@ -89,7 +89,7 @@ const decide = (
     if (row) await work(ctx, row, { reference: 'WIRE-1' });
   });
 
-describe('money in suspense of a payment that goes on', () => {
+describe('funds in suspense of a payment in progress', () => {
   const giving = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
   const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 

@@ -149,7 +149,7 @@ describe('a clearing', () => {
 });
 
 describe('an expiry', () => {
-  it('gives back what was not cleared', async () => {
+  it('releases what was not cleared', async () => {
     const paid = await fixture.begin();
     await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
@@ -159,7 +159,7 @@ describe('an expiry', () => {
     expect(await paid.events()).toHaveLength(5);
   });
 
-  it('after a part was cleared gives back the rest', async () => {
+  it('releases the rest after a partial clearing', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
     await paid.notify(clearing(0));
@@ -196,7 +196,7 @@ describe('an advice', () => {
     });
   });
 
-  it('of less gives back', async () => {
+  it('of a lower amount releases the difference', async () => {
     const paid = await fixture.begin();
     await paid.notify(advice(60));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });

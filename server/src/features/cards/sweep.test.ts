@@ -34,7 +34,7 @@ const waitOut = async (ms: number) => {
   await app.advance(60_000);
 };
 
-describe('payments of which more may be said', () => {
+describe('payments that accept further messages', () => {
   it('are listed while they are open, whatever ends them', async () => {
     const whole = await fixture.begin();
     const expired = await fixture.begin();
@@ -63,7 +63,7 @@ describe('payments of which more may be said', () => {
 });
 
 describe('after thirty days', () => {
-  it('a payment ends as if it had been said, and its holder may go', async () => {
+  it('a payment ends as notified, and its holder can be deleted', async () => {
     const paid = await fixture.begin({ funds: 100 });
     const part = await fixture.begin();
     await part.notify(clearing(30));

@@ -35,7 +35,7 @@ function bothSweeps() {
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-it('requests and tries go after a day, keys of codes when they run out, signatures never', async () => {
+it('requests and attempts are deleted after a day, keys of codes at their expiry, signatures never', async () => {
   const sweep = bothSweeps();
   const thing = await signedTestOperation(app);
   const headers = await thing.signed(await thing.session());
@@ -79,7 +79,7 @@ it('is run by the server itself', async () => {
   expect(await app.runtime.db.read(attemptLimits, 'forgotten')).toBeUndefined();
 });
 
-it('goes on at once after a full bite', async () => {
+it('continues at once after a full batch', async () => {
   const at = new Date(app.effects.now() - 2 * DAY);
   const sql = `insert into attempt_limits (id, platform_id, at, updated_at, version)
     select 'bulk ' || n, 'P', '[]', $1, 1 from generate_series(1, 5001) n`;

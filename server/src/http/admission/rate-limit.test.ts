@@ -39,7 +39,7 @@ const asked = (count: number, ask: () => unknown) => Array.from({ length: count 
 const yes = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
-  it('lets two seconds through at once, and then an even pace', () => {
+  it('permits a burst of two seconds, then an even rate', () => {
     const { ask, wait } = tokenLimiter({ requests: 10 });
     expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
     wait(99);
@@ -87,7 +87,7 @@ describe('createLimiter', () => {
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
 
-  it('gives an agent a share, which counts toward its platform as well', () => {
+  it('limits an agent to a share, which counts for its platform as well', () => {
     const { ask, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, and twice as many at once.
     expect(asked(5, () => ask('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
@@ -99,7 +99,7 @@ describe('createLimiter', () => {
     expect(headers()['RateLimit-Limit']).toBe('40');
   });
 
-  it('gives an agent at least one request per second', () => {
+  it('permits an agent at least one request per second', () => {
     const { ask } = tokenLimiter({ requests: 2, costly: 2 });
     expect(asked(3, () => ask('a', true, 'agent'))).toEqual([true, true, 1]);
   });
@@ -124,7 +124,7 @@ describe('createLimiter', () => {
     expect(rejected).toBe(2);
   });
 
-  it('lets the largest body through at the lowest limit', () => {
+  it('permits the largest body at the lowest limit', () => {
     const { limiter } = tokenLimiter({ bytes: 1 });
     limiter.takeBytes('a', 1_048_576);
     expect(() => limiter.takeBytes('a', 1)).toThrow('bytes');
@@ -168,7 +168,7 @@ describe('createLimiter', () => {
     expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
   });
 
-  it('stands a clock that goes back', () => {
+  it('tolerates a clock that goes back', () => {
     const { ask, wait } = tokenLimiter({ requests: 1 });
     asked(3, () => ask());
     wait(-60_000);
@@ -189,7 +189,7 @@ describe('createLimiter', () => {
     expect(ask('steady')).toBe(true);
   });
 
-  it('refuses an address after bad credentials, proven ones excepted', () => {
+  it('rejects an address after invalid credentials, except valid ones', () => {
     const { limiter, wait, refusals } = tokenLimiter({ refused: 1 });
     const check =
       (address: string, proven = false) =>
@@ -275,7 +275,7 @@ describe('a server with limits', () => {
     );
   });
 
-  it('slows down clients that guess secrets, and none that know one', async () => {
+  it('slows down clients that guess secrets and no others', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const ask = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');

@@ -76,7 +76,7 @@ describe('a NUL in the query', () => {
 });
 
 describe('readQuery', () => {
-  it('gives one value or a list, and takes any name', () => {
+  it('returns one value or a list for any name', () => {
     expect({ ...readQuery('a=1&b=2,3&b=4') }).toEqual({ a: '1', b: ['2,3', '4'] });
     expect(readQuery('toString=1').toString).toBe('1');
     const odd = readQuery('__proto__=1&__proto__=2');

@@ -80,7 +80,7 @@ describe('before a byte of the body is read', () => {
   }
   const type = { 'content-type': TYPE };
 
-  it('credentials and permission are asked for', async () => {
+  it('credentials and permission are required', async () => {
     const length = { 'content-length': '100000' };
     expect(await headOnly({ ...type, ...length })).toBe(401);
     expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
@@ -188,7 +188,7 @@ describe('many at once', () => {
     expect(replies.map((reply) => reply.body.sha256)).toEqual(hashes);
   });
 
-  it('are let in up to a number for one platform, and refused beyond it', async () => {
+  it('are admitted up to a number per platform and rejected beyond it', async () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
     const answered: (number | undefined)[] = [];
     const waiting = Array.from({ length: 70 }, () => {

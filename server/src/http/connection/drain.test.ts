@@ -75,7 +75,7 @@ describe('a connection', () => {
     expect(list.totalCount).toBe(0);
   });
 
-  it('is asked to continue once the request is admitted, and not before', async () => {
+  it('receives 100 Continue when the request is admitted, not before', async () => {
     const token = JSON.stringify({ name: 'Continued', permissions: ['VIEW'] });
     const waits = 'Expect: 100-continue\r\nConnection: close\r\n';
     const rejected = await sendRaw(port, headOf('/tokens', 800_000, waits));

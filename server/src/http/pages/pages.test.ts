@@ -136,7 +136,7 @@ describe('the brand of a page', () => {
     expect((await branded({ isSandbox: true })).body).toContain('<b>Sandbox</b>');
   });
 
-  it('is a logo whose origin alone may be asked for pictures, without a referrer', async () => {
+  it('is a logo: images of its origin only are permitted, without a referrer', async () => {
     const logoUrl = 'https://cdn.shop.example:8443/logo.png?a=1&b="2"';
     const { body, headers } = await branded({ logoUrl });
     expect(policyOf(headers['content-security-policy'])['img-src']).toBe(

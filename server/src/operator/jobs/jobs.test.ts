@@ -117,7 +117,7 @@ describe('jobs', () => {
     expect((await run('jobs', 'show', 'Job:018f0000-0000-7000-8000-00000000000f')).code).toBe(1);
   });
 
-  it('retry gives a dead job all its attempts again, now', async () => {
+  it('retry makes a dead job due now with all its attempts', async () => {
     const [id = ''] = await dead('payout.send');
     expect(await json('jobs', 'retry', id)).toMatchObject({ state: 'queued', attempts: 0 });
     expect(await workerWith(failing('payout.send', 2)).runDue()).toBe(1);

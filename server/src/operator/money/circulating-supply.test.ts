@@ -160,7 +160,7 @@ describe('stablecoins end', () => {
     ]);
   });
 
-  it('lets a submitted mint that may still be paid expire, and continues to request its status', async () => {
+  it('expires a submitted mint that can still be paid, and continues to request its status', async () => {
     const { id, coinId } = await burnIn('handed over');
     expect((await end(id, 'failed')).out).toBe(`${id} is EXPIRED.\n`);
     expect((await fixture.supply(coinId)).burning).toBe(0n);

@@ -283,7 +283,7 @@ describe('limits', () => {
     });
   });
 
-  it('does not let a row locked elsewhere delay the rest for long', async () => {
+  it('does not delay other rows for a row that is locked elsewhere', async () => {
     start({ lanes: 1, connect: () => connectLane(sample.url, { lockTimeoutMs: 200 }) });
     const row = await sample.thing(fresh('thing'));
     await sample.sql('begin');

@@ -106,7 +106,7 @@ describe('worker', () => {
     expect(await done('shared')).toBe(40);
   });
 
-  it('lets one worker finish a job whose lease expired', async () => {
+  it('a single worker finishes a job whose lease expired', async () => {
     const held: (() => void)[] = [];
     const stuck: JobHandler = {
       kind: 'stuck',

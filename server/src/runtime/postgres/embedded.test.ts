@@ -155,7 +155,7 @@ describe('startEmbedded', () => {
     await gone(pid);
   });
 
-  it('lets one of two win that start on the same new folder', async () => {
+  it('one of two starts on the same new folder succeeds', async () => {
     const dir = path.join(base, 'race');
     const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
     const won = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];

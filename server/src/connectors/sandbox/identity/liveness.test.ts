@@ -33,7 +33,7 @@ describe('sandboxLiveness', () => {
     expect(await sandboxLiveness.complete(check('001'), 1_000)).toEqual({ state: 'passed' });
   });
 
-  it('passes a customer when asked for the second time, or when the button is pressed', async () => {
+  it('passes a customer at the second poll or when the button is pressed', async () => {
     const asked = (polls: number): LivenessCheck => ({
       id: 'one',
       subject: { type: 'CUSTOMER', customerId: 'Customer:002', polls },

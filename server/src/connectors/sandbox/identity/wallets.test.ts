@@ -20,7 +20,7 @@ const { verify } = sandboxOidc([OWN]);
 const judged = (claims: object) => verify(tokenOf({ ...GOOD, ...claims }), NOW);
 
 describe('tokens of identity providers in the sandbox', () => {
-  it('are believed with any signature', async () => {
+  it('are accepted with any signature', async () => {
     expect(await judged({ email: 'ada@example.com', nonce: 'abc', azp: 'x' })).toEqual({
       identity: {
         ...{ issuer: GOOD.iss, audience: 'app-1', subject: 'user-1' },
@@ -116,7 +116,7 @@ describe('tokens of identity providers in the sandbox', () => {
   });
 });
 
-it('has the values that every client of the sandbox knows', () => {
+it('has the documented values of the sandbox', () => {
   expect(sandboxWalletScript).toEqual({
     code: '000000',
     stamp: 'sandbox-valid-signature',

@@ -179,7 +179,7 @@ describe('sandboxPaymentFunding', () => {
     expect(rails('BRL')).toBeUndefined();
   });
 
-  it('gives numbers whose check digits hold', () => {
+  it('returns numbers with valid check digits', () => {
     expect(isAbaRouting(info('USD').routingNumber ?? '')).toBe(true);
     expect(isIban(info('EUR').iban ?? '')).toBe(true);
     expect(isClabe(info('MXN').clabeNumber ?? '')).toBe(true);
@@ -190,7 +190,7 @@ describe('sandboxPaymentFunding', () => {
     expect(isEvmAddress(info('USDT', 'PLASMA').address ?? '')).toBe(true);
   });
 
-  it('gives a PIX code for one payment of exactly the amount', () => {
+  it('returns a PIX code for one payment of exactly the amount', () => {
     const { qrCode = '' } = info('BRL');
     expect(crc16(qrCode.slice(0, -4))).toBe(qrCode.slice(-4));
     const fields = emv(qrCode);
@@ -212,7 +212,7 @@ describe('sandboxPaymentFunding', () => {
     expect(txid('A-1')).toMatch(/^[A-Za-z0-9]{25}$/);
   });
 
-  it('gives a Lightning invoice on regtest that runs out with the quote', () => {
+  it('returns a Lightning invoice on regtest that expires with the quote', () => {
     const { invoice = '' } = info('BTC', 'LIGHTNING', 250_000n);
     expect(invoice).toMatch(/^lnbcrt2500u1/);
     // Seven groups of time; then by the order of fields, 120 s as two groups: 3 × 32 + 24.

@@ -37,7 +37,7 @@ const evm = (info: Record<string, string>) => isEvmAddress(info.address ?? '');
 describe('sandboxFunding', () => {
   const currencies = ['USD', 'EUR', 'GBP', 'MXN', 'BRL', 'BTC', 'USDB', 'USDC', 'USDT'];
 
-  it('gives coordinates that pass their own checks, for any account', () => {
+  it('returns valid coordinates for any account', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.constantFrom(...currencies), (uuid, currency) => {
         const given = infos(`InternalAccount:${uuid}`, currency);
@@ -50,7 +50,7 @@ describe('sandboxFunding', () => {
     );
   });
 
-  it('gives an account the same coordinates again and another account others', () => {
+  it('returns the same coordinates for an account and others for another', () => {
     for (const currency of currencies) {
       expect(infos('InternalAccount:a', currency)).toEqual(infos('InternalAccount:a', currency));
       const [one, other] = [

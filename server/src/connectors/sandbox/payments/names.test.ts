@@ -28,7 +28,7 @@ describe('sandboxNames', () => {
     expect(await usd('104', ada, 5_000)).toEqual(found);
   });
 
-  it('knows firms by their legal name', async () => {
+  it('identifies businesses by their legal name', async () => {
     const firm = { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' };
     expect(await usd('1', firm)).toEqual({ status: 'MATCHED', fullName: 'Engines Ltd' });
     expect(await usd('103', { beneficiaryType: 'BUSINESS', legalName: 'Engines' })).toEqual({

@@ -71,7 +71,7 @@ describe('a transfer', () => {
 });
 
 describe('the scripted bank', () => {
-  it('answers by the time that has passed, however often it is asked', () => {
+  it('depends on the elapsed time, not on the number of polls', () => {
     const late = instruction('003', 'quote');
     expect(progressAt(late, 359_999)).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
     expect(progressAt(late, 360_000)).toEqual({ state: 'settled', reference: late.id });

@@ -33,7 +33,7 @@ describe('hosts', () => {
     }
   });
 
-  it('all know the same names, without regard to capitals', async () => {
+  it('have the same names, ignoring case', async () => {
     for (const host of [DOMAIN, 'sandbox.uma.money', 'SANDBOX.Word.uma.money']) {
       expect(await lookup(`$Success.USD@${host}`)).toMatchObject({ state: 'found' });
       expect(await lookup(`$unknown@${host}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });

@@ -97,7 +97,7 @@ describe('approveAgentAction', () => {
     }
   });
 
-  it.each(KINDS)('may be said of the transaction of %s', async (kind) => {
+  it.each(KINDS)('is accepted for the transaction of %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
     const answer = ok(await onTransaction(app, 'approve', transactionId), 200);
     expect(answer).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
@@ -173,7 +173,7 @@ describe('rejectAgentAction', () => {
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
   });
 
-  it.each(KINDS)('may be said of the transaction of %s, with its reason', async (kind) => {
+  it.each(KINDS)('is accepted for the transaction of %s, with its reason', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
     const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
     expect(coded(long)).toEqual([400, 'INVALID_INPUT']);

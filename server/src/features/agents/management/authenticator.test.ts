@@ -85,7 +85,7 @@ it('remembers a good token until too many others were seen, however often it is 
   expect([first, second, third].map(bearers.isProven)).toEqual([false, true, true]);
 });
 
-it('lets each agent use its own idempotency keys', async () => {
+it('separates the idempotency keys of agents', async () => {
   const [one, two] = [await fixture.agent(), await fixture.agent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };

@@ -91,7 +91,7 @@ describe('agentListInternalAccounts', () => {
     expect(idsOf(wallets)).not.toContain(held.usd);
   });
 
-  it('are those of no other customer, whatever is asked for', async () => {
+  it('exclude those of other customers for every filter', async () => {
     const asked = `${OURS}?customerId=${neighbour.customer.id}`;
     const { data } = ok(await held.call('GET', asked), 200);
     expect(data.length).toBeGreaterThan(1);
@@ -111,7 +111,7 @@ describe('agentListInternalAccounts', () => {
     expect(await walk(OURS)).toEqual({ ids: [], totals: [0] });
   });
 
-  it('want a good cursor', async () => {
+  it('require a valid cursor', async () => {
     expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
   });
 });
@@ -158,7 +158,7 @@ describe('transactions', () => {
     });
   });
 
-  it('are those of no other customer, whatever is asked for', async () => {
+  it('exclude those of other customers for every filter', async () => {
     const id = await pay();
     const theirs = ok(await fixture.manage('GET', `/customers/${neighbour.customer.id}`), 200);
     for (const query of [
@@ -188,7 +188,7 @@ describe('external accounts', () => {
   const OURS = `${ME}/external-accounts`;
 
   describe('agentListExternalAccounts', () => {
-    it('are added, listed and read as the platform sees them, with whole numbers', async () => {
+    it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
       const body = usd();
       const made = ok(await held.call('POST', OURS, body), 201);
       expect(made).toMatchObject({ customerId: held.customer.id, accountInfo: body.accountInfo });

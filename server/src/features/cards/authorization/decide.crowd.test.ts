@@ -127,7 +127,7 @@ describe.each([
   });
 });
 
-describe('a card whose limit is lowered while it is asked', () => {
+describe('a card whose limit is lowered during the request', () => {
   it('approves by the limit that its commit finds', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let loweredAfter = -1;

@@ -117,7 +117,7 @@ describe('an authorisation', () => {
     expect(await network.ask(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
   });
 
-  it('declines in another currency, and in none that the log would not know of', async () => {
+  it('declines other currencies and records them', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 10_00, { currency: 'EUR' });
     expect(await network.send(request)).toEqual(declined('CURRENCY_NOT_SUPPORTED'));
@@ -141,7 +141,7 @@ describe('an authorisation', () => {
     await expectNothing(of, 'CARDHOLDER_NOT_READY', 100_00);
   });
 
-  it('declines where the account is frozen or owes, and asks no other account', async () => {
+  it('declines if the account is frozen or owes funds, without another account', async () => {
     const of = await cardOf();
     const move = (event: 'freeze' | 'unfreeze') =>
       app.operate(async (ctx) => {
@@ -173,7 +173,7 @@ describe('an authorisation', () => {
 });
 
 describe('other messages', () => {
-  it('only asks how a card is, without a payment', async () => {
+  it('checks the card without a payment', async () => {
     const of = await cardOf(0);
     expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual({ approved: true });
     ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
@@ -257,7 +257,7 @@ describe('a payment with a card', () => {
 });
 
 describe('a card of another platform', () => {
-  it('is asked on behalf of its own', async () => {
+  it('is requested for its own card', async () => {
     const theirs = cardFixture(app, { as: app.other });
     const holder = await theirs.holder({ funds: 10_00 });
     const card = await theirs.card(holder);

@@ -55,7 +55,7 @@ describe('declineReason', () => {
     }
   });
 
-  it('lets a card without a limit pay whatever is there', () => {
+  it('a card without a limit can spend the available balance', () => {
     const card = { ...good.card, max_spend: null };
     expect(declineReason({ ...good, card })).toBeUndefined();
   });
@@ -105,7 +105,7 @@ describe('declineReason', () => {
     request: { ...good.request, kind },
   });
 
-  it('gives a credit no account that is closed, and no holder who is gone', () => {
+  it('rejects a credit to a closed account or a deleted holder', () => {
     const asked = credit('CREDIT_AUTHORIZATION');
     expect(declineReason({ ...asked, source: closed })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;

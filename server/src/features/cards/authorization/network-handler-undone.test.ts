@@ -116,7 +116,7 @@ describe('money that is being taken for it', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
-  it('is let go of where the issuer could not take it', async () => {
+  it('is released if the issuer rejected it', async () => {
     const { of, payment } = await undone('Corner shop 006');
     expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     await app.settle();
@@ -134,7 +134,7 @@ describe('money that is being taken for it', () => {
 });
 
 describe('an approval that an operator has written off', () => {
-  it('stands, and nothing is given to the account', async () => {
+  it('remains, and the account is not credited', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00, {
       kind: 'FINANCIAL_AUTHORIZATION',

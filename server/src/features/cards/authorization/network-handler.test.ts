@@ -170,7 +170,7 @@ describe('a decision that comes too late', () => {
     });
   });
 
-  it('stays where it was heard in time and is only asked again', async () => {
+  it('remains if it was received in time and is repeated', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     const first = await network.send(request, app.effects.now());
@@ -227,7 +227,7 @@ describe('a commit whose answer was lost', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
-  it('leaves no decision where the database stays away, and one once asked again', async () => {
+  it('leaves no decision without a database, and one after a repetition', async () => {
     const of = await cardOf();
     const runtime = withCommit(() => Promise.reject(lost()));
     const through = cardNetwork(app, runtime);
@@ -273,7 +273,7 @@ describe('what is refused for good', () => {
 });
 
 describe('what is refused at the door', () => {
-  it('is no decision, and can be asked again', async () => {
+  it('is not a decision and can be repeated', async () => {
     const of = await cardOf();
     const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
     const through = cardNetwork(

@@ -192,7 +192,7 @@ describe('the page of a card', () => {
     expect((await reveal(id)).status).toBe(404);
   });
 
-  it('is framed where the operator said, also to say that it has ended', async () => {
+  it('is framed by the configured origins, also when it has ended', async () => {
     const path = await linkTo((await card()).id);
     for (const status of [200, 404]) {
       const { statusCode, headers } = await open(path);

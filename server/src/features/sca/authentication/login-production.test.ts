@@ -141,7 +141,7 @@ describe('a code in production', () => {
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
-  it('is forgotten a day after it ran out', async () => {
+  it('is deleted a day after its expiry', async () => {
     const { id } = await person();
     const sweep = codeSweep();
     wait(2 * DAY);
@@ -271,7 +271,7 @@ describe('a proof', () => {
     expect(await tried(id, row.id, payment('1.00 EUR'), { code: await code(id) })).toBe('good');
   });
 
-  it('can be asked for again, without more time for it', async () => {
+  it('can be requested again without more time', async () => {
     const { id } = await person();
     const about = payment('1.00 EUR');
     const row = await open(id, about);
@@ -287,7 +287,7 @@ describe('a proof', () => {
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });
 
-  it('never works for longer than it was asked for', async () => {
+  it('never lasts longer than requested', async () => {
     const { id } = await person();
     const until = app.effects.now() + MINUTE;
     const before = sms.got.length;

@@ -159,7 +159,7 @@ describe('updatePlatformConfig', () => {
     ]);
   });
 
-  it('refuses null, unknown currencies, doubles and limits that cross', async () => {
+  it('rejects null, unknown currencies, duplicates and a minimum above the maximum', async () => {
     expect(errorFields((await patch({ webhookEndpoint: null })).body)).toEqual(['webhookEndpoint']);
     const supportedCurrencies = [
       currency('USD'),

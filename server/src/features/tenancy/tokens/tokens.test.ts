@@ -72,7 +72,7 @@ describe('createToken', () => {
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual(fields);
   });
 
-  it('gives away only what the caller has', async () => {
+  it('grants only permissions of the caller', async () => {
     const manager = await make('Manager', ['MANAGE']);
     const request = { name: 'More', permissions: ['MANAGE', 'TRANSACT', 'VIEW'] };
     const { status, body } = await app.call('POST', '/tokens', request, { as: manager });
@@ -170,7 +170,7 @@ describe('createToken beside a deletion', () => {
 });
 
 describe('listTokens', () => {
-  it('takes names of any kind and twice, and finds exactly the one asked for', async () => {
+  it('accepts any name, also twice, and finds by the exact name', async () => {
     const as = await app.newPlatform('Names');
     const longest = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
@@ -189,7 +189,7 @@ describe('listTokens', () => {
     expect(await found('💶')).toEqual(['💶']);
   });
 
-  it('pages, newest first, and only over the platform that asks', async () => {
+  it('returns pages of its own platform, newest first', async () => {
     const platform = await app.newPlatform('Lists');
     const made: string[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -283,14 +283,14 @@ describe('deleteTokenById', () => {
     expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
   });
 
-  it('does not let a token delete itself', async () => {
+  it('rejects the deletion of the token of the caller', async () => {
     const token = await make('Self', ['MANAGE']);
     const { status, body } = await remove(token.id, token);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(await statusAs(token)).toBe(403);
   });
 
-  it('lets one of two survive that delete each other', async () => {
+  it('keeps one of two tokens that delete each other', async () => {
     const [one, two] = [await make('One', ['MANAGE']), await make('Two', ['MANAGE'])];
     const statuses = await Promise.all([
       remove(two.id, one).then((reply) => reply.status),
@@ -312,7 +312,7 @@ describe('deleteTokenById', () => {
 });
 
 describe('authentication', () => {
-  it('refuses everything else in the same words', async () => {
+  it('rejects everything else with the same error', async () => {
     const { clientId, clientSecret } = app.platform;
     const headers = [
       '',

@@ -127,7 +127,7 @@ describe('updateInternalAccount', () => {
     expect(await signedFor(mine.id)).toEqual([]);
   });
 
-  it('changes nothing but wallets, and asks for a change', async () => {
+  it('changes wallets only and requires a change', async () => {
     const { person, id } = await walletFor();
     const usd = await internalAccount(app, person.id, 'USD');
     const change = { privateEnabled: true };
@@ -304,7 +304,7 @@ describe('a wallet that is not there yet, or no more', () => {
     expect(codeOf(await takeOut(id, drawKeys()))).toEqual(words);
   });
 
-  it('goes with its customer, and what was asked before is signed in vain', async () => {
+  it('ends with its customer, and earlier requests can no longer be signed', async () => {
     const { id, person } = await walletFor();
     const [keys, session] = [drawKeys(), await sessionOf(id)];
     const headers = await signedHeaders(ok(await takeOut(id, keys), 202), session);

@@ -143,7 +143,7 @@ describe('customers who were there before', () => {
     expect(events[0]?.data.privateEnabled).toBe(false);
   });
 
-  it('get one when they ask for the currency in the very instant in which the job comes', async () => {
+  it('get one wallet if the currency is requested while the job runs', async () => {
     const person = await customer(app, {}, { currencies: ['USD'], email: 'both@example.com' });
     const connectors = connectorRegistry(app.effects, {
       custodyKeys: custodyKeysOf(app.runtime.vault),

@@ -70,7 +70,7 @@ describe('listAuthCredentials', () => {
     expect(await theirs.credentialsOf(accountId)).toEqual([]);
   });
 
-  it('wants the id of an account', async () => {
+  it('requires the id of an account', async () => {
     for (const query of [
       '',
       '?accountId=',
@@ -178,7 +178,7 @@ describe('createAuthCredential', () => {
     expect(codeOf(refreshed)).toEqual(waiting);
   });
 
-  it('refuses what it knows already on both requests', async () => {
+  it('rejects known conflicts on both requests', async () => {
     const { accountId, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const exists = [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'];
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
@@ -237,7 +237,7 @@ describe('createAuthCredential', () => {
 });
 
 describe('verifyAuthCredential', () => {
-  it('know only credentials that are there', async () => {
+  it('return existing credentials only', async () => {
     const foreign = await theirs.customerWithWallet();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreign.credential.id, 'x']) {
@@ -247,7 +247,7 @@ describe('verifyAuthCredential', () => {
     }
   });
 
-  it('want the type of the credential', async () => {
+  it('require the type of the credential', async () => {
     const { credential } = await reachable();
     const answer = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',

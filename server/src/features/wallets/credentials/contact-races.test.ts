@@ -53,7 +53,7 @@ async function expectAsked(
 }
 
 describe('a contact that changes in the instant in which a credential comes to hang on it', () => {
-  it('is asked to be signed, after a session has added the credential', async () => {
+  it('needs a signature after a session has added the credential', async () => {
     const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const session = await fixture.emailSession(held.accountId);
     await expectAsked(held.customer, { phoneNumber: phoneNumber() }, async () => {
@@ -62,7 +62,7 @@ describe('a contact that changes in the instant in which a credential comes to h
     });
   });
 
-  it('is asked to be signed, after the first credential of a wallet', async () => {
+  it('needs a signature after the first credential of a wallet', async () => {
     const person = await customer(app, {}, { phoneNumber: phoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
     await expectAsked(person, { phoneNumber: phoneNumber() }, async () => {
@@ -70,7 +70,7 @@ describe('a contact that changes in the instant in which a credential comes to h
     });
   });
 
-  it('is asked to be signed, after a recovery has ended', async () => {
+  it('needs a signature after a recovery has ended', async () => {
     const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId } = held;
     const asked = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };

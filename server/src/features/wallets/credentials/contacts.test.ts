@@ -94,7 +94,7 @@ async function secondWallet({ accountId, id }: Holder) {
 }
 
 describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
-  it('asks for a signature and then changes the customer and the credential together', async () => {
+  it('requests a signature and then changes customer and credential together', async () => {
     const { id, accountId, customer: was, credential, session } = await holder();
     const email = fresh();
     const first = await change(id, { email });
@@ -138,7 +138,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect(again.status).toBe(200);
   });
 
-  it('changes nothing where a credential cannot be moved, which can be asked again', async () => {
+  it('changes nothing if a credential cannot be changed, and can be retried', async () => {
     const { id, accountId, customer: was, credential, session } = await holder();
     const email = fresh().replace('@', '+Sync-Failed@');
     const first = ok(await change(id, { email }), 202);
@@ -154,7 +154,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
   });
 
-  it('lets the code that was sent to the old address be good for nothing', async () => {
+  it('invalidates the code that was sent to the previous address', async () => {
     const { id, credential, session } = await holder();
     app.effects.set(app.effects.now() + 60_000);
     const bundle = await fixture.otpBundle(credential.id);

@@ -99,7 +99,7 @@ describe('an identity in production', () => {
 });
 
 describe('a token in production', () => {
-  it('is not believed with the dummy signature of the sandbox', async () => {
+  it('is rejected with the sandbox signature', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
     const client = drawKeys().publicKey;
     const good = await tokenBy(key, { ...claims, nonce: nonceOf(client) });

@@ -64,7 +64,7 @@ function refused({ status, body }: Answer, ...expected: [number, string, string]
 
 describe('createAuthCredential', () => {
   describe('adding an identity', () => {
-    it('wants a session of the wallet to sign it, and shows who it is', async () => {
+    it('requires the signature of a session and returns the identity', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
       const claims = newClaims();
@@ -116,7 +116,7 @@ describe('createAuthCredential', () => {
       await walletOfIdentity(claims);
     });
 
-    it('of one identity that was asked for twice is done once', async () => {
+    it('of one identity requested twice happens once', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
       const body = creation(accountId, newClaims());
@@ -132,7 +132,7 @@ describe('createAuthCredential', () => {
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
-    it('of one identity as the first, asked for twice in one instant, is done once', async () => {
+    it('of one identity as the first, requested twice concurrently, happens once', async () => {
       const { accountId } = await fixture.customerWithWallet({ email: undefined });
       const claims = newClaims();
       const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));

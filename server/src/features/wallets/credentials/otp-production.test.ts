@@ -104,7 +104,7 @@ describe('a code in production', () => {
     expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
   });
 
-  it('is made and sent as the platform wants it', async () => {
+  it('is created and sent with the settings of the platform', async () => {
     await configure({
       appName: 'Käse & Söhne',
       otpLength: 12,
@@ -183,7 +183,7 @@ describe('a code in production', () => {
     expect(await messagesTo(app, person.customer.id)).toHaveLength(6);
   });
 
-  it('gives way to the next one', async () => {
+  it('is replaced by the next one', async () => {
     const { credential } = await fixture.customerWithWallet();
     const first = await sent(credential.id);
     otp.advance(30_000);

@@ -167,7 +167,7 @@ describe('verifyAuthCredential', () => {
       expect(errorOf((await otp.submitCode(credential, fifth)).answer)).toEqual(WRONG_CODE);
     });
 
-    it('refuses what is no bundle for the code, without counting it as a guess', async () => {
+    it('rejects an invalid bundle without counting an attempt', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const good = JSON.parse(await encryptOtp(CODE, bundle, drawKeys().publicKey));
@@ -275,7 +275,7 @@ describe('verifyAuthCredential', () => {
       expect(await codeOf(headers)).toEqual([401, 'UNAUTHORIZED']);
     });
 
-    it('does not give a key two sessions', async () => {
+    it('creates one session per key', async () => {
       const { credential, keys, asked, sealed } = await shown();
       const bundle = await fixture.otpBundle(credential.id);
       const second = await otp.submitCode(credential, bundle, { keys });
@@ -305,7 +305,7 @@ describe('verifyAuthCredential', () => {
       expect(errorOf(late)).toEqual(NONE_PENDING);
     });
 
-    it('does not outlive a credential that is removed in the same instant', async () => {
+    it('ends with a credential that is removed at the same time', async () => {
       const { credential, accountId, asked, keys, sealed } = await shown();
       const headers = await signedHeaders(asked, keys);
       let rounds = 0;

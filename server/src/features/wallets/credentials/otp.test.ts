@@ -85,7 +85,7 @@ describe('createAuthCredential', () => {
       );
     });
 
-    it('refuses a second one of either', async () => {
+    it('rejects a second one of each type', async () => {
       const { accountId } = await otp.walletWithBothOtps();
       for (const type of TYPES) {
         const code = `${type}_CREDENTIAL_ALREADY_EXISTS`;

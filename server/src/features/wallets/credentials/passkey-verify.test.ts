@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session is opened', () => {
-    it('by the key that the challenge was asked for, which then signs', async () => {
+    it('by the key of the challenge, which then signs', async () => {
       const of = await passkeys.holder();
       const keys = drawKeys();
       const { challenge, requestId } = await passkeys.challengeOf(of, keys.publicKey);
@@ -232,7 +232,7 @@ describe('verifyAuthCredential', () => {
       signature: LITERAL,
     });
 
-    it('still wants a live request and the id of the passkey', async () => {
+    it('requires an unexpired request and the id of the passkey', async () => {
       const of = await passkeys.holder();
       const { requestId } = await passkeys.challengeOf(of);
       const missing = 'The Request-Id header is missing.';

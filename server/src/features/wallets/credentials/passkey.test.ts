@@ -163,7 +163,7 @@ describe('challengeAuthCredential', () => {
       expect((await passkeys.verifyWith(of, first.requestId, said)).status).toBe(200);
     });
 
-    it('wants a key of its own that is a point of the curve', async () => {
+    it('requires an unused key that is a point of the curve', async () => {
       const of = await passkeys.holder();
       const ask = (body?: object) => fixture.call('POST', passkeys.pathOf(of, 'challenge'), body);
       const used = { clientPublicKey: of.session.publicKey };

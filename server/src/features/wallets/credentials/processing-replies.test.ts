@@ -19,7 +19,7 @@ const app = testApp();
 
 const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot be removed.'];
 
-describe('what goes on for longer', () => {
+describe('operations in progress', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
   async function slowHandler() {
@@ -47,7 +47,7 @@ describe('what goes on for longer', () => {
   type Asked = [method: string, path: string, body?: object];
   type Held = Pick<ClientSession, 'privateKey'>;
 
-  it('is asked for again until it is done, for every operation that is signed', async () => {
+  it('is repeated until it completes, for every signed operation', async () => {
     const { slow, play, accountId } = await slowHandler();
     const first = await slow.emailSession(accountId);
     await play(2);
@@ -100,7 +100,7 @@ describe('what goes on for longer', () => {
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('is done without being asked again, and shown in the lists', async () => {
+  it('completes without a retry and is shown in the lists', async () => {
     const { slow, play, accountId } = await slowHandler();
     const signer = await slow.emailSession(accountId);
     await play(3);

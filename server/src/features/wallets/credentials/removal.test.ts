@@ -139,7 +139,7 @@ describe('revokeAuthCredential', () => {
     expect((await idsOf(accountId)).length).toBeGreaterThan(0);
   });
 
-  it('leaves no session that the credential opens in the same instant', async () => {
+  it('leaves no session that the credential opens at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
       const keys = drawKeys();

@@ -51,7 +51,7 @@ function countRead(): () => number {
 }
 
 describe('a wallet that had many sessions', () => {
-  it('finds the few that are active without reading all those that ran out', async () => {
+  it('finds active ones without reading all expired ones', async () => {
     const { accountId } = await fixture.customerWithWallet();
     const held = await fixture.emailSession(accountId);
     await addOld(accountId);
@@ -64,7 +64,7 @@ describe('a wallet that had many sessions', () => {
   });
 });
 
-describe('a session that is followed by another while work on it goes on', () => {
+describe('a session that is refreshed during an operation', () => {
   const setPolls = (wallet_polls: number) =>
     app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
@@ -84,7 +84,7 @@ describe('a session that is followed by another while work on it goes on', () =>
     }) as Database['read'];
   }
 
-  it('is not where its credential is removed in the same instant', async () => {
+  it('fails if its credential is removed at the same time', async () => {
     const { accountId, email, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: drawKeys().publicKey };

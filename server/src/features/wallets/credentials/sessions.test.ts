@@ -76,7 +76,7 @@ describe('listAuthSessions', () => {
     expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
   });
 
-  it('wants the id of an account', async () => {
+  it('requires the id of an account', async () => {
     for (const query of [
       '',
       '?accountId=',
@@ -89,7 +89,7 @@ describe('listAuthSessions', () => {
     }
   });
 
-  it('leaves out what has run out, on the very millisecond', async () => {
+  it('excludes expired sessions to the millisecond', async () => {
     const { accountId } = await walletWith(1);
     await app.advance(15 * MINUTE - 1);
     expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('listAuthSessions', () => {
 });
 
 describe('refreshAuthSession', () => {
-  it('asks for a signature that names the new key, and shows no type', async () => {
+  it('requests a signature that names the new key, without a type', async () => {
     const { ids } = await walletWith(1);
     const { publicKey } = drawKeys();
     const first = await fixture.call('POST', refreshOf(ids[0] as string), bodyOf(publicKey));
@@ -200,7 +200,7 @@ describe('refreshAuthSession', () => {
     }
   });
 
-  it('refuses one that has run out or was ended, on both requests', async () => {
+  it('rejects an expired or revoked session on both requests', async () => {
     const { sessions, ids } = await walletWith(2);
     const [kept, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(drawKeys().publicKey);
@@ -225,7 +225,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(over)).toEqual(NO_ACTIVE_SESSION);
   });
 
-  it('refuses a key that is none, or that a session has already', async () => {
+  it('rejects an invalid key and one of an existing session', async () => {
     const { sessions, ids } = await walletWith(1);
     const { publicKey, uncompressedKey: wholeKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
@@ -248,7 +248,7 @@ describe('refreshAuthSession', () => {
     expect((await fixture.call('POST', path, {})).status).toBe(400);
   });
 
-  it('refuses a key that another session took between the two requests', async () => {
+  it('rejects a key that another session used between the two requests', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const keys = drawKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
@@ -333,14 +333,14 @@ describe('revokeAuthSession', () => {
     expect(errorOf(await fixture.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
   });
 
-  it('asks the same whether or not a body comes along', async () => {
+  it('returns the same challenge with and without a body', async () => {
     const { sessions, ids } = await walletWith(1);
     const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
-  it('refuses a query that is no text', async () => {
+  it('rejects a query parameter that is not a text', async () => {
     const { ids } = await walletWith(1);
     const answer = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
     expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
@@ -359,7 +359,7 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
-  it('lets a request of one platform be answered by no other', async () => {
+  it('rejects the request id of another platform', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(asked, sessions[0] ?? '');
@@ -380,7 +380,7 @@ describe('revokeAuthSession', () => {
     expect(statuses).toEqual([204, 401, 401]);
   });
 
-  it('leaves nothing that an ended session signed in the same instant', async () => {
+  it('discards what a session signed that was revoked at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, sessions, ids } = await walletWith(2);
       const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];

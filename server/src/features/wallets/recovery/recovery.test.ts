@@ -63,7 +63,7 @@ describe('the whole way', () => {
     expect((await recovery.reload(row)).status).toBe('DONE');
   });
 
-  it('gives back a credential that was removed, too', async () => {
+  it('restores a removed credential as well', async () => {
     const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/credentials/${email.id}`;
     ok(await fixture.signed('DELETE', path, undefined, bySms), 204);
@@ -76,7 +76,7 @@ describe('the whole way', () => {
   });
 });
 
-describe('what is said', () => {
+describe('texts', () => {
   it('names the platform, the day and the kind of contact, and nothing secret', async () => {
     const own = await startApp({ walletRecoveryMs: DELAY });
     const owner = walletFixture(own);
@@ -138,7 +138,7 @@ describe('what it is refused for', () => {
     );
   });
 
-  it('a credential that is there: a code can be asked for', async () => {
+  it('an existing credential: a code can be requested', async () => {
     const { accountId, credential } = await recovery.customerWithPhone();
     expect(await refusal(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +

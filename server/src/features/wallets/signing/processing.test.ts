@@ -69,7 +69,7 @@ const jobs = async (): Promise<number> => {
 };
 
 describe.each(['background', 'onRetry'] as const)('work that completion %s', (completion) => {
-  it('is answered as often as was said, and then done', async () => {
+  it('returns PROCESSING as often as configured and then completes', async () => {
     const { thing, send, headers } = await started({ completion: completion });
     expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
     expect(await thing.marks()).toBe(0);
@@ -83,7 +83,7 @@ describe.each(['background', 'onRetry'] as const)('work that completion %s', (co
     expect(await thing.marks()).toBe(1);
   });
 
-  it('goes on for the same request alone', async () => {
+  it('continues for the same request only', async () => {
     const { thing, send, headers } = await started({ completion: completion });
     await send();
     const keys = await thing.session();
@@ -100,7 +100,7 @@ describe.each(['background', 'onRetry'] as const)('work that completion %s', (co
     expect(await send()).toMatchObject({ status: 201 });
   });
 
-  it('goes on although the session has ended and the request has run out', async () => {
+  it('continues after the session and the request have expired', async () => {
     const thing = await signedTestOperation(app, { steps: { completion: completion } });
     const keys = await thing.session();
     const headers = await thing.signed(keys);
@@ -115,7 +115,7 @@ describe.each(['background', 'onRetry'] as const)('work that completion %s', (co
     expect(await late.send()).toMatchObject({ status: 401 });
   });
 
-  it('is done once by many who ask at once', async () => {
+  it('runs once for concurrent requests', async () => {
     const { thing, headers } = await started({ completion: completion });
     const second = secondProcess(app);
     const answers = await Promise.all(
@@ -152,7 +152,7 @@ describe.each(['background', 'onRetry'] as const)('work that completion %s', (co
 });
 
 describe('work that completion alone', () => {
-  it('is done after five seconds without being asked, and its answer given once', async () => {
+  it('completes after five seconds without a retry and returns its result once', async () => {
     const { thing, send, headers } = await started({ completion: 'background' });
     const lines: string[] = [];
     const worker = workerFor(thing, lines);
@@ -227,7 +227,7 @@ describe('work that completion alone', () => {
 });
 
 describe('work whose answer must be fetched', () => {
-  it('is never done without being asked', async () => {
+  it('never completes without a retry', async () => {
     const { thing, send } = await started({ completion: 'onRetry' });
     await send();
     expect(await jobs()).toBe(0);
@@ -243,14 +243,14 @@ describe('requests without a signature', () => {
   const ask = (id: string, as = app.platform) =>
     app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
 
-  it('are answered as often as was said, then done, and counted anew', async () => {
+  it('return PROCESSING as often as configured, then complete and count again', async () => {
     const said = [];
     for (let at = 0; at < 6; at++) said.push((await ask('A')) !== undefined);
     expect(said).toEqual([true, true, false, true, true, false]);
     expect(await ask('B')).toEqual(PROCESSING);
   });
 
-  it('are done at once where nothing was said, and in production', async () => {
+  it('complete at once without the setting and in production', async () => {
     await setPolls(0);
     expect(await ask('C')).toBeUndefined();
     await setPolls(3, app.production);

@@ -109,7 +109,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(said(await thing.call({ headers: change(outsider), body }))).toEqual(REFUSED(code));
   });
 
-  it('refuses a request id of another thing, operation or platform before its body', async () => {
+  it('rejects a request id of another resource, operation or platform before the body', async () => {
     const headers = await thing.signed(drawKeys());
     const body = { accountId: thing.accountId, note: 'another' };
     const mine = await thing.call({ headers, body, of: 'elsewhere' });
@@ -124,7 +124,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(reason(foreign)).toMatch(/is unknown/);
   });
 
-  it('refuses another body before the signature', async () => {
+  it('rejects another body before the signature', async () => {
     const body = { accountId: thing.accountId, note: { a: 1, b: [1, 2] } };
     const headers = await thing.signed(drawKeys(), { body });
     for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
@@ -151,7 +151,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     }
   });
 
-  it('refuses a signature of another text by the right one', async () => {
+  it('rejects a signature of another text', async () => {
     const headers = await thing.signed(keys);
     const { payloadToSign } = await thing.ask();
     const stamp = await stampWith(keys.privateKey, payloadToSign);
@@ -160,7 +160,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
   });
 
-  it('refuses what ran out', async () => {
+  it('rejects expired requests', async () => {
     const headers = await thing.signed(await thing.session());
     const start = app.effects.now();
     app.effects.set(start + 5 * MINUTE - 1);
@@ -245,7 +245,7 @@ describe('who may sign', () => {
     expect(await judge({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
   });
 
-  it('is not one whose session ends in the same instant', async () => {
+  it('rejects a session that ends at the same time', async () => {
     const thing = await signedTestOperation(app);
     const keys = await thing.session();
     let tries = 0;

@@ -85,7 +85,7 @@ describe('an enrolment', () => {
 });
 
 describe('an app', () => {
-  it('is enrolled by its secret and a right code, and gives ten recovery codes', async () => {
+  it('is enrolled by its secret and a valid code, and returns ten recovery codes', async () => {
     const { id, email } = await european(app, { as: shop });
     const started = ok(await fixture.start(id, 'TOTP'), 200);
     expect(started).toMatchObject({

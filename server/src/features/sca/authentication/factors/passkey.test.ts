@@ -42,7 +42,7 @@ async function asked(id: string, device = authenticator({ site: SITE.rpId, at: W
 }
 
 describe('a passkey', () => {
-  it('is asked for as browsers want it', async () => {
+  it('has the options that browsers require', async () => {
     const { id, email } = await european(app, { as: shop });
     const started = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(started).toEqual({
@@ -176,7 +176,7 @@ describe('a passkey', () => {
 describe('an assertion', () => {
   const CHALLENGE = Buffer.from('an action').toString('base64url');
 
-  it('is asked for with the passkey and its user verified', async () => {
+  it('requires the passkey with user verification', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const given = await app.operate(

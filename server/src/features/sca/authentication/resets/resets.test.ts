@@ -123,7 +123,7 @@ describe('a reset of codes by SMS', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ kind: 'SCA_CODE', to: phone });
   });
 
-  it('counts as verified also where nothing was asked of the customer meanwhile', async () => {
+  it('counts as verified if no authentication was required meanwhile', async () => {
     const { id } = await provenCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
@@ -280,7 +280,7 @@ describe('a reset', () => {
     });
   });
 
-  it('keeps its secret as a hash, and a reply that is asked for again sealed', async () => {
+  it('stores its secret as a hash and the repeatable reply sealed', async () => {
     const { id } = await provenCustomer(app);
     const options = { headers: { 'idempotency-key': 'reset-1' } };
     const first = ok(await start(id, 'SMS_OTP', options), 201);
@@ -376,7 +376,7 @@ describe('whose reset it is', () => {
     }
   });
 
-  it('wants to know whose it is', async () => {
+  it('requires the customer', async () => {
     const answers = [
       await app.call('POST', '/sca/factors/reset', { factor: 'SMS_OTP' }),
       await app.call('GET', `/sca/factors/reset/${UNKNOWN}`),
