@@ -70,12 +70,12 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   let replaceAgain = false;
   const collection = createCollection(() =>
     places.flatMap(({ number, current }) =>
-      current ? [{ number, ask: (id: number) => current.send({ type: 'metrics', id }) }] : [],
+      current ? [{ number, request: (id: number) => current.send({ type: 'metrics', id }) }] : [],
     ),
   );
 
   function receive(from: ServerProcess, message: FromProcess): void {
-    if (message.type === 'metrics') collection.answered(from.number, message.id, message.text);
+    if (message.type === 'metrics') collection.received(from.number, message.id, message.text);
     if (message.type !== 'collect') return;
     const { id } = message;
     void collection.collect().then((text) => from.send({ type: 'collected', id, text }));

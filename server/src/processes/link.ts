@@ -41,12 +41,12 @@ const COLLECT_MS = 2_000;
 
 function createCollector(send: (message: FromProcess) => void) {
   const waiting = new Map<number, (text: string) => void>();
-  let asked = 0;
+  let lastId = 0;
   let own = async () => '';
 
   async function collect(): Promise<string> {
-    asked += 1;
-    const id = asked;
+    lastId += 1;
+    const id = lastId;
     const all = await new Promise<string>((resolve) => {
       const timer = setTimeout(resolve, COLLECT_MS, '');
       waiting.set(id, (text) => {

@@ -15,8 +15,8 @@ describe('metrics of several processes', () => {
 
   it('leave out a process that does not answer', async () => {
     const collection = createCollection(() => [
-      { number: 1, ask: (id) => void collection.answered(1, id, textOf(1)) },
-      { number: 2, ask: () => undefined },
+      { number: 1, request: (id) => void collection.received(1, id, textOf(1)) },
+      { number: 2, request: () => undefined },
     ]);
     expect(await collection.collect()).toBe(textOf(1));
   });

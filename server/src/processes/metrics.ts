@@ -2,8 +2,8 @@
 // nothing is added up: counters of each process keep rising, and gauges of the installation, which
 // every process reports alike, are not multiplied.
 
-/** Time for the answers; a process that does not answer is left out. */
-const ANSWER_MS = 1_000;
+/** Timeout of responses; a process that does not respond is omitted. */
+const RESPONSE_MS = 1_000;
 
 /** Joins the samples of each metric below one header. */
 export function mergeMetrics(texts: readonly string[]): string {
@@ -20,22 +20,22 @@ export function mergeMetrics(texts: readonly string[]): string {
   return `${merged.join('\n\n')}\n`;
 }
 
-/** A process that can be asked for its metrics. */
+/** A process that can be requested to report its metrics. */
 interface Peer {
   number: number;
-  ask(id: number): void;
+  request(id: number): void;
 }
 
-/** Collects the answers of processes. */
+/** Collects the metrics of processes. */
 export function createCollection(peers: () => readonly Peer[]) {
   const open = new Map<number, (number: number, text: string) => void>();
-  let asked = 0;
+  let lastId = 0;
 
   return {
-    answered: (number: number, id: number, text: string) => open.get(id)?.(number, text),
+    received: (number: number, id: number, text: string) => open.get(id)?.(number, text),
     collect(): Promise<string> {
-      asked += 1;
-      const id = asked;
+      lastId += 1;
+      const id = lastId;
       const expected = peers();
       const texts = new Map<number, string>();
       return new Promise((resolve) => {
@@ -45,12 +45,12 @@ export function createCollection(peers: () => readonly Peer[]) {
           const ordered = [...texts].sort(([a], [b]) => a - b);
           resolve(mergeMetrics(ordered.map(([, text]) => text)));
         };
-        const timer = setTimeout(finish, ANSWER_MS);
+        const timer = setTimeout(finish, RESPONSE_MS);
         open.set(id, (number, text) => {
           texts.set(number, text);
           if (texts.size === expected.length) finish();
         });
-        for (const peer of expected) peer.ask(id);
+        for (const peer of expected) peer.request(id);
       });
     },
   };
