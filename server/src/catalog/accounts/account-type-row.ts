@@ -1,125 +1,124 @@
-// What a row of the account-type table is, and the few shapes nearly all rows have: a bank account,
-// a bank account or a mobile wallet, a mobile wallet, a wallet on a chain. The builders keep the
-// table readable; they hold no facts of their own.
+// Type of a row of the account-type table, and builders for the common kinds of row: bank account,
+// bank account or mobile wallet, mobile wallet, and blockchain wallet. The builders contain no data
+// about countries or currencies.
 import type { TSchema } from '@sinclair/typebox';
 import type { AddressKind } from '../crypto/addresses.ts';
 import type { PaymentRail } from '../rails/rails.ts';
 import { addressRule, custodianRule, lightningRule, type Rule } from './account-rules.ts';
-import { address, type Field, lightning, opt, phone, provider } from './fields.ts';
+import { address, type Field, lightning, optional, phone, provider } from './fields.ts';
 
-/** One way to pay into an account. */
-export interface Path {
-  /** The field people know the account by; the sandbox reads its ending. */
-  readonly primary: string;
-  /** Required fields; the identifying ones distinguish accounts. */
-  readonly needs: readonly string[];
-  /** Rails this way opens. */
+/** A set of fields that is sufficient to pay into an account. */
+export interface PaymentPath {
+  /** Field with the main identifier of the account. The sandbox reads its suffix. */
+  readonly primaryField: string;
+  /** All fields that the path requires. Those that identify the account distinguish duplicates. */
+  readonly requiredFields: readonly string[];
+  /** Rails that can pay by this path. */
   readonly rails: readonly PaymentRail[];
-  /** A field whose value names the one rail of this way. */
+  /** Field whose value selects one of the rails. */
   readonly railField?: string;
 }
 
 export interface AccountTypeRow {
   readonly kind: 'bank' | 'mobile' | 'wallet' | 'lightning';
-  /** Currencies it can be opened in; empty means any state's money. */
+  /** Currencies of the account. An empty list allows every fiat currency. */
   readonly currencies: readonly string[];
-  /** Where such accounts are, when that is one country. */
+  /** Country of the accounts, if all are in one country. */
   readonly country?: string;
   readonly rails: readonly PaymentRail[];
   readonly fields: Readonly<Record<string, Field>>;
-  readonly paths: readonly Path[];
-  /** What a person as beneficiary must or may have beyond the usual. */
+  readonly paths: readonly PaymentPath[];
+  /** Additional required fields, and additional fields, of an individual beneficiary. */
   readonly individual?: {
     readonly required?: readonly string[];
     readonly extra?: Readonly<Record<string, TSchema>>;
   };
-  /** The rail that can pull money from it. */
-  readonly pull?: PaymentRail;
-  /** The chain of a wallet, as transactions on it are labelled. */
+  /** Rail that can debit the account. */
+  readonly debitRail?: PaymentRail;
+  /** Network of a wallet, as in `network` of a transaction. */
   readonly network?: string;
-  /** The kind of address of a wallet. */
+  /** Address format of a wallet. */
   readonly addressKind?: AddressKind;
-  /** What must hold beyond the fields. */
+  /** Validation that involves several fields or a directory. */
   readonly rules?: readonly Rule[];
 }
 
 export type Fields = Record<string, Field>;
-export type Extras = Pick<AccountTypeRow, 'individual' | 'pull' | 'rules'>;
+export type RowOptions = Pick<AccountTypeRow, 'individual' | 'debitRail' | 'rules'>;
 
-/** A way by `primary` and what else it needs. */
-export const by = (primary: string, ...others: string[]): Omit<Path, 'rails'> => ({
-  primary,
-  needs: [primary, ...others],
+/** A payment path with its primary field and its other required fields. */
+export const by = (primaryField: string, ...others: string[]): Omit<PaymentPath, 'rails'> => ({
+  primaryField,
+  requiredFields: [primaryField, ...others],
 });
 
-/** A bank account with one way to pay. */
+/** A bank account with one payment path. */
 export function bank(
   currency: string,
-  where: string | undefined,
+  country: string | undefined,
   rails: readonly PaymentRail[],
   fields: Fields,
-  path: Omit<Path, 'rails'>,
-  extras: Extras = {},
+  path: Omit<PaymentPath, 'rails'>,
+  options: RowOptions = {},
 ): AccountTypeRow {
   const currencies = currency === '*' ? [] : [currency];
-  const place = where ? { country: where } : {};
   return {
     kind: 'bank',
     currencies,
-    ...place,
+    ...(country ? { country } : {}),
     rails,
     fields,
     paths: [{ ...path, rails }],
-    ...extras,
+    ...options,
   };
 }
 
-/** A bank account or a mobile wallet: the first paths are bank ones, the last is by telephone. */
+/** A bank account or a mobile wallet. The last path is the mobile wallet. */
 export function bankOrMobile(
   currency: string,
-  where: string,
+  country: string,
   fields: Fields,
-  paths: readonly Omit<Path, 'rails'>[],
-  extras: Extras = {},
+  paths: readonly Omit<PaymentPath, 'rails'>[],
+  options: RowOptions = {},
 ): AccountTypeRow {
   const last = paths.length - 1;
   return {
     kind: 'bank',
     currencies: [currency],
-    country: where,
+    country,
     rails: ['BANK_TRANSFER', 'MOBILE_MONEY'],
-    fields: { ...fields, phoneNumber: opt(phone()) },
+    fields: { ...fields, phoneNumber: optional(phone()) },
     paths: paths.map((path, at) => ({
       ...path,
       rails: at === last ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
     })),
-    ...extras,
+    ...options,
   };
 }
 
-/** A mobile wallet: a telephone number, usually with the operator. */
+/** A mobile wallet: a phone number and, for most currencies, the mobile money operator. */
 export function mobile(
   currency: string,
-  where: string | undefined,
-  number = phone(),
-  more: Fields = { provider },
+  country: string | undefined,
+  phoneNumber = phone(),
+  otherFields: Fields = { provider },
 ): AccountTypeRow {
-  const path = by('phoneNumber', ...Object.keys(more));
+  const path = by('phoneNumber', ...Object.keys(otherFields));
   const rails = ['MOBILE_MONEY'] as const;
-  const row = bank(currency, where, rails, { phoneNumber: number, ...more }, path);
+  const row = bank(currency, country, rails, { phoneNumber, ...otherFields }, path);
   return { ...row, kind: 'mobile' };
 }
 
-const exactly = (text: string) => text.trim();
-const anyCase = (text: string) => text.trim().toLowerCase();
+const trimmed = (text: string) => text.trim();
+const lowerCase = (text: string) => text.trim().toLowerCase();
 
-/** Where capitals mean nothing; in Bitcoin that depends on the form of the address. */
-const ONE_SPELLING: Record<AddressKind, (text: string) => string> = {
-  evm: anyCase,
-  spark: anyCase,
-  solana: exactly,
-  tron: exactly,
-  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? anyCase(text) : exactly(text)),
+/** Normal form of an address. Only SegWit addresses of Bitcoin are case-insensitive. */
+const NORMALIZE: Record<AddressKind, (text: string) => string> = {
+  evm: lowerCase,
+  spark: lowerCase,
+  solana: trimmed,
+  tron: trimmed,
+  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? lowerCase(text) : trimmed(text)),
 };
 
 export function wallet(
@@ -133,7 +132,7 @@ export function wallet(
     addressKind: kind,
     currencies,
     rails: [],
-    fields: { address: address(`Wallet address on ${chain}.`, ONE_SPELLING[kind]) },
+    fields: { address: address(`Wallet address on ${chain}.`, NORMALIZE[kind]) },
     paths: [{ ...by('address'), rails: [] }],
     rules: [addressRule(kind), custodianRule],
     ...(network ? { network } : {}),

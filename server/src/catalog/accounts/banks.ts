@@ -1,18 +1,18 @@
-// The institutions that can be named in `bankName`, per country and currency, and the operators of
-// mobile wallets for `provider`. Rails in these countries route by name, so the spelling here is
-// the one to send. A list is a selection of large institutions; an operator's connector may know
-// more.
+// Institutions for `bankName`, per country and currency. Rails in these countries route by name, so
+// `bankName` must have this exact spelling. Each list is a selection of large institutions.
 
 interface Institution {
-  /** What to send as `bankName`. */
+  /** Value of `bankName`. */
   readonly bankName: string;
-  /** What to show to people. */
+  /** Name for user interfaces. */
   readonly displayName: string;
   readonly country: string;
   readonly currency: string;
 }
 
-/** Names separated by `|` or a new line; `name=shown` where people know it by another name. */
+/**
+ * Names are separated by `|` or a new line. `bankName=displayName` gives a different display name.
+ */
 const BANKS: readonly (readonly [country: string, currency: string, names: string])[] = [
   [
     'BD',
@@ -168,7 +168,7 @@ export const INSTITUTIONS: readonly Institution[] = BANKS.flatMap(([country, cur
   }),
 );
 
-/** Institutions of a country, of a currency, or of both; all of them without a filter. */
+/** Institutions of a country, a currency, or both. Returns all institutions without a filter. */
 export const institutions = (filter: { country?: string; currency?: string } = {}): Institution[] =>
   INSTITUTIONS.filter(
     (each) =>
@@ -176,8 +176,10 @@ export const institutions = (filter: { country?: string; currency?: string } = {
       (filter.currency === undefined || each.currency === filter.currency),
   );
 
-/** The first four letters of a BIC name the bank; only countries where the name may be left out. */
-const BY_BIC: Readonly<Record<string, string>> = {
+/**
+ * `bankName` by bank code and country code of a BIC, for countries where `bankName` is optional.
+ */
+const NAMES_BY_BIC: Readonly<Record<string, string>> = {
   'BKCH-SG': 'Bank of China Singapore',
   'CIBB-SG': 'CIMB Bank Singapore',
   'CITI-SG': 'Citibank Singapore',
@@ -192,6 +194,6 @@ const BY_BIC: Readonly<Record<string, string>> = {
   'UOVB-SG': 'United Overseas Bank',
 };
 
-/** The `bankName` a BIC stands for, where that is known. */
-export const bankOfBic = (bic: string): string | undefined =>
-  BY_BIC[`${bic.slice(0, 4)}-${bic.slice(4, 6)}`];
+/** `bankName` of the bank with this BIC. Undefined for an unlisted bank. */
+export const bankNameOfBic = (bic: string): string | undefined =>
+  NAMES_BY_BIC[`${bic.slice(0, 4)}-${bic.slice(4, 6)}`];

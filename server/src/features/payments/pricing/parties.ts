@@ -1,7 +1,7 @@
 // Payer and payee of a payment: they are read, and checked to belong to the caller and to be usable. Quotes
 // and same-currency transfers both start here. The property `kind` determines all differences between them.
 
-import { pullRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
+import { debitRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { type RealtimeWays, realtimeWays } from '../../../catalog/rails/realtime.ts';
 import type { RailPort } from '../../../connectors/ports/index.ts';
@@ -97,7 +97,7 @@ export function checkValidated({
   status,
   info,
 }: Pick<ExternalAccountRow, 'status' | 'info'>): void {
-  if (!pullRailOf(info)) return;
+  if (!debitRailOf(info)) return;
   if (status === 'PENDING') {
     throw new Fault(
       'BANK_ACCOUNT_VALIDATION_PENDING',
@@ -115,7 +115,7 @@ export function checkPullable(
   port: RailPort | undefined,
   field = 'source.accountId',
 ): PaymentRail {
-  const rail = pullRailOf(account.info);
+  const rail = debitRailOf(account.info);
   if (!rail) throw invalidField(field, 'must be an account type that supports debits');
   checkValidated(account);
   if (account.status !== 'ACTIVE')
