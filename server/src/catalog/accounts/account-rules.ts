@@ -4,13 +4,13 @@
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   type AddressKind,
+  hasAddressFormat,
+  hasBolt11Format,
   isAddress,
   isBolt12,
   isLightningAddress,
-  looksLikeAddress,
-  looksLikeBolt11,
 } from '../crypto/addresses.ts';
-import { readBolt11 } from '../crypto/bolt11.ts';
+import { parseBolt11 } from '../crypto/bolt11.ts';
 import { isCountry, scaRegion } from '../identity/countries.ts';
 import { isVasp } from '../rails/vasps.ts';
 import { institutions } from './banks.ts';
@@ -66,13 +66,13 @@ export const lightningRule: Rule = (info, production) => {
   const name = present[0] as (typeof LIGHTNING)[number];
   const value = textOf(info, name) ?? '';
   const formats = {
-    invoice: looksLikeBolt11,
+    invoice: hasBolt11Format,
     bolt12: isBolt12,
     lightningAddress: isLightningAddress,
   };
   if (!formats[name](value)) return fieldError(name, 'has an invalid format');
   if (!production || name !== 'invoice') return [];
-  const invoice = readBolt11(value);
+  const invoice = parseBolt11(value);
   if (!invoice) return fieldError(name, 'must be a complete invoice with a valid checksum');
   return invoice.network === 'lnbc'
     ? []
@@ -85,7 +85,7 @@ export const addressRule =
   (info, production) => {
     const address = textOf(info, 'address');
     if (!address) return [];
-    if (!looksLikeAddress(kind, address))
+    if (!hasAddressFormat(kind, address))
       return fieldError('address', 'must be an address on this network');
     if (production && !isAddress(kind, address)) {
       return fieldError('address', 'has an invalid checksum');

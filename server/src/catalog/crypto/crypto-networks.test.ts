@@ -6,7 +6,7 @@ import { NETWORKS, WITHDRAWAL_NETWORKS } from './crypto-networks.ts';
 const rows = Object.entries(NETWORKS);
 
 describe('networks', () => {
-  it('carry digital assets that accounts on them can hold', () => {
+  it('support the digital assets of their account types', () => {
     const kinds = Object.entries(ACCOUNT_TYPE_ROWS);
     for (const [name, { currencies }] of rows) {
       for (const code of currencies) expect(findCurrency(code)?.kind).toBe('crypto');
@@ -16,11 +16,11 @@ describe('networks', () => {
     expect(rows).toHaveLength(WITHDRAWAL_NETWORKS.length);
   });
 
-  it('know the price of their asset, or it is a currency', () => {
+  it('have the price of their fee asset, unless it is a currency', () => {
     for (const [name, { feeAsset, fee, price }] of rows) {
       expect([name, price === undefined]).toEqual([name, findCurrency(feeAsset) !== undefined]);
       expect(fee).toBeLessThanOrEqual(9_000_000_000_000_000n);
-      // No chain here takes ten dollars.
+      // Typical fees are below ten dollars.
       if (price) expect((fee * price.num) / price.den).toBeLessThan(10_00n);
     }
   });
@@ -30,7 +30,7 @@ describe('addresses', () => {
   const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
   const BITCOIN = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 
-  it('of one network are not those of another', () => {
+  it('of one network are invalid on another', () => {
     expect(NETWORKS.BASE.isAddress(EVM, true)).toBe(true);
     expect(NETWORKS.BITCOIN.isAddress(BITCOIN, true)).toBe(true);
     expect(NETWORKS.SOLANA.isAddress(EVM, false)).toBe(false);

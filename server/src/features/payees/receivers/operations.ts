@@ -1,7 +1,7 @@
 // Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs.
 
 import type { Static } from '@sinclair/typebox';
-import { NETWORKS, type NetworkFact } from '../../../catalog/crypto/crypto-networks.ts';
+import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 // Paging of static lists, ordered by a unique name. The cursor contains the list and the last name, so
 // entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
@@ -41,7 +41,7 @@ type Withdrawal = Static<(typeof estimateCryptoWithdrawalFee)['body']>;
 function checkWithdrawal(
   ctx: Ctx,
   { currency }: InternalAccountRow,
-  { isAddress }: NetworkFact,
+  { isAddress }: CryptoNetwork,
   withdrawal: Withdrawal,
 ): void {
   const errors: FieldError[] = [];
