@@ -5,7 +5,7 @@ import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-net
 // Paging of static lists, ordered by a unique name. The cursor contains the list and the last name, so
 // entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
-import { feesOn } from '../../../catalog/currencies/fees.ts';
+import { calculateFees } from '../../../catalog/currencies/fees.ts';
 import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
 import type { UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
@@ -66,7 +66,7 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
     throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
   }
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
-  const totalFee: Money = { currency, amount: feesOn(amount.amount, service).total };
+  const totalFee: Money = { currency, amount: calculateFees(amount.amount, service).total };
   if (!isLess(totalFee, amount)) {
     const reason = `The fees of ${totalFee.amount} are not less than the amount.`;
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
