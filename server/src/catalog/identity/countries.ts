@@ -1,8 +1,8 @@
-// Countries by ISO 3166-1 alpha-2 code, the region whose law demands strong customer
-// authentication, the countries without postal codes, and how long an IBAN is in each country
-// that has one (SWIFT IBAN registry, release 99 plus later entries).
+// Countries by ISO 3166-1 alpha-2 code, with the countries that require strong customer
+// authentication, the countries without postal codes, and the length of their IBANs (SWIFT IBAN
+// registry, release 99 plus later entries).
 
-/** The region with strong customer authentication: EU-27 and the three EEA states beside it. */
+/** Countries that require strong customer authentication: the EU and the other EEA states. */
 const SCA_COUNTRIES =
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO';
 
@@ -56,15 +56,15 @@ export const COUNTRY_CODES: readonly string[] = [...COUNTRY_NAMES.keys()];
 
 export const isCountry = (code: string): boolean => COUNTRY_NAMES.has(code);
 
-/** The English short name, or undefined for a code that is no country. */
+/** English short name. Undefined for an unknown code. */
 export const countryName = (code: string): string | undefined => COUNTRY_NAMES.get(code);
 
 // Universal Postal Union, Universal POST*CODE DataBase: countries without a postcode system.
-// Those that have announced postcodes since are left out, such as CD, GH and MW.
+// Countries that have since announced postcodes, such as CD, GH and MW, are excluded.
 const WITHOUT_POSTAL_CODES = `AE AG AO AW BF BI BJ BO BQ BS BW BZ CF CG CI CK CM CW DJ DM ER FJ
 GA GD GM GQ GY HK JM KM KP ML MO NU QA RW SB SC SL SR ST SX SY TD TG TK TO TV UG VU YE ZW`;
 
-/** Countries in whose addresses there is no postal code. */
+/** Countries whose addresses have no postal code. */
 export const withoutPostalCodes: ReadonlySet<string> = new Set(WITHOUT_POSTAL_CODES.split(/\s+/));
 
 const LENGTHS = `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24
@@ -77,5 +77,5 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   LENGTHS.split(/\s+/).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** How many characters an IBAN of this country has; undefined where there are no IBANs. */
+/** Length of an IBAN of this country. Undefined for a country without IBANs. */
 export const ibanLength = (country: string): number | undefined => IBAN_LENGTHS.get(country);
