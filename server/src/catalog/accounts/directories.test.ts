@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findCurrency } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
-import { needsPurpose, PURPOSES_OF_PAYMENT } from '../rails/purposes.ts';
+import { PURPOSES_OF_PAYMENT, requiresPurpose } from '../rails/purposes.ts';
 import { isVasp, VASPS } from '../rails/vasps.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
 import { bankNameOfBic, INSTITUTIONS, institutions } from './banks.ts';
@@ -67,6 +67,6 @@ describe('counterparty fields', () => {
 
   it('include a purpose of payment for INR only', () => {
     expect(PURPOSES_OF_PAYMENT).toHaveLength(14);
-    expect([needsPurpose('INR'), needsPurpose('EUR')]).toEqual([true, false]);
+    expect([requiresPurpose('INR'), requiresPurpose('EUR')]).toEqual([true, false]);
   });
 });

@@ -1,7 +1,6 @@
-// Where money can be sent so that it arrives on one of our accounts: bank coordinates, a wallet
-// address, an invoice, a code to scan. Most forms are the fields of the external account of that
-// currency with rails and a reference added, so they are derived from the same rows; the few that
-// are not are written out.
+// Payment instructions for funding an account or a quote: bank details, wallet address, invoice or
+// QR code. Most pay-in types have the fields of an external account type, with rails and a
+// reference added, and are derived from its row. The other pay-in types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
@@ -18,8 +17,8 @@ const bankName = text('Name of the bank.', { minLength: 1, maxLength: 255 });
 const bankAddress = (maxLength: number) =>
   optional(text('Address of the bank in one line.', { minLength: 1, maxLength }));
 
-/** What a currency's form has instead of the usual required reference. */
-const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
+/** Properties that replace the required reference, which is the default. */
+const ADDED_PROPERTIES: Readonly<Partial<Record<AccountType, Properties>>> = {
   USD_ACCOUNT: {
     reference,
     accountHolderName: optional(accountHolderName),
@@ -42,8 +41,8 @@ const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
 
 const address = text('Address to which the funds are sent.');
 
-/** Forms with fields of their own. */
-const OWN: Readonly<Record<string, { title: string; properties: Properties }>> = {
+/** Pay-in types that are not derived from an account type. */
+const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Properties }>> = {
   BRL_ACCOUNT: {
     title: 'PIX code',
     properties: {
@@ -93,7 +92,7 @@ const OWN: Readonly<Record<string, { title: string; properties: Properties }>> =
   },
 };
 
-/** Bank accounts without a way to pay in, and a chain money is not collected on. */
+/** Account types that do not support pay-ins. */
 const NO_PAY_IN: ReadonlySet<string> = new Set([
   'ILS_ACCOUNT',
   'TRY_ACCOUNT',
@@ -102,18 +101,22 @@ const NO_PAY_IN: ReadonlySet<string> = new Set([
 ]);
 
 const derivedTypes = (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter(
-  (type) => !NO_PAY_IN.has(type) && !Object.hasOwn(OWN, type),
+  (type) => !NO_PAY_IN.has(type) && !Object.hasOwn(CUSTOM_TYPES, type),
 );
 
-export const PAY_IN_TYPES: readonly string[] = [...derivedTypes, ...Object.keys(OWN)];
+export const PAY_IN_TYPES: readonly string[] = [...derivedTypes, ...Object.keys(CUSTOM_TYPES)];
 
-function derived(type: AccountType) {
+function derivedSchema(type: AccountType) {
   const row = ACCOUNT_TYPE_ROWS[type];
   const fields = fieldProperties(row);
   const properties =
     row.kind === 'wallet'
       ? { ...fields, assetType: optional(oneOf(row.currencies, { description: 'Asset to send.' })) }
-      : { ...fields, paymentRails: railsProperty(row), ...(BESIDE[type] ?? { reference }) };
+      : {
+          ...fields,
+          paymentRails: railsProperty(row),
+          ...(ADDED_PROPERTIES[type] ?? { reference }),
+        };
   return Type.Object(properties, { title: typeTitle(type, row) });
 }
 
@@ -122,23 +125,23 @@ const PaymentAccountType = named(
   oneOf(PAY_IN_TYPES, { description: 'Type of the account or address. It determines the fields.' }),
 );
 
-/** Where to pay, as the API shows it. */
+/** Account or address for a payment, as returned by the API. */
 export interface PaymentAccountInfo {
   accountType: string;
   [field: string]: unknown;
 }
 
 const branches = Object.fromEntries([
-  ...derivedTypes.map((type) => [type, named(`${pascal(type)}PayIn`, derived(type))]),
-  ...Object.entries(OWN).map(([type, { title, properties }]) => [
+  ...derivedTypes.map((type) => [type, named(`${pascal(type)}PayIn`, derivedSchema(type))]),
+  ...Object.entries(CUSTOM_TYPES).map(([type, { title, properties }]) => [
     type,
     named(`${pascal(type)}PayIn`, Type.Object(properties, { title })),
   ]),
 ]) as Record<string, TSchema>;
 
-/** Whether payers put a reference on money that they send to a form. */
-export const takesReference = (form: string): boolean =>
-  'reference' in (branches[form]?.properties ?? {});
+/** Whether a pay-in type has a payment reference. */
+export const takesReference = (payInType: string): boolean =>
+  'reference' in (branches[payInType]?.properties ?? {});
 
 export const PaymentInstructions = named(
   'PaymentInstructions',
@@ -166,8 +169,8 @@ export const PaymentInstructions = named(
 );
 export type PaymentInstructions = Static<typeof PaymentInstructions>;
 
-/** Which forms collect a currency, best first; a currency that is not here cannot be paid in. */
-const PAY_IN: Readonly<Record<string, readonly string[]>> = {
+/** Pay-in types per currency, preferred first. Other currencies do not support pay-ins. */
+const PAY_IN_TYPES_BY_CURRENCY: Readonly<Record<string, readonly string[]>> = {
   USD: ['USD_ACCOUNT'],
   EUR: ['EUR_ACCOUNT'],
   GBP: ['GBP_ACCOUNT'],
@@ -179,4 +182,5 @@ const PAY_IN: Readonly<Record<string, readonly string[]>> = {
   USDB: ['SPARK_WALLET'],
 };
 
-export const payInForms = (currency: string): readonly string[] => PAY_IN[currency] ?? [];
+export const payInTypesOf = (currency: string): readonly string[] =>
+  PAY_IN_TYPES_BY_CURRENCY[currency] ?? [];

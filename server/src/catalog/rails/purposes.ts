@@ -1,5 +1,4 @@
-// Why money is sent, as rails and regulators ask for it, and the corridors that refuse a payment
-// which does not say.
+// Purposes of payment for rails and regulators, and the currencies that require one.
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const PURPOSES_OF_PAYMENT = [
@@ -26,9 +25,9 @@ export const PurposeOfPayment = named(
   oneOf(PURPOSES_OF_PAYMENT, { description: 'Purpose of the payment.' }),
 );
 
-// India's central bank wants a purpose code on every inward remittance.
-const PURPOSE_NEEDED: ReadonlySet<string> = new Set(['INR']);
+// The Reserve Bank of India requires a purpose code for every inward remittance.
+const PURPOSE_REQUIRED: ReadonlySet<string> = new Set(['INR']);
 
-/** Whether a payout in this currency needs a purpose. */
-export const needsPurpose = (destinationCurrency: string): boolean =>
-  PURPOSE_NEEDED.has(destinationCurrency);
+/** Whether a payout in this currency requires a purpose. */
+export const requiresPurpose = (destinationCurrency: string): boolean =>
+  PURPOSE_REQUIRED.has(destinationCurrency);

@@ -5,7 +5,7 @@ import { isCountry } from '../identity/countries.ts';
 import { UMA_PROVIDERS } from './uma-providers.ts';
 
 describe('UMA providers', () => {
-  it('have names, domains and identifiers of their own', () => {
+  it('have unique names, domains and identifiers', () => {
     for (const key of ['name', 'domain', 'lei'] as const) {
       const values = UMA_PROVIDERS.map((each) => each[key]);
       expect(new Set(values).size).toBe(values.length);
@@ -13,14 +13,14 @@ describe('UMA providers', () => {
     expect(UMA_PROVIDERS.length).toBeGreaterThan(5);
   });
 
-  it('name known countries and currencies', () => {
+  it('have existing countries and currencies', () => {
     for (const { regions, currencies } of UMA_PROVIDERS) {
       expect(regions.filter((code) => !isCountry(code))).toEqual([]);
       expect(currencies.filter((code) => !findCurrency(code))).toEqual([]);
     }
   });
 
-  it('have identifiers whose check digits hold', () => {
+  it('have identifiers with valid check digits', () => {
     for (const { lei } of UMA_PROVIDERS) expect([lei, isLei(lei)]).toEqual([lei, true]);
     expect(isLei('000000SANDBOXUMA0166')).toBe(false);
     expect(isLei('000000SANDBOXUMA016')).toBe(false);

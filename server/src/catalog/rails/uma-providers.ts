@@ -1,14 +1,14 @@
-// Providers of UMA wallets that the sandbox knows: made up, on domains that cannot exist, with legal entity
-// identifiers that are not issued but have valid check digits, so that clients can be tested against every
-// case. One is blocked, as a provider with which a platform must not deal.
+// Fictitious UMA providers of the sandbox. Most have reserved example domains. Their legal entity
+// identifiers are not issued but have valid check digits. One provider is blocked, for tests of
+// rejected payments.
 
 export interface UmaProvider {
   readonly name: string;
   readonly domain: string;
   readonly logoUrl: string;
-  /** Countries its customers can live in, ISO 3166-1 alpha-2. */
+  /** Countries of residence of its customers, ISO 3166-1 alpha-2. */
   readonly regions: readonly string[];
-  /** What its customers can receive. */
+  /** Currencies that its customers can receive. */
   readonly currencies: readonly string[];
   /** Legal entity identifier, ISO 17442. */
   readonly lei: string;
@@ -16,24 +16,24 @@ export interface UmaProvider {
   readonly allowed: boolean;
 }
 
-const words = (text: string) => text.split(' ');
+const splitWords = (text: string) => text.split(' ');
 
-/** `number` is the serial within the made-up identifiers, with its check digits. */
+/** `leiSuffix` is the serial number within the fictitious identifiers, with check digits. */
 function provider(
   name: string,
   domain: string,
   regions: string,
   currencies: string,
-  number: string,
+  leiSuffix: string,
   allowed = true,
 ): UmaProvider {
   return {
     name,
     domain,
     logoUrl: `https://${domain}/logo.png`,
-    regions: words(regions),
-    currencies: words(currencies),
-    lei: `000000SANDBOXUMA${number}`,
+    regions: splitWords(regions),
+    currencies: splitWords(currencies),
+    lei: `000000SANDBOXUMA${leiSuffix}`,
     allowed,
   };
 }

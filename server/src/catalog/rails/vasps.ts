@@ -1,5 +1,5 @@
-// Exchanges and custodians that can be named as the holder of a wallet (`vaspName`), sorted by
-// name. A wallet with such a holder is custodial, so proof of ownership of its keys is not required.
+// Exchanges and custodians for `vaspName`, sorted by name. A wallet with a `vaspName` is custodial,
+// so no proof of ownership of its keys is required.
 
 interface Vasp {
   readonly vaspName: string;

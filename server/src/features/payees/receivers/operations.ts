@@ -6,7 +6,7 @@ import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-net
 // entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
 import { calculateFees } from '../../../catalog/currencies/fees.ts';
-import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
+import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -139,7 +139,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
     handle(lookupUma, async (ctx, { params, query }) => {
       const { receiverUmaAddress } = params;
       const { senderUmaAddress, customerId } = query;
-      const read = umaAddresses({ receiverUmaAddress, senderUmaAddress });
+      const read = parseUmaAddresses({ receiverUmaAddress, senderUmaAddress });
       const receiver = read.receiverUmaAddress as UmaAddress;
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const mine = connectors(ctx.caller.environment);
@@ -150,7 +150,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
 
     handle(lookupExternalAccount, async (ctx, { params, query }) => {
       const { senderUmaAddress, customerId } = query;
-      const address = umaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
+      const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findAccount(ctx, mine, sender, params.accountId);
