@@ -112,7 +112,7 @@ export function mobile(
 const trimmed = (text: string) => text.trim();
 const lowerCase = (text: string) => text.trim().toLowerCase();
 
-/** Normal form of an address. Only SegWit addresses of Bitcoin are case-insensitive. */
+/** Normalisation of an address. Of Bitcoin addresses, only SegWit ones are case-insensitive. */
 const NORMALIZE: Record<AddressKind, (text: string) => string> = {
   evm: lowerCase,
   spark: lowerCase,
