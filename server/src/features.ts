@@ -85,7 +85,7 @@ export const partsOf = (resources: Resources) => {
   return {
     ...resources,
     loopbackWebhooks: webhooks.loopbackWebhooks,
-    word: () => webhooks.naming.word,
+    word: () => webhooks.naming.prefix,
     provision: ((ctx, currencies) =>
       openPlatformAccounts(
         ctx,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isServiceWord, namingFor } from './naming.ts';
+import { isServiceNamePrefix, namingFor } from './naming.ts';
 
 describe('namingFor', () => {
-  it('changes no name for the neutral prefix', () => {
+  it('keeps all names for the neutral prefix', () => {
     const naming = namingFor('Service');
     expect(naming.walletSignatureHeader).toBe('Service-Wallet-Signature');
     expect(naming.webhookSignatureHeader).toBe('X-Service-Signature');
@@ -11,7 +11,7 @@ describe('namingFor', () => {
     expect(naming.toWire(body)).toBe(body);
   });
 
-  it('uses the notation of each name', () => {
+  it('writes another prefix in the case of each name', () => {
     const naming = namingFor('Acme');
     expect(naming.walletSignatureHeader).toBe('Acme-Wallet-Signature');
     expect(naming.webhookSignatureHeader).toBe('X-Acme-Signature');
@@ -27,21 +27,21 @@ describe('namingFor', () => {
     expect(namingFor('AcmePay').wire('serviceApiFixedFee')).toBe('acmePayApiFixedFee');
   });
 
-  it('leaves similar words unchanged', () => {
+  it('keeps names that are not listed', () => {
     const naming = namingFor('Acme');
     for (const name of ['SERVICE_UNAVAILABLE', 'OTHER_SERVICES', 'GOODS_OR_SERVICES', 'service']) {
       expect(naming.wire(name)).toBe(name);
     }
   });
 
-  it('renames names within a sentence', () => {
+  it('renames the words of a message', () => {
     const text = 'must be one of WIRE, SERVICE_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
-    const said = 'must be one of WIRE, ACME_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
-    expect(namingFor('Acme').text(text)).toBe(said);
+    const renamed = 'must be one of WIRE, ACME_INTERNAL_ACCOUNT, SERVICE_UNAVAILABLE';
+    expect(namingFor('Acme').text(text)).toBe(renamed);
     expect(namingFor('Service').text(text)).toBe(text);
   });
 
-  it('renames bodies at any depth, and back', () => {
+  it('renames bodies at any depth, in both directions', () => {
     const naming = namingFor('Acme');
     const body = {
       code: 'SERVICE_SWITCH_ERROR',
@@ -57,7 +57,7 @@ describe('namingFor', () => {
 
   it('rejects an invalid prefix', () => {
     for (const bad of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
-      expect(isServiceWord(bad)).toBe(false);
+      expect(isServiceNamePrefix(bad)).toBe(false);
       expect(() => namingFor(bad)).toThrow(RangeError);
     }
   });

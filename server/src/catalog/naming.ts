@@ -1,11 +1,11 @@
-// Names with a service name prefix. The code always uses `Service`; an operator who replaces a
-// branded service sets the prefix of that brand, and its clients find their headers, codes and
-// fields. The names are listed, because others such as SERVICE_UNAVAILABLE contain the text by
-// coincidence.
+// API names that contain the service name prefix. The code uses the neutral prefix `Service`. An
+// operator that replaces a branded service configures the prefix of that brand, so existing clients
+// receive the headers, codes and fields of that brand. The names are listed, because names such as
+// SERVICE_UNAVAILABLE and OTHER_SERVICES must not change.
 
-/** Neutral names, by the notation of the prefix. */
+/** Neutral names, by the spelling of their prefix. */
 const NAMES = {
-  /** In the notation of the setting. */
+  /** As configured. */
   title: [
     'Service-Wallet-Signature',
     'X-Service-Signature',
@@ -14,7 +14,7 @@ const NAMES = {
     'StablecoinServiceInternalFundingSource',
     'StablecoinServiceOperationsStatus',
   ],
-  /** In capitals. */
+  /** Upper case. */
   upper: [
     'SERVICE_SWITCH_ERROR',
     'SERVICE_INTERNAL_ACCOUNT',
@@ -22,7 +22,7 @@ const NAMES = {
     'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
     'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED',
   ],
-  /** With a lower-case first letter. */
+  /** Camel case. */
   camel: [
     'serviceApiMultiplier',
     'serviceApiFixedFee',
@@ -30,78 +30,77 @@ const NAMES = {
     'serviceApiVariableFeeAmount',
     'serviceOperationsStatus',
   ],
-  /** In lower case, in paths. */
+  /** Lower case, in paths. */
   lower: ['request-service-enablement'],
 } as const;
 
 export interface Naming {
-  readonly word: string;
-  /** Header of a wallet's stamp. */
+  readonly prefix: string;
+  /** Header for the signature of a wallet. */
   readonly walletSignatureHeader: string;
-  /** Header of a webhook's signature. */
+  /** Header for the signature of a webhook. */
   readonly webhookSignatureHeader: string;
-  /** An error code with the prefix; other texts are unchanged. */
+  /** API form of an error code. Other texts are unchanged. */
   code(neutral: string): string;
-  /** Any listed name with the prefix; other texts are unchanged. */
+  /** API form of a listed name. Other texts are unchanged. */
   wire(neutral: string): string;
-  /** A path with the prefix in the listed names among its segments. */
+  /** API form of a path. Listed names among its segments are renamed. */
   path(neutral: string): string;
-  /** A text with the prefix in the listed names among its words. */
+  /** API form of a message. Listed names among its words are renamed. */
   text(neutral: string): string;
-  /** The neutral name for one with the prefix; other texts are unchanged. */
+  /** Neutral form of an API name. Other texts are unchanged. */
   neutral(wire: string): string;
-  /**
-   * An outgoing body or document: listed names among keys and texts get the prefix, at any depth.
-   */
+  /** API form of a response body or document. Renames keys and text values at any depth. */
   toWire(value: unknown): unknown;
-  /** An incoming body: listed names with the prefix become neutral. */
+  /** Neutral form of a request body. Renames keys and text values at any depth. */
   fromWire(value: unknown): unknown;
 }
 
-/** A prefix consists of letters and digits and starts with a capital: `Acme`, `AcmePay`. */
-export const isServiceWord = (word: string): boolean => /^[A-Z][A-Za-z0-9]{0,31}$/.test(word);
+/** A prefix has letters and digits and starts with an upper-case letter: `Acme`, `AcmePay`. */
+export const isServiceNamePrefix = (prefix: string): boolean =>
+  /^[A-Z][A-Za-z0-9]{0,31}$/.test(prefix);
 
-/** The names with one prefix. Throws RangeError for an invalid prefix. */
-export function namingFor(word: string): Naming {
-  if (!isServiceWord(word)) throw new RangeError(`not a service word: ${word}`);
-  const camelWord = word.charAt(0).toLowerCase() + word.slice(1);
+/** Names for one prefix. Throws RangeError for an invalid prefix. */
+export function namingFor(prefix: string): Naming {
+  if (!isServiceNamePrefix(prefix)) throw new RangeError(`invalid service name prefix: ${prefix}`);
+  const camelPrefix = prefix.charAt(0).toLowerCase() + prefix.slice(1);
   const pairs: [string, string][] = [
-    ...NAMES.title.map((name): [string, string] => [name, name.replace('Service', word)]),
+    ...NAMES.title.map((name): [string, string] => [name, name.replace('Service', prefix)]),
     ...NAMES.upper.map((name): [string, string] => [
       name,
-      name.replace('SERVICE', word.toUpperCase()),
+      name.replace('SERVICE', prefix.toUpperCase()),
     ]),
-    ...NAMES.camel.map((name): [string, string] => [name, name.replace('service', camelWord)]),
+    ...NAMES.camel.map((name): [string, string] => [name, name.replace('service', camelPrefix)]),
     ...NAMES.lower.map((name): [string, string] => [
       name,
-      name.replace('service', word.toLowerCase()),
+      name.replace('service', prefix.toLowerCase()),
     ]),
   ];
-  const out = new Map(pairs);
-  const back = new Map(pairs.map(([neutral, wire]): [string, string] => [wire, neutral]));
-  const wire = (neutral: string) => out.get(neutral) ?? neutral;
-  const neutral = (text: string) => back.get(text) ?? text;
-  // With the default prefix bodies are not traversed.
-  const same = word === 'Service';
+  const toWireNames = new Map(pairs);
+  const toNeutralNames = new Map(pairs.map(([neutral, wire]): [string, string] => [wire, neutral]));
+  const wire = (neutral: string) => toWireNames.get(neutral) ?? neutral;
+  const neutral = (text: string) => toNeutralNames.get(text) ?? text;
+  // The neutral prefix changes no name, so bodies are not traversed.
+  const isDefault = prefix === 'Service';
   return {
-    word,
+    prefix,
     walletSignatureHeader: wire('Service-Wallet-Signature'),
     webhookSignatureHeader: wire('X-Service-Signature'),
     code: wire,
     wire,
     path: (path) => path.split('/').map(wire).join('/'),
-    text: (text) => (same ? text : text.replaceAll(/[\w-]+/g, wire)),
+    text: (text) => (isDefault ? text : text.replaceAll(/[\w-]+/g, wire)),
     neutral,
-    toWire: (value) => (same ? value : renamed(value, wire)),
-    fromWire: (value) => (same ? value : renamed(value, neutral)),
+    toWire: (value) => (isDefault ? value : renameAll(value, wire)),
+    fromWire: (value) => (isDefault ? value : renameAll(value, neutral)),
   };
 }
 
-function renamed(value: unknown, rename: (name: string) => string): unknown {
+function renameAll(value: unknown, rename: (name: string) => string): unknown {
   if (typeof value === 'string') return rename(value);
-  if (Array.isArray(value)) return value.map((item) => renamed(item, rename));
+  if (Array.isArray(value)) return value.map((item) => renameAll(item, rename));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [rename(key), renamed(item, rename)]),
+    Object.entries(value).map(([key, item]) => [rename(key), renameAll(item, rename)]),
   );
 }

@@ -1,5 +1,5 @@
-// One complete set of details per account type, with valid check digits, for the API reference and for
-// tests. Names and numbers are invented.
+// One complete set of details per account type, with valid check digits, for the API reference and
+// for tests. Names and numbers are fictitious.
 import type { Account } from './account-info.ts';
 import type { AccountType } from './account-types.ts';
 
@@ -172,7 +172,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
   TRY_ACCOUNT: { iban: 'TR330006100519786457841326', beneficiary: person('TR') },
 };
 
-/** Details of this type that are valid for production credentials. */
+/** Details of this type that are valid in production. */
 export const exampleOf = (accountType: AccountType): Account => ({
   accountType,
   ...DETAILS[accountType],

@@ -6,13 +6,13 @@ import {
   acceptsCurrency,
   beneficiaryNameOf,
   completeAccountInfo,
+  debitRailOf,
   displayIdentifier,
   duplicateKeyOf,
   isSelfCustody,
   isWalletInfo,
   maskAccountInfo,
   primaryIdentifierOf,
-  pullRailOf,
   railsOf,
   rowOf,
   sandboxSuffixOf,
@@ -57,7 +57,7 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(validateAccountInfo(example, other, SANDBOX).currencyMismatch).toBe(true);
   });
 
-  it('has the rails of its complete payment paths, within those of its row', () => {
+  it('has the rails of its complete payment paths, all of them rails of its row', () => {
     const rails = railsOf(example);
     if (row.rails.length) expect(rails.length).toBeGreaterThan(0);
     for (const rail of rails) expect(row.rails).toContain(rail);
@@ -65,14 +65,14 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     expect(new Set(row.paths.flatMap((path) => path.rails))).toEqual(new Set(row.rails));
   });
 
-  it('names existing fields only, and has an identifying field', () => {
+  it('has paths with existing fields only, one of them identifying', () => {
     for (const path of row.paths) {
-      for (const name of path.needs) expect(Object.keys(row.fields)).toContain(name);
-      expect(path.needs.some((name) => row.fields[name]?.identifies)).toBe(true);
+      for (const name of path.requiredFields) expect(Object.keys(row.fields)).toContain(name);
+      expect(path.requiredFields.some((name) => row.fields[name]?.identifies)).toBe(true);
     }
   });
 
-  it('is the same account for every owner and another one per currency', () => {
+  it('has a duplicate key that depends on the currency, not on the beneficiary', () => {
     const key = duplicateKeyOf(example, 'AAA');
     expect(duplicateKeyOf({ ...example, beneficiary: undefined, extra: 1 }, 'AAA')).toBe(key);
     expect(duplicateKeyOf(example, 'BBB')).not.toBe(key);
@@ -82,11 +82,11 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
     for (const [name, { check }] of Object.entries(row.fields)) {
       const value = example[name];
       if (!check || typeof value !== 'string') continue;
-      const wrong = change(type, {
+      const invalid = change(type, {
         [name]: value.slice(0, -1) + (value.endsWith('7') ? '8' : '7'),
       });
-      expect(fields(wrong, SANDBOX)).toEqual([]);
-      expect(fields(wrong, PRODUCTION)).toContain(`accountInfo.${name}`);
+      expect(fields(invalid, SANDBOX)).toEqual([]);
+      expect(fields(invalid, PRODUCTION)).toContain(`accountInfo.${name}`);
     }
   });
 });
@@ -107,7 +107,7 @@ describe('payment paths', () => {
     ['SLV_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
     ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
     ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
-  ] as const)('%s without %o misses %o', (type, more, missing) => {
+  ] as const)('%s with %o lacks %o', (type, more, missing) => {
     const found = validateAccountInfo(change(type, more), currencyFor(type), SANDBOX).errors;
     expect(found.map((error) => error.field)).toEqual(missing.map((name) => `accountInfo.${name}`));
     expect(found[0]?.message).toMatch(/^is required/);
@@ -127,13 +127,13 @@ describe('payment paths', () => {
     ['SGD_ACCOUNT', {}, ['PAYNOW', 'FAST', 'BANK_TRANSFER']],
     ['SWIFT_ACCOUNT', { iban: 'AE070331234567890123456' }, ['SWIFT']],
     ['SOLANA_WALLET', {}, []],
-  ] as const)('%s with %o opens %o', (type, more, rails) => {
+  ] as const)('%s with %o has the rails %o', (type, more, rails) => {
     const info = change(type, more);
     expect(fields(info)).toEqual([]);
     expect(railsOf(info)).toEqual(rails);
   });
 
-  it('an Indian bank account uses the rail that it names', () => {
+  it('an Indian bank account has the rail that it selects', () => {
     const account = { vpa: undefined, accountNumber: '123456789', ifsc: 'HDFC0000001' };
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'NEFT' }))).toEqual(['NEFT']);
     expect(railsOf(change('INR_ACCOUNT', { ...account, rail: 'RTGS' }))).toEqual(['RTGS']);
@@ -143,7 +143,7 @@ describe('payment paths', () => {
     ]);
   });
 
-  it('names the other paths in the error', () => {
+  it('the error names the alternatives', () => {
     const [error] = validateAccountInfo(
       change('PKR_ACCOUNT', { iban: undefined }),
       'PKR',
@@ -153,17 +153,20 @@ describe('payment paths', () => {
   });
 });
 
-describe('rules of single types', () => {
-  it('PIX keys have the form of their type, and in production valid check digits', () => {
+describe('rules of account types', () => {
+  it('PIX keys have the format of their type, and in production valid check digits', () => {
     const email = change('BRL_ACCOUNT', { pixKeyType: 'EMAIL' });
     expect(fields(email)).toEqual(['accountInfo.pixKey']);
-    const magic = change('BRL_ACCOUNT', { pixKey: '52998224002' });
-    expect([fields(magic), fields(magic, PRODUCTION)]).toEqual([[], ['accountInfo.pixKey']]);
+    const withSuffix = change('BRL_ACCOUNT', { pixKey: '52998224002' });
+    expect([fields(withSuffix), fields(withSuffix, PRODUCTION)]).toEqual([
+      [],
+      ['accountInfo.pixKey'],
+    ]);
     const taxId = change('BRL_ACCOUNT', { taxId: '529982247256' });
     expect([fields(taxId), fields(taxId, PRODUCTION)]).toEqual([[], ['accountInfo.taxId']]);
   });
 
-  it('Chinese bank accounts belong to businesses, telephone numbers to two wallets', () => {
+  it('Chinese bank accounts belong to businesses, phone numbers to two wallets', () => {
     const person = { beneficiaryType: 'INDIVIDUAL', fullName: 'A' };
     expect(fields(change('CNY_ACCOUNT', { beneficiary: person }))).toEqual([
       'accountInfo.beneficiary.beneficiaryType',
@@ -187,7 +190,7 @@ describe('rules of single types', () => {
     ]);
   });
 
-  it('Lightning needs exactly one valid destination', () => {
+  it('Lightning requires exactly one destination in its format', () => {
     const none = change('LIGHTNING', { lightningAddress: undefined });
     const all = ['accountInfo.invoice', 'accountInfo.bolt12', 'accountInfo.lightningAddress'];
     expect(fields(none)).toEqual(all);
@@ -200,17 +203,17 @@ describe('rules of single types', () => {
   });
 
   it.each(ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].kind === 'wallet'))(
-    '%s wants an address of its chain, with its checksum in production',
+    '%s requires an address of its network, in production with a valid checksum',
     (type) => {
       expect(fields(change(type, { address: 'elsewhere' }))).toEqual(['accountInfo.address']);
-      const magic = `${String(exampleOf(type).address).slice(0, -3)}002`;
-      const info = change(type, { address: magic });
+      const withSuffix = `${String(exampleOf(type).address).slice(0, -3)}002`;
+      const info = change(type, { address: withSuffix });
       expect([fields(info), sandboxSuffixOf(info)]).toEqual([[], '002']);
       expect(fields(info, PRODUCTION)).toEqual(['accountInfo.address']);
     },
   );
 
-  it('SWIFT needs a country, and an IBAN where banks require one', () => {
+  it('SWIFT requires a country, and an IBAN where banks accept nothing else', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
     const british = change('SWIFT_ACCOUNT', { country: 'GB' });
     expect([fields(british), fields(british, PRODUCTION)]).toEqual([[], ['accountInfo.iban']]);
@@ -219,7 +222,7 @@ describe('rules of single types', () => {
     expect(['USD', 'JPY', 'KWD'].every((code) => acceptsCurrency(rowOf(british), code))).toBe(true);
   });
 
-  it('bank and custodian names are validated in production only, and the error lists the valid ones', () => {
+  it('bank and custodian names are validated in production only, with suggestions', () => {
     const odd = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
     expect(fields(odd)).toEqual([]);
     const [error] = validateAccountInfo(odd, 'NGN', PRODUCTION).errors;
@@ -230,33 +233,33 @@ describe('rules of single types', () => {
     expect([fields(vasp), fields(vasp, PRODUCTION)]).toEqual([[], ['accountInfo.vaspName']]);
   });
 
-  it('the country of a beneficiary exists', () => {
+  it('beneficiaries have an existing country of residence', () => {
     const beneficiary = { beneficiaryType: 'BUSINESS', legalName: 'A', countryOfResidence: 'ZZ' };
     expect(fields(change('GBP_ACCOUNT', { beneficiary }))).toEqual([
       'accountInfo.beneficiary.countryOfResidence',
     ]);
   });
 
-  it('more fields of a beneficiary are required if the operator enables them', () => {
+  it('recommended fields of a beneficiary are required if the operator enables it', () => {
     const strict = { production: false, strictBeneficiary: true, prefix: 'info' };
-    const ask = (type: AccountType, beneficiary: object) =>
+    const missing = (type: AccountType, beneficiary: object) =>
       validateAccountInfo(change(type, { beneficiary }), currencyFor(type), strict).errors.map(
         (error) => error.field.replace('info.beneficiary.', ''),
       );
     const firm = { beneficiaryType: 'BUSINESS', legalName: 'A' };
-    expect(ask('USD_ACCOUNT', firm)).toEqual(['address']);
-    expect(ask('EUR_ACCOUNT', firm)).toEqual(['address', 'registrationNumber']);
-    expect(ask('KES_ACCOUNT', firm)).toEqual(['registrationNumber', 'taxId']);
-    expect(ask('CAD_ACCOUNT', firm)).toEqual([]);
-    expect(ask('MXN_ACCOUNT', { ...firm, address: { line1: 'x' } })).toEqual([
+    expect(missing('USD_ACCOUNT', firm)).toEqual(['address']);
+    expect(missing('EUR_ACCOUNT', firm)).toEqual(['address', 'registrationNumber']);
+    expect(missing('KES_ACCOUNT', firm)).toEqual(['registrationNumber', 'taxId']);
+    expect(missing('CAD_ACCOUNT', firm)).toEqual([]);
+    expect(missing('MXN_ACCOUNT', { ...firm, address: { line1: 'x' } })).toEqual([
       'address.city',
       'address.postalCode',
       'address.country',
     ]);
-    expect(ask('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' })).toEqual([
+    expect(missing('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' })).toEqual([
       'address',
     ]);
-    expect(ask('BASE_WALLET', firm)).toEqual([]);
+    expect(missing('BASE_WALLET', firm)).toEqual([]);
   });
 });
 
@@ -272,11 +275,11 @@ describe('sandboxSuffixOf', () => {
     ['LIGHTNING', { lightningAddress: 'user.006@wallet.example' }, '006'],
     ['BASE_WALLET', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Be003' }, '003'],
     ['BDT_ACCOUNT', { accountNumber: undefined, phoneNumber: '+8801700000002' }, '002'],
-  ] as const)('%s %o ends in %s', (type, more, suffix) => {
+  ] as const)('of %s with %o is %s', (type, more, suffix) => {
     expect(sandboxSuffixOf(change(type, more))).toBe(suffix);
   });
 
-  it('is the suffix of the account number', () => {
+  it('is the suffix of any account number', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{4,20}$/), (accountNumber) => {
         expect(sandboxSuffixOf(change('USD_ACCOUNT', { accountNumber }))).toBe(
@@ -304,7 +307,7 @@ describe('duplicateKeyOf', () => {
     ['USD_ACCOUNT', { bankAccountType: 'SAVINGS', intermediaryRoutingNumber: '021000021' }, {}],
     ['BRL_ACCOUNT', { pixKey: 'A@b.co' }, { pixKey: 'a@B.co' }],
     ['IDR_ACCOUNT', { phoneNumber: '+6281200000000' }, {}],
-  ] as const)('%s %o is %o', (type, a, b) => {
+  ] as const)('of %s is equal for %o and %o', (type, a, b) => {
     expect(same(type, a, b)).toBe(true);
   });
 
@@ -317,25 +320,25 @@ describe('duplicateKeyOf', () => {
     ['XOF_ACCOUNT', { region: 'CI' }, {}],
     ['SOLANA_WALLET', { address: 'epjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' }, {}],
     ['INR_ACCOUNT', { vpa: 'other@okbank' }, {}],
-  ] as const)('%s %o is not %o', (type, a, b) => {
+  ] as const)('of %s differs for %o and %o', (type, a, b) => {
     expect(same(type, a, b)).toBe(false);
   });
 
-  it('is equal for both names of Lightning', () => {
+  it('is equal for both Lightning account types', () => {
     const key = duplicateKeyOf(exampleOf('LIGHTNING'), 'BTC');
     expect(duplicateKeyOf(exampleOf('LIGHTNING_ACCOUNT'), 'BTC')).toBe(key);
     expect(key).toBe('BTC|LIGHTNING|lightningAddress=amara@wallet.example');
   });
 });
 
-describe('derived values of details', () => {
-  it('shortens an account for display', () => {
+describe('derived values', () => {
+  it('include a short identifier', () => {
     expect(displayIdentifier(exampleOf('USD_ACCOUNT'))).toBe('****6789');
     expect(displayIdentifier(exampleOf('INR_ACCOUNT'))).toBe('a***@okbank');
     expect(displayIdentifier(exampleOf('BASE_WALLET'))).toBe('0x5aAe…eAed');
   });
 
-  it('masks all but four characters of secret fields and keeps their length', () => {
+  it('include masked details: sensitive values keep their length and last four characters', () => {
     const masked = maskAccountInfo(exampleOf('USD_ACCOUNT'));
     expect(masked).toMatchObject({ accountNumber: '*****6789', routingNumber: '021000021' });
     expect(maskAccountInfo(exampleOf('BASE_WALLET'))).toEqual(exampleOf('BASE_WALLET'));
@@ -345,7 +348,7 @@ describe('derived values of details', () => {
     });
   });
 
-  it('adds the bank of a Singapore BIC only', () => {
+  it('include the bank name of a Singapore BIC, and nothing else', () => {
     const bare = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'OCBCSGSGXXX' });
     expect(completeAccountInfo(bare)).toMatchObject({ bankName: 'OCBC Bank' });
     const unknown = change('SGD_ACCOUNT', { bankName: undefined, swiftCode: 'ABCDSGSG' });
@@ -355,7 +358,7 @@ describe('derived values of details', () => {
     expect(completeAccountInfo(exampleOf('EUR_ACCOUNT'))).toEqual(exampleOf('EUR_ACCOUNT'));
   });
 
-  it('returns owner, wallet and debit rail', () => {
+  it('include beneficiary name, wallet, custody and debit rail', () => {
     expect(beneficiaryNameOf(exampleOf('EUR_ACCOUNT'))).toBe('Amara Example');
     expect(beneficiaryNameOf(exampleOf('CNY_ACCOUNT'))).toBe('Example Trading Ltd');
     expect(beneficiaryNameOf(exampleOf('BASE_WALLET'))).toBeUndefined();
@@ -366,7 +369,7 @@ describe('derived values of details', () => {
     expect(isSelfCustody(exampleOf('BASE_WALLET'))).toBe(true);
     expect(isSelfCustody(exampleOf('POLYGON_WALLET'))).toBe(false);
     expect(isSelfCustody(exampleOf('LIGHTNING'))).toBe(false);
-    expect(ACCOUNT_TYPES.filter((type) => pullRailOf(exampleOf(type)))).toEqual(['USD_ACCOUNT']);
+    expect(ACCOUNT_TYPES.filter((type) => debitRailOf(exampleOf(type)))).toEqual(['USD_ACCOUNT']);
     expect(() => rowOf({ accountType: 'NOPE' })).toThrow('NOPE');
   });
 });

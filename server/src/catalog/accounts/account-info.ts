@@ -1,29 +1,29 @@
-// Meaning of account details beyond their schema: whether a payment path of the type is complete,
-// the rails, the identifier for display, and equality of two sets of details. All of it is derived
-// from the row of the account type, so no code here names a type or a currency.
+// Validation of account details beyond their schema, and the values derived from them: rails,
+// primary identifier, masked form and duplicate key. Everything is derived from the row of the
+// account type, so this file names no account type and no currency.
 import type { FieldError } from '../../kernel/fault.ts';
 import { isFiat } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
 import type { PaymentRail } from '../rails/rails.ts';
 import { bankNameRule } from './account-rules.ts';
-import type { AccountTypeRow, Path } from './account-type-row.ts';
+import type { AccountTypeRow, PaymentPath } from './account-type-row.ts';
 import { ACCOUNT_TYPE_ROWS, canonicalType, isAccountType } from './account-types.ts';
-import { bankOfBic } from './banks.ts';
-import { missingByGuide } from './beneficiaries.ts';
+import { bankNameOfBic } from './banks.ts';
+import { missingRecommendedFields } from './beneficiaries.ts';
 
 interface ValidateOptions {
-  /** Also validates check digits, checksums and directories. */
+  /** Whether check digits, checksums and directories are validated. */
   production: boolean;
-  /** Also requires beneficiary fields that banks recommend and the schema leaves optional. */
+  /** Whether the recommended fields of a beneficiary are required. */
   strictBeneficiary?: boolean;
-  /** Path of the details in the request; default `accountInfo`. */
+  /** Path of the details in the request. Defaults to `accountInfo`. */
   prefix?: string;
 }
 
-interface Verdict {
-  /** Every invalid field, by its path in the request. */
+interface ValidationResult {
+  /** One error per invalid field, with its path in the request. */
   errors: FieldError[];
-  /** The type does not support the currency, which has an error code of its own. */
+  /** Whether the account type does not support the currency. It has its own error code. */
   currencyMismatch: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Account {
   readonly [field: string]: unknown;
 }
 
-/** The row of the account type. Throws for an unknown type, which is a programming error. */
+/** Row of the account type. Throws for an unknown type. */
 export function rowOf(info: Account): AccountTypeRow {
   if (!isAccountType(info.accountType)) throw new RangeError(`no type ${info.accountType}`);
   return ACCOUNT_TYPE_ROWS[info.accountType];
@@ -50,12 +50,12 @@ export function acceptsCurrency(row: AccountTypeRow, currency: string): boolean 
   return row.currencies.length ? row.currencies.includes(currency) : isFiat(currency);
 }
 
-/** Validates details that match their schema. */
+/** Validates details that conform to their schema. */
 export function validateAccountInfo(
   info: Account,
   currency: string,
   options: ValidateOptions,
-): Verdict {
+): ValidationResult {
   const { production, prefix = 'accountInfo' } = options;
   const row = rowOf(info);
   const errors = [
@@ -71,19 +71,22 @@ export function validateAccountInfo(
   };
 }
 
-const completePaths = (info: Account, row: AccountTypeRow): readonly Path[] =>
-  row.paths.filter((path) => path.needs.every((name) => has(info, name)));
+const completePaths = (info: Account, row: AccountTypeRow): readonly PaymentPath[] =>
+  row.paths.filter((path) => path.requiredFields.every((name) => has(info, name)));
 
-/** Errors if no payment path is complete: the missing fields of the one begun, or of every path. */
+/**
+ * Missing fields, if no payment path is complete. They are those of the paths whose primary field
+ * is present, or else those of the first path.
+ */
 function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
-  // Lightning has a rule of its own; every other type has at least one path.
+  // `lightningRule` validates Lightning destinations.
   if (row.kind === 'lightning' || completePaths(info, row).length) return [];
-  const begun = row.paths.filter((path) => has(info, path.primary));
-  const ways = begun.length ? begun : [row.paths[0] as Path];
-  const others = row.paths.filter((path) => !ways.includes(path)).map((path) => path.primary);
+  const started = row.paths.filter((path) => has(info, path.primaryField));
+  const paths = started.length ? started : [row.paths[0] as PaymentPath];
+  const others = row.paths.filter((path) => !paths.includes(path)).map((path) => path.primaryField);
   const unless = others.length ? ` unless ${others.join(' or ')} is present` : '';
-  return ways.flatMap((path) =>
-    path.needs
+  return paths.flatMap((path) =>
+    path.requiredFields
       .filter((name) => !has(info, name))
       .map((name) => ({ field: name, message: `is required${unless}` })),
   );
@@ -91,7 +94,7 @@ function pathErrors(info: Account, row: AccountTypeRow): FieldError[] {
 
 function checkErrors(info: Account, row: AccountTypeRow): FieldError[] {
   return Object.entries(row.fields).flatMap(([name, { check }]) =>
-    check && has(info, name) && !check.holds(textOf(info, name))
+    check && has(info, name) && !check.isValid(textOf(info, name))
       ? [{ field: name, message: check.message }]
       : [],
   );
@@ -112,7 +115,7 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
   });
   const missing =
     options.strictBeneficiary && rowOf(info).kind !== 'wallet'
-      ? missingByGuide(owner, currency)
+      ? missingRecommendedFields(owner, currency)
       : [];
   return [
     ...unknown.map((name) => ({
@@ -123,34 +126,34 @@ function beneficiaryErrors(info: Account, currency: string, options: ValidateOpt
   ];
 }
 
-/** The first payment path that the details complete. */
-const pathOf = (info: Account): Path | undefined => {
+/** First complete payment path, or else the first whose primary field is present. */
+const pathOf = (info: Account): PaymentPath | undefined => {
   const row = rowOf(info);
-  return completePaths(info, row)[0] ?? row.paths.find((path) => has(info, path.primary));
+  return completePaths(info, row)[0] ?? row.paths.find((path) => has(info, path.primaryField));
 };
 
-/** The rails that the details open, in the order of the type's row; none for wallets. */
+/** Rails that can pay to these details, in the order of the row. Empty for wallets. */
 export function railsOf(info: Account): PaymentRail[] {
   const row = rowOf(info);
-  const open = new Set(
+  const rails = new Set(
     completePaths(info, row).flatMap((path) => {
-      const chosen = path.railField ? textOf(info, path.railField) : '';
-      const narrowed = path.rails.filter((rail) => rail === chosen);
-      return narrowed.length ? narrowed : [...path.rails];
+      const selected = path.railField ? textOf(info, path.railField) : '';
+      const selectedRails = path.rails.filter((rail) => rail === selected);
+      return selectedRails.length ? selectedRails : [...path.rails];
     }),
   );
-  return row.rails.filter((rail) => open.has(rail));
+  return row.rails.filter((rail) => rails.has(rail));
 }
 
-/** The identifier for display: account number, IBAN, telephone number, address. */
+/** Main identifier of the account: account number, IBAN, phone number or address. */
 export function primaryIdentifierOf(info: Account): string {
   const path = pathOf(info);
-  return path ? textOf(info, path.primary) : '';
+  return path ? textOf(info, path.primaryField) : '';
 }
 
 /**
- * The three characters that select the sandbox outcome: the last three letters or digits of the
- * primary identifier, before the `@` if it has a domain.
+ * Suffix that selects a sandbox scenario: the last three letters or digits of the primary
+ * identifier. A domain part after `@` is ignored.
  */
 export function sandboxSuffixOf(info: Account): string {
   const identifier = primaryIdentifierOf(info);
@@ -160,12 +163,12 @@ export function sandboxSuffixOf(info: Account): string {
 }
 
 /**
- * Canonical text of an account: equal for two sets of details of the same account and currency in
- * any spelling. The beneficiary is not part of it.
+ * Key for duplicate detection. Two sets of details have the same key if they identify the same
+ * account in the same currency. Spelling variants and the beneficiary are ignored.
  */
 export function duplicateKeyOf(info: Account, currency: string): string {
   const row = rowOf(info);
-  const names = (pathOf(info)?.needs ?? []).filter((name) => row.fields[name]?.identifies);
+  const names = (pathOf(info)?.requiredFields ?? []).filter((name) => row.fields[name]?.identifies);
   const parts = names.map((name) => {
     const value = textOf(info, name);
     return `${name}=${row.fields[name]?.normalise(value) ?? value}`;
@@ -173,7 +176,7 @@ export function duplicateKeyOf(info: Account, currency: string): string {
   return [currency, canonicalType(info.accountType), ...parts.sort()].join('|');
 }
 
-/** Short form for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`. */
+/** Short form of the identifier for lists and messages: `****6789`, `0x5aAe…eAed`, `a***@upi`. */
 export function displayIdentifier(info: Account): string {
   const identifier = primaryIdentifierOf(info);
   const { kind } = rowOf(info);
@@ -188,8 +191,8 @@ export function displayIdentifier(info: Account): string {
 }
 
 /**
- * Start and end of the identifier, for the message in which its owner confirms the account. More of
- * a blockchain address is shown, because similar addresses can be generated.
+ * Start and end of the identifier, for a message in which the customer confirms the account.
+ * Blockchain addresses have more characters, because similar addresses can be generated.
  */
 export function shortenedIdentifier(info: Account): string {
   const text = primaryIdentifierOf(info);
@@ -197,27 +200,30 @@ export function shortenedIdentifier(info: Account): string {
   return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
 }
 
-/** The details for read-only callers: secret fields show their last four characters only. */
+/**
+ * Details for a token without permission to pay. Sensitive fields show only their last four
+ * characters.
+ */
 export function maskAccountInfo<T extends Account>(info: T): T {
   const masked: Record<string, unknown> = { ...info };
-  for (const [name, { secret }] of Object.entries(rowOf(info).fields)) {
+  for (const [name, { sensitive }] of Object.entries(rowOf(info).fields)) {
     const value = info[name];
-    if (secret && typeof value === 'string') {
+    if (sensitive && typeof value === 'string') {
       masked[name] = value.slice(-4).padStart(value.length, '*');
     }
   }
   return masked as T;
 }
 
-/** Adds derived fields: the bank name from the BIC if it was omitted. */
+/** Adds `bankName` by BIC if the account type has it as an optional field and it is absent. */
 export function completeAccountInfo<T extends Account>(info: T): T {
   const field = rowOf(info).fields.bankName;
   if (!field?.optional || has(info, 'bankName') || !has(info, 'swiftCode')) return info;
-  const bankName = bankOfBic(textOf(info, 'swiftCode'));
+  const bankName = bankNameOfBic(textOf(info, 'swiftCode'));
   return bankName ? { ...info, bankName } : info;
 }
 
-/** The name for comparison with the one on record at the institution. */
+/** Name of the beneficiary, for comparison with the account holder at the institution. */
 export function beneficiaryNameOf(info: Account): string | undefined {
   const owner = info.beneficiary as { fullName?: string; legalName?: string } | undefined;
   return owner?.fullName ?? owner?.legalName;
@@ -226,16 +232,16 @@ export function beneficiaryNameOf(info: Account): string | undefined {
 export const isWalletInfo = (info: Account): boolean =>
   ['wallet', 'lightning'].includes(rowOf(info).kind);
 
-/** A self-custodied wallet: no custodian is named. Lightning needs no proof of ownership. */
+/** Whether the account is a wallet without a custodian. False for Lightning destinations. */
 export const isSelfCustody = (info: Account): boolean =>
   rowOf(info).kind === 'wallet' && !has(info, 'vaspName');
 
-/** The rail that can debit the account, if any. */
-export const pullRailOf = (info: Account): PaymentRail | undefined => rowOf(info).pull;
+/** Rail that can debit the account. Undefined if none can. */
+export const debitRailOf = (info: Account): PaymentRail | undefined => rowOf(info).debitRail;
 
-/** The chain of a wallet, if the chain has a name. */
+/** Network of a wallet. Undefined for other accounts and for networks without a label. */
 export const networkOf = (info: Account): string | undefined => rowOf(info).network;
 
-/** The network of a payment for fee estimates: named chains and Lightning. */
+/** Network of a withdrawal to the account, for its network fee. Includes Lightning. */
 export const withdrawalNetworkOf = (info: Account): string | undefined =>
   rowOf(info).kind === 'lightning' ? 'LIGHTNING' : networkOf(info);

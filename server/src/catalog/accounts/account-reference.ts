@@ -1,9 +1,9 @@
-// The payment reference of an internal account. It is derived from the account's id, so it never
-// changes, is unique, and identifies the account on a bank statement without a lookup. Its 34
-// letters and digits fit the 35 characters of bank rails.
+// Payment reference of deposits to an internal account. It is derived from the account id only, so
+// it is constant and unique, and the account id can be derived from the reference on a bank
+// statement. Its 34 characters fit the limit of 35 characters on bank rails.
 
 const PREFIX = 'RA';
-const FORM = /^RA([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/;
+const FORMAT = /^RA([0-9A-F]{8})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{4})([0-9A-F]{12})$/;
 
 export const accountReference = (accountId: string): string =>
   `${PREFIX}${accountId
@@ -11,8 +11,8 @@ export const accountReference = (accountId: string): string =>
     .replaceAll('-', '')
     .toUpperCase()}`;
 
-/** The account of a reference, with or without spaces; undefined for any other text. */
-export function accountOfReference(reference: string): string | undefined {
-  const match = FORM.exec(reference.replace(/[\s-]/g, '').toUpperCase());
+/** Account id of a reference, with or without spaces and hyphens. Undefined for any other text. */
+export function accountIdOfReference(reference: string): string | undefined {
+  const match = FORMAT.exec(reference.replace(/[\s-]/g, '').toUpperCase());
   return match ? `InternalAccount:${match.slice(1).join('-').toLowerCase()}` : undefined;
 }

@@ -1,26 +1,25 @@
-// Rules of account types that involve several fields: the form of a PIX key by its type, the owners
-// of Chinese bank accounts, exactly one Lightning destination. Rows name their rules. With
-// `production`, check digits and directories are validated; in the sandbox they are not, because
-// magic suffixes break check digits and any bank name is accepted.
+// Validation rules of account types that involve several fields or a directory. A row lists its
+// rules. Check digits and directories are validated in production only: test suffixes of the
+// sandbox invalidate check digits, and sandbox clients may use any bank name.
 import type { FieldError } from '../../kernel/fault.ts';
 import {
   type AddressKind,
+  hasAddressFormat,
+  hasBolt11Format,
   isAddress,
   isBolt12,
   isLightningAddress,
-  looksLikeAddress,
-  looksLikeBolt11,
 } from '../crypto/addresses.ts';
-import { readBolt11 } from '../crypto/bolt11.ts';
+import { parseBolt11 } from '../crypto/bolt11.ts';
 import { isCountry, scaRegion } from '../identity/countries.ts';
 import { isVasp } from '../rails/vasps.ts';
 import { institutions } from './banks.ts';
-import { isPixKey, isPixShape } from './checks.ts';
+import { hasPixKeyFormat, isPixKey } from './checks.ts';
 
 type Details = Readonly<Record<string, unknown>>;
 export type Rule = (info: Details, production: boolean) => FieldError[];
 
-const wrong = (field: string, message: string, constraint?: FieldError['constraint']) => [
+const fieldError = (field: string, message: string, constraint?: FieldError['constraint']) => [
   { field, message, ...(constraint ? { constraint } : {}) },
 ];
 
@@ -29,89 +28,96 @@ const textOf = (info: Details, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined;
 };
 
-/** A PIX key has the form of its type; in production also valid check digits. */
+/** The PIX key has the format of its type and, in production, valid check digits. */
 export const pixRule: Rule = (info, production) => {
   const [key, type] = [textOf(info, 'pixKey'), textOf(info, 'pixKeyType')];
   if (!key || !type) return [];
-  if (!isPixShape(key, type)) return wrong('pixKey', `must be a PIX key of type ${type}`);
-  if (production && !isPixKey(key, type)) return wrong('pixKey', 'has invalid check digits');
+  if (!hasPixKeyFormat(key, type)) return fieldError('pixKey', `must be a PIX key of type ${type}`);
+  if (production && !isPixKey(key, type)) return fieldError('pixKey', 'has invalid check digits');
   return [];
 };
 
-const CHINESE_WALLETS = ['AliPay', 'WechatPay'];
+const CNY_WALLETS = ['AliPay', 'WechatPay'];
 
-/** In China a bank account belongs to a business, and a telephone number to one of two wallets. */
-export const chineseRule: Rule = (info) => {
-  const wallet = CHINESE_WALLETS.includes(textOf(info, 'bankName') ?? '');
+/** A bank account belongs to a business. A phone number belongs to one of two wallets. */
+export const cnyRule: Rule = (info) => {
+  const wallet = CNY_WALLETS.includes(textOf(info, 'bankName') ?? '');
   if (textOf(info, 'phoneNumber') && !textOf(info, 'accountNumber') && !wallet) {
-    const message = `must be ${CHINESE_WALLETS.join(' or ')} for a phone number`;
-    return wrong('bankName', message, { enum: CHINESE_WALLETS });
+    const message = `must be ${CNY_WALLETS.join(' or ')} for a phone number`;
+    return fieldError('bankName', message, { enum: CNY_WALLETS });
   }
   const owner = info.beneficiary as Details | undefined;
   if (textOf(info, 'accountNumber') && owner && owner.beneficiaryType !== 'BUSINESS') {
     const message = 'must be BUSINESS for a bank account';
-    return wrong('beneficiary.beneficiaryType', message, { enum: ['BUSINESS'] });
+    return fieldError('beneficiary.beneficiaryType', message, { enum: ['BUSINESS'] });
   }
   return [];
 };
 
 const LIGHTNING = ['invoice', 'bolt12', 'lightningAddress'] as const;
 
-/** Exactly one destination, in its valid form. */
+/** Exactly one destination, in its format. */
 export const lightningRule: Rule = (info, production) => {
-  const given = LIGHTNING.filter((name) => info[name] !== undefined);
-  if (given.length !== 1) {
+  const present = LIGHTNING.filter((name) => info[name] !== undefined);
+  if (present.length !== 1) {
     const message = `exactly one of ${LIGHTNING.join(', ')} is required`;
-    return (given.length ? given : LIGHTNING).flatMap((name) => wrong(name, message));
+    return (present.length ? present : LIGHTNING).flatMap((name) => fieldError(name, message));
   }
-  const name = given[0] as (typeof LIGHTNING)[number];
+  const name = present[0] as (typeof LIGHTNING)[number];
   const value = textOf(info, name) ?? '';
-  const good = { invoice: looksLikeBolt11, bolt12: isBolt12, lightningAddress: isLightningAddress };
-  if (!good[name](value)) return wrong(name, 'has an invalid format');
+  const formats = {
+    invoice: hasBolt11Format,
+    bolt12: isBolt12,
+    lightningAddress: isLightningAddress,
+  };
+  if (!formats[name](value)) return fieldError(name, 'has an invalid format');
   if (!production || name !== 'invoice') return [];
-  const invoice = readBolt11(value);
-  if (!invoice) return wrong(name, 'must be a complete invoice with a valid checksum');
-  return invoice.network === 'lnbc' ? [] : wrong(name, 'must be an invoice of the main network');
+  const invoice = parseBolt11(value);
+  if (!invoice) return fieldError(name, 'must be a complete invoice with a valid checksum');
+  return invoice.network === 'lnbc'
+    ? []
+    : fieldError(name, 'must be an invoice of the main network');
 };
 
-/** An address of the wallet's chain; in production with its checksum. */
+/** The address has the format of its network and, in production, a valid checksum. */
 export const addressRule =
   (kind: AddressKind): Rule =>
   (info, production) => {
     const address = textOf(info, 'address');
     if (!address) return [];
-    if (!looksLikeAddress(kind, address))
-      return wrong('address', 'must be an address on this network');
+    if (!hasAddressFormat(kind, address))
+      return fieldError('address', 'must be an address on this network');
     if (production && !isAddress(kind, address)) {
-      return wrong('address', 'has an invalid checksum');
+      return fieldError('address', 'has an invalid checksum');
     }
     return [];
   };
 
-/** In production the custodian must be in the directory. */
+/** The custodian is in the directory. Validated in production only. */
 export const custodianRule: Rule = (info, production) => {
   const name = textOf(info, 'vaspName');
   if (!production || !name || isVasp(name)) return [];
-  return wrong('vaspName', 'must be one of the names that listVasps returns');
+  return fieldError('vaspName', 'must be one of the names that listVasps returns');
 };
 
-// Banks in these countries accept IBANs only.
+/** Countries whose banks accept only an IBAN. */
 const IBAN_ONLY = new Set([...scaRegion, 'BR', 'CH', 'GB']);
 
-/** The country of the bank is known, and an IBAN is present where banks require one. */
+/** The country exists, and an IBAN is present if its banks require one. */
 export const swiftRule: Rule = (info, production) => {
   const country = textOf(info, 'country');
   if (!country) return [];
-  if (!isCountry(country)) return wrong('country', 'must be an ISO 3166-1 alpha-2 country code');
+  if (!isCountry(country))
+    return fieldError('country', 'must be an ISO 3166-1 alpha-2 country code');
   if (production && IBAN_ONLY.has(country) && !textOf(info, 'iban')) {
-    return wrong('iban', `is required for banks in ${country}`);
+    return fieldError('iban', `is required for banks in ${country}`);
   }
   return [];
 };
 
-const SHOWN_NAMES = 20;
+const MAX_SUGGESTED_NAMES = 20;
 
-/** In production the bank must be in the directory of its country, in the same spelling. */
+/** The bank name is in the directory of the country. Validated in production only. */
 export const bankNameRule =
   (country: string, currency: string): Rule =>
   (info, production) => {
@@ -119,5 +125,5 @@ export const bankNameRule =
     const known = institutions({ country, currency }).map((each) => each.bankName);
     if (!production || !name || known.length === 0 || known.includes(name)) return [];
     const message = 'must be a bankName that getDiscoveries returns for this country';
-    return wrong('bankName', message, { enum: known.slice(0, SHOWN_NAMES) });
+    return fieldError('bankName', message, { enum: known.slice(0, MAX_SUGGESTED_NAMES) });
   };

@@ -9,13 +9,13 @@ import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
-const input = ajv.compile(toAjv(accountInfoCreateSchema));
-const answer = ajv.compile(toAjv(accountInfoSchema));
+const isRequest = ajv.compile(toAjv(accountInfoCreateSchema));
+const isResponse = ajv.compile(toAjv(accountInfoSchema));
 
-/** The fields reported as invalid, each with the violated rule. */
-function complaints(value: unknown): string[] {
-  input(value);
-  return (input.errors ?? [])
+/** Invalid fields, each with the violated keyword. */
+function violations(value: unknown): string[] {
+  isRequest(value);
+  return (isRequest.errors ?? [])
     .filter((error) => error.keyword !== 'if')
     .map((error) => {
       const { missingProperty } = error.params as { missingProperty?: string };
@@ -28,47 +28,47 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   const row = ACCOUNT_TYPE_ROWS[type];
   const example = exampleOf(type);
 
-  it('accepts its example and returns it with rails', () => {
-    expect(complaints(example)).toEqual([]);
+  it('accepts its example, and returns it with rails', () => {
+    expect(violations(example)).toEqual([]);
     const banking = row.kind === 'bank' || row.kind === 'mobile';
     const shown = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
-    expect([answer(shown), answer.errors]).toEqual([true, null]);
-    expect([answer(maskAccountInfo(shown)), answer.errors]).toEqual([true, null]);
-    if (banking) expect(answer(example)).toBe(false);
+    expect([isResponse(shown), isResponse.errors]).toEqual([true, null]);
+    expect([isResponse(maskAccountInfo(shown)), isResponse.errors]).toEqual([true, null]);
+    if (banking) expect(isResponse(example)).toBe(false);
   });
 
   it('ignores unknown fields', () => {
-    expect(complaints({ ...example, accountCategory: 'X', paymentRails: 7 })).toEqual([]);
+    expect(violations({ ...example, accountCategory: 'X', paymentRails: 7 })).toEqual([]);
   });
 
-  it('reports each missing required field alone', () => {
+  it('reports each missing required field, and only that field', () => {
     const banking = row.kind === 'bank' || row.kind === 'mobile';
-    const demanded = [
+    const required = [
       ...Object.keys(row.fields).filter((name) => !row.fields[name]?.optional),
       ...(banking ? ['beneficiary'] : []),
     ];
-    for (const name of demanded) {
-      const { [name]: _gone, ...rest } = example;
-      expect(complaints(rest)).toEqual([`${name} required`]);
+    for (const name of required) {
+      const { [name]: _removed, ...rest } = example;
+      expect(violations(rest)).toEqual([`${name} required`]);
     }
   });
 
-  it('rejects an invalid value in every field with a form', () => {
+  it('rejects an invalid value in every field', () => {
     for (const [name, { schema }] of Object.entries(row.fields)) {
-      if (schema.pattern) expect(complaints({ ...example, [name]: '?' }).join()).toContain(name);
-      if (schema.enum) expect(complaints({ ...example, [name]: '?' })).toEqual([`${name} enum`]);
-      if (schema.minLength) expect(complaints({ ...example, [name]: '' }).join()).toContain(name);
+      if (schema.pattern) expect(violations({ ...example, [name]: '?' }).join()).toContain(name);
+      if (schema.enum) expect(violations({ ...example, [name]: '?' })).toEqual([`${name} enum`]);
+      if (schema.minLength) expect(violations({ ...example, [name]: '' }).join()).toContain(name);
       if (schema.maxLength) {
         const long = '1'.repeat(schema.maxLength + 1);
-        expect(complaints({ ...example, [name]: long }).join()).toContain(`${name} maxLength`);
+        expect(violations({ ...example, [name]: long }).join()).toContain(`${name} maxLength`);
       }
-      expect(complaints({ ...example, [name]: 12 }).join()).toContain(`${name} type`);
+      expect(violations({ ...example, [name]: 12 }).join()).toContain(`${name} type`);
     }
   });
 
-  it('requires the beneficiary of its row', () => {
+  it('requires the beneficiary fields of its row', () => {
     if (row.kind === 'lightning') return;
-    const beneficiary = (more: object) => complaints({ ...example, beneficiary: more });
+    const beneficiary = (more: object) => violations({ ...example, beneficiary: more });
     const required =
       row.kind === 'wallet' ? ['countryOfResidence'] : (row.individual?.required ?? []);
     expect(beneficiary({ beneficiaryType: 'INDIVIDUAL' }).sort()).toEqual(
@@ -83,16 +83,16 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
 });
 
 describe('the union', () => {
-  it('reports an unknown or missing type by itself', () => {
-    expect(complaints({ accountType: 'US_ACCOUNT' })).toEqual(['accountType enum']);
-    expect(complaints({ accountType: 'CLABE' })).toEqual(['accountType enum']);
-    expect(complaints({})).toEqual(['accountType required']);
+  it('reports only the type if it is unknown or missing', () => {
+    expect(violations({ accountType: 'US_ACCOUNT' })).toEqual(['accountType enum']);
+    expect(violations({ accountType: 'CLABE' })).toEqual(['accountType enum']);
+    expect(violations({})).toEqual(['accountType required']);
   });
 
-  it('requires exactly the additional fields of the specification from an individual', () => {
-    const extras = ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].individual?.required);
+  it('requires the additional fields of the specification for an individual', () => {
+    const types = ACCOUNT_TYPES.filter((type) => ACCOUNT_TYPE_ROWS[type].individual?.required);
     expect(
-      extras.map((type) => [type, ACCOUNT_TYPE_ROWS[type].individual?.required?.join()]),
+      types.map((type) => [type, ACCOUNT_TYPE_ROWS[type].individual?.required?.join()]),
     ).toEqual([
       ['AED_ACCOUNT', 'address'],
       ['EUR_ACCOUNT', 'countryOfResidence'],
@@ -101,13 +101,13 @@ describe('the union', () => {
     ]);
     const cop = { ...exampleOf('COP_ACCOUNT') };
     const bad = { ...(cop.beneficiary as object), documentType: 'XX', documentNumber: '' };
-    expect(complaints({ ...cop, beneficiary: bad })).toEqual([
+    expect(violations({ ...cop, beneficiary: bad })).toEqual([
       'beneficiary.documentType enum',
       'beneficiary.documentNumber minLength',
     ]);
   });
 
-  it('validates the fields of a beneficiary', () => {
+  it('validates the optional fields of a beneficiary', () => {
     const beneficiary = {
       beneficiaryType: 'INDIVIDUAL',
       fullName: 'A',
@@ -117,7 +117,7 @@ describe('the union', () => {
       phoneNumber: '12',
       address: { line1: '', country: 'US' },
     };
-    expect(complaints({ ...exampleOf('MXN_ACCOUNT'), beneficiary }).sort()).toEqual([
+    expect(violations({ ...exampleOf('MXN_ACCOUNT'), beneficiary }).sort()).toEqual([
       'beneficiary.address.line1 minLength',
       'beneficiary.address.postalCode required',
       'beneficiary.birthDate format',
@@ -127,7 +127,7 @@ describe('the union', () => {
     ]);
   });
 
-  it('has one component per type and direction, each with its example', () => {
+  it('has components per type for request and response, each with its example', () => {
     const components: Record<string, Record<string, unknown>> = {};
     toOpenApi(accountInfoCreateSchema, components);
     toOpenApi(accountInfoSchema, components);

@@ -1,6 +1,6 @@
-// Schemas of account details, derived from the rows of the account types: the input of an external
-// account, and its output. The output adds the rails of a bank account and omits patterns, because
-// read-only tokens receive masked numbers.
+// Request and response schemas of account details, derived from the rows of the account-type table.
+// The response schema adds the rails of a bank account. It has no patterns, because the response to
+// a read-only token contains masked numbers.
 import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { currencyOf } from '../currencies/currencies.ts';
@@ -11,7 +11,7 @@ import type { AccountTypeRow } from './account-type-row.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES, type AccountType } from './account-types.ts';
 import { type Beneficiary, beneficiarySchema } from './beneficiaries.ts';
 
-/** Account details that match a schema: the type, the beneficiary, and the fields of the type. */
+/** Account details that conform to their schema: type, beneficiary and the fields of the type. */
 export interface AccountInfo {
   accountType: AccountType;
   beneficiary?: Beneficiary;
@@ -25,11 +25,11 @@ const ExternalAccountType = named(
   oneOf(ACCOUNT_TYPES, { description: 'Type of the external account. It determines the fields.' }),
 );
 
-/** `USD_ACCOUNT` as the stem of component names: `UsdAccount`. */
+/** Prefix of component names: `UsdAccount` for `USD_ACCOUNT`. */
 export const pascal = (type: string): string =>
   type.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** Description of the type in the API reference. */
+/** Title of the account type in the API reference. */
 export function typeTitle(type: string, row: AccountTypeRow): string {
   if (row.kind === 'lightning') return 'Lightning destination';
   if (row.kind === 'wallet') return `${pascal(type).replace(/Wallet$|L1$/, '')} wallet`;
@@ -40,22 +40,25 @@ export function typeTitle(type: string, row: AccountTypeRow): string {
   return `${what} in ${currencyOf(currency).name}${place ? `, ${place}` : ''}`;
 }
 
-function withoutPattern(schema: TSchema): TSchema {
+function omitPattern(schema: TSchema): TSchema {
   const { pattern: _pattern, ...rest } = schema;
   return rest as TSchema;
 }
 
-/** The account fields of a type as object properties. */
-export function fieldProperties(row: AccountTypeRow, relaxed = false): Record<string, TSchema> {
+/** Account fields of a type as object properties. */
+export function fieldProperties(
+  row: AccountTypeRow,
+  withoutPatterns = false,
+): Record<string, TSchema> {
   return Object.fromEntries(
     Object.entries(row.fields).map(([name, field]) => {
-      const schema = relaxed ? withoutPattern(field.schema) : field.schema;
+      const schema = withoutPatterns ? omitPattern(field.schema) : field.schema;
       return [name, field.optional ? Type.Optional(schema) : schema];
     }),
   );
 }
 
-/** The rails of an account as a required list of those that its type supports. */
+/** Required list of the rails of an account, with the rails of its type as values. */
 export const railsProperty = (row: AccountTypeRow) =>
   Type.Array(oneOf(row.rails), { description: 'Rails that can transfer funds to this account.' });
 
@@ -77,35 +80,37 @@ function ownerProperties(type: AccountType, row: AccountTypeRow): Record<string,
   };
 }
 
-function branch(type: AccountType, answer: boolean): TObject {
+function branch(type: AccountType, isResponse: boolean): TObject {
   const row = ACCOUNT_TYPE_ROWS[type];
   const banking = row.kind === 'bank' || row.kind === 'mobile';
   const properties = {
-    ...fieldProperties(row, answer),
-    ...(answer && banking ? { paymentRails: railsProperty(row) } : {}),
+    ...fieldProperties(row, isResponse),
+    ...(isResponse && banking ? { paymentRails: railsProperty(row) } : {}),
     ...ownerProperties(type, row),
   };
-  // Input and output of wallet details are equal and share one component.
-  const suffix = answer || !banking ? 'Info' : 'Input';
-  const shown = answer && banking ? {} : { examples: [exampleOf(type)] };
+  // Request and response of a wallet have the same schema and share one component.
+  const suffix = isResponse || !banking ? 'Info' : 'Input';
+  const shown = isResponse && banking ? {} : { examples: [exampleOf(type)] };
   const schema = Type.Object(properties, { title: typeTitle(type, row), ...shown });
   return named(`${pascal(type)}${suffix}`, schema);
 }
 
-function union(answer: boolean, description: string) {
-  const branches = Object.fromEntries(ACCOUNT_TYPES.map((type) => [type, branch(type, answer)]));
+function union(isResponse: boolean, description: string) {
+  const branches = Object.fromEntries(
+    ACCOUNT_TYPES.map((type) => [type, branch(type, isResponse)]),
+  );
   return Type.Unsafe<AccountInfo>(
     variant('accountType', branches, { tagType: ExternalAccountType, description }),
   );
 }
 
-/** Account details as input; rails are derived. */
+/** Account details in a request. The server derives the rails. */
 export const accountInfoCreateSchema = named(
   'ExternalAccountInput',
   union(false, 'Account details. `accountType` determines the fields.'),
 );
 
-/** Account details as output; bank accounts and mobile wallets list their rails. */
+/** Account details in a response. Bank accounts and mobile wallets include their rails. */
 export const accountInfoSchema = named(
   'ExternalAccountInfo',
   union(true, 'Account details. `accountType` determines the fields.'),

@@ -1,124 +1,124 @@
-// The row of an account type, and builders of the common forms: a bank account, a mobile wallet,
-// either of both, a wallet on a chain. Builders contain no data of their own.
+// Type of a row of the account-type table, and builders for the common kinds of row: bank account,
+// bank account or mobile wallet, mobile wallet, and blockchain wallet. The builders contain no data
+// about countries or currencies.
 import type { TSchema } from '@sinclair/typebox';
 import type { AddressKind } from '../crypto/addresses.ts';
 import type { PaymentRail } from '../rails/rails.ts';
 import { addressRule, custodianRule, lightningRule, type Rule } from './account-rules.ts';
-import { address, type Field, lightning, opt, phone, provider } from './fields.ts';
+import { address, type Field, lightning, optional, phone, provider } from './fields.ts';
 
-/** A payment path: fields that together suffice to pay an account. */
-export interface Path {
-  /** The identifier for display; its suffix selects the sandbox outcome. */
-  readonly primary: string;
-  /** Required fields; the identifying ones distinguish accounts. */
-  readonly needs: readonly string[];
-  /** Rails of this path. */
+/** A set of fields that is sufficient to pay into an account. */
+export interface PaymentPath {
+  /** Field with the main identifier of the account. The sandbox reads its suffix. */
+  readonly primaryField: string;
+  /** All fields that the path requires. Those that identify the account distinguish duplicates. */
+  readonly requiredFields: readonly string[];
+  /** Rails that can pay by this path. */
   readonly rails: readonly PaymentRail[];
-  /** The field that names the only rail of this path. */
+  /** Field whose value selects one of the rails. */
   readonly railField?: string;
 }
 
 export interface AccountTypeRow {
   readonly kind: 'bank' | 'mobile' | 'wallet' | 'lightning';
-  /** Supported currencies; empty means any fiat currency. */
+  /** Currencies of the account. An empty list allows every fiat currency. */
   readonly currencies: readonly string[];
-  /** The country of all such accounts, if there is only one. */
+  /** Country of the accounts, if all are in one country. */
   readonly country?: string;
   readonly rails: readonly PaymentRail[];
   readonly fields: Readonly<Record<string, Field>>;
-  readonly paths: readonly Path[];
-  /** Additional fields of an individual as beneficiary. */
+  readonly paths: readonly PaymentPath[];
+  /** Additional required fields, and additional fields, of an individual beneficiary. */
   readonly individual?: {
     readonly required?: readonly string[];
     readonly extra?: Readonly<Record<string, TSchema>>;
   };
-  /** The rail that can debit it. */
-  readonly pull?: PaymentRail;
-  /** The chain of a wallet, as named in transactions. */
+  /** Rail that can debit the account. */
+  readonly debitRail?: PaymentRail;
+  /** Network of a wallet, as in `network` of a transaction. */
   readonly network?: string;
-  /** The address format of a wallet. */
+  /** Address format of a wallet. */
   readonly addressKind?: AddressKind;
-  /** Rules that involve several fields. */
+  /** Validation that involves several fields or a directory. */
   readonly rules?: readonly Rule[];
 }
 
 export type Fields = Record<string, Field>;
-export type Extras = Pick<AccountTypeRow, 'individual' | 'pull' | 'rules'>;
+export type RowOptions = Pick<AccountTypeRow, 'individual' | 'debitRail' | 'rules'>;
 
-/** A path with this primary field and the others that it needs. */
-export const by = (primary: string, ...others: string[]): Omit<Path, 'rails'> => ({
-  primary,
-  needs: [primary, ...others],
+/** A payment path with its primary field and its other required fields. */
+export const by = (primaryField: string, ...others: string[]): Omit<PaymentPath, 'rails'> => ({
+  primaryField,
+  requiredFields: [primaryField, ...others],
 });
 
 /** A bank account with one payment path. */
 export function bank(
   currency: string,
-  where: string | undefined,
+  country: string | undefined,
   rails: readonly PaymentRail[],
   fields: Fields,
-  path: Omit<Path, 'rails'>,
-  extras: Extras = {},
+  path: Omit<PaymentPath, 'rails'>,
+  options: RowOptions = {},
 ): AccountTypeRow {
   const currencies = currency === '*' ? [] : [currency];
-  const place = where ? { country: where } : {};
   return {
     kind: 'bank',
     currencies,
-    ...place,
+    ...(country ? { country } : {}),
     rails,
     fields,
     paths: [{ ...path, rails }],
-    ...extras,
+    ...options,
   };
 }
 
-/** A bank account or a mobile wallet: bank paths first, then the one by telephone number. */
+/** A bank account or a mobile wallet. The last path is the mobile wallet. */
 export function bankOrMobile(
   currency: string,
-  where: string,
+  country: string,
   fields: Fields,
-  paths: readonly Omit<Path, 'rails'>[],
-  extras: Extras = {},
+  paths: readonly Omit<PaymentPath, 'rails'>[],
+  options: RowOptions = {},
 ): AccountTypeRow {
   const last = paths.length - 1;
   return {
     kind: 'bank',
     currencies: [currency],
-    country: where,
+    country,
     rails: ['BANK_TRANSFER', 'MOBILE_MONEY'],
-    fields: { ...fields, phoneNumber: opt(phone()) },
+    fields: { ...fields, phoneNumber: optional(phone()) },
     paths: paths.map((path, at) => ({
       ...path,
       rails: at === last ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
     })),
-    ...extras,
+    ...options,
   };
 }
 
-/** A mobile wallet: a telephone number, usually with the operator's name. */
+/** A mobile wallet: a phone number and, for most currencies, the mobile money operator. */
 export function mobile(
   currency: string,
-  where: string | undefined,
-  number = phone(),
-  more: Fields = { provider },
+  country: string | undefined,
+  phoneNumber = phone(),
+  otherFields: Fields = { provider },
 ): AccountTypeRow {
-  const path = by('phoneNumber', ...Object.keys(more));
+  const path = by('phoneNumber', ...Object.keys(otherFields));
   const rails = ['MOBILE_MONEY'] as const;
-  const row = bank(currency, where, rails, { phoneNumber: number, ...more }, path);
+  const row = bank(currency, country, rails, { phoneNumber, ...otherFields }, path);
   return { ...row, kind: 'mobile' };
 }
 
-const exactly = (text: string) => text.trim();
-const anyCase = (text: string) => text.trim().toLowerCase();
+const trimmed = (text: string) => text.trim();
+const lowerCase = (text: string) => text.trim().toLowerCase();
 
-/** Address formats that ignore case; for Bitcoin this depends on the form of the address. */
-const ONE_SPELLING: Record<AddressKind, (text: string) => string> = {
-  evm: anyCase,
-  spark: anyCase,
-  solana: exactly,
-  tron: exactly,
-  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? anyCase(text) : exactly(text)),
+/** Normalisation of an address. Of Bitcoin addresses, only SegWit ones are case-insensitive. */
+const NORMALIZE: Record<AddressKind, (text: string) => string> = {
+  evm: lowerCase,
+  spark: lowerCase,
+  solana: trimmed,
+  tron: trimmed,
+  bitcoin: (text) => (/^\s*(?:bc|tb|bcrt)1/i.test(text) ? lowerCase(text) : trimmed(text)),
 };
 
 export function wallet(
@@ -132,7 +132,7 @@ export function wallet(
     addressKind: kind,
     currencies,
     rails: [],
-    fields: { address: address(`Wallet address on ${chain}.`, ONE_SPELLING[kind]) },
+    fields: { address: address(`Wallet address on ${chain}.`, NORMALIZE[kind]) },
     paths: [{ ...by('address'), rails: [] }],
     rules: [addressRule(kind), custodianRule],
     ...(network ? { network } : {}),

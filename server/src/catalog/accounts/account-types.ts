@@ -1,24 +1,22 @@
-// External account types, one row each: the fields of the details, the payment paths (a type can
-// have two, such as bank account and mobile wallet), the rails, and the rules. Schemas, validation,
-// funding instructions and forms are derived from these rows; no other code names the account type
-// of a currency.
+// Types of external account, one row each: fields, payment paths, rails and validation rules.
+// Schemas, validation and funding instructions are derived from this table. No other code branches
+// on an account type.
 import { Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
-import { chineseRule, pixRule, swiftRule } from './account-rules.ts';
+import { cnyRule, pixRule, swiftRule } from './account-rules.ts';
 import {
   type AccountTypeRow,
   bank,
   bankOrMobile,
   by,
-  type Extras,
   type Fields,
   lightningRow,
   mobile,
+  type RowOptions,
   wallet,
 } from './account-type-row.ts';
 import {
   accountNumber,
-  aside,
   bankAccountType,
   bankName,
   bic,
@@ -30,8 +28,9 @@ import {
   iban,
   ifsc,
   name140,
+  nonIdentifying,
   note210,
-  opt,
+  optional,
   pakistaniIban,
   phone,
   pixKey,
@@ -42,20 +41,20 @@ import {
 } from './fields.ts';
 
 const number = accountNumber();
-/** Bank name, account number and BIC, as in much of Asia. */
+/** Bank name, account number and BIC, as in many Asian countries. */
 const byBic = { bankName, accountNumber: number, swiftCode: bic };
-const optNumber = opt(number);
-const optBic = opt(bic);
-const needs = (...required: string[]): Extras => ({ individual: { required } });
+const optionalNumber = optional(number);
+const optionalBic = optional(bic);
+const requiredOfIndividual = (...required: string[]): RowOptions => ({ individual: { required } });
 
 const usd: Fields = {
   accountNumber: number,
   routingNumber,
-  bankName: opt(name140('Name of the bank.')),
-  bankAccountType: opt(bankAccountType),
-  intermediaryBankName: opt(name140('Name of the intermediary bank. Used only for wires.')),
-  intermediaryRoutingNumber: opt(aside(routingNumber)),
-  fiToFiInformation: opt(note210('FI-to-FI information. Used only for wires.')),
+  bankName: optional(name140('Name of the bank.')),
+  bankAccountType: optional(bankAccountType),
+  intermediaryBankName: optional(name140('Name of the intermediary bank. Used only for wires.')),
+  intermediaryRoutingNumber: optional(nonIdentifying(routingNumber)),
+  fiToFiInformation: optional(note210('FI-to-FI information. Used only for wires.')),
 };
 
 const inr: AccountTypeRow = {
@@ -64,16 +63,16 @@ const inr: AccountTypeRow = {
   country: 'IN',
   rails: ['UPI', 'NEFT', 'RTGS'],
   fields: {
-    vpa: opt(vpa),
-    accountNumber: opt(accountNumber(9, 18)),
-    ifsc: opt(ifsc),
-    rail: opt(
+    vpa: optional(vpa),
+    accountNumber: optional(accountNumber(9, 18)),
+    ifsc: optional(ifsc),
+    rail: optional(
       choice('Rail for payments to the bank account. Required with `accountNumber`.', [
         'NEFT',
         'RTGS',
       ]),
     ),
-    bankName: opt(bankName),
+    bankName: optional(bankName),
   },
   paths: [
     { ...by('vpa'), rails: ['UPI'] },
@@ -90,8 +89,8 @@ const swift: AccountTypeRow = {
     country: country('Country of the bank, ISO 3166-1 alpha-2.'),
     swiftCode: bic,
     bankName,
-    accountNumber: optNumber,
-    iban: opt(iban()),
+    accountNumber: optionalNumber,
+    iban: optional(iban()),
   },
   paths: [
     { ...by('iban'), rails: ['SWIFT'] },
@@ -123,18 +122,18 @@ const ROWS = {
     'AED',
     'AE',
     LOCAL,
-    { iban: iban('AE', 21), swiftCode: optBic },
+    { iban: iban('AE', 21), swiftCode: optionalBic },
     by('iban'),
-    needs('address'),
+    requiredOfIndividual('address'),
   ),
   BDT_ACCOUNT: bankOrMobile(
     'BDT',
     'BD',
     {
       bankName,
-      accountNumber: optNumber,
-      branchCode: opt(code('Branch code, 5 digits.', 5)),
-      swiftCode: optBic,
+      accountNumber: optionalNumber,
+      branchCode: optional(code('Branch code, 5 digits.', 5)),
+      swiftCode: optionalBic,
     },
     [byName, byPhone],
   ),
@@ -170,12 +169,18 @@ const ROWS = {
   COP_ACCOUNT: bankOrMobile(
     'COP',
     'CO',
-    { bankName, accountNumber: optNumber, bankAccountType: opt(bankAccountType) },
+    { bankName, accountNumber: optionalNumber, bankAccountType: optional(bankAccountType) },
     [by('accountNumber', 'bankName', 'bankAccountType'), byPhone],
     { individual: { extra: copDocument } },
   ),
-  DKK_ACCOUNT: bank('DKK', 'DK', SEPA, { iban: iban('DK', 16), swiftCode: optBic }, by('iban')),
-  EGP_ACCOUNT: bankOrMobile('EGP', 'EG', { bankName, iban: opt(iban('EG', 27)) }, [
+  DKK_ACCOUNT: bank(
+    'DKK',
+    'DK',
+    SEPA,
+    { iban: iban('DK', 16), swiftCode: optionalBic },
+    by('iban'),
+  ),
+  EGP_ACCOUNT: bankOrMobile('EGP', 'EG', { bankName, iban: optional(iban('EG', 27)) }, [
     by('iban'),
     byPhone,
   ]),
@@ -183,9 +188,9 @@ const ROWS = {
     'EUR',
     undefined,
     SEPA,
-    { iban: iban(), swiftCode: optBic },
+    { iban: iban(), swiftCode: optionalBic },
     by('iban'),
-    needs('countryOfResidence'),
+    requiredOfIndividual('countryOfResidence'),
   ),
   GBP_ACCOUNT: bank(
     'GBP',
@@ -194,14 +199,17 @@ const ROWS = {
     { sortCode: code('Sort code, 6 digits.', 6), accountNumber: accountNumber(8) },
     by('accountNumber', 'sortCode'),
   ),
-  GHS_ACCOUNT: bankOrMobile('GHS', 'GH', { bankName, accountNumber: optNumber }, [byName, byPhone]),
+  GHS_ACCOUNT: bankOrMobile('GHS', 'GH', { bankName, accountNumber: optionalNumber }, [
+    byName,
+    byPhone,
+  ]),
   GTQ_ACCOUNT: bank(
     'GTQ',
     'GT',
     LOCAL,
     { accountNumber: number, bankAccountType, bankName },
     byName,
-    needs('countryOfResidence', 'phoneNumber'),
+    requiredOfIndividual('countryOfResidence', 'phoneNumber'),
   ),
   HKD_ACCOUNT: bank('HKD', 'HK', LOCAL, byBic, byCode),
   HTG_ACCOUNT: mobile('HTG', 'HT', phone(), {}),
@@ -224,7 +232,7 @@ const ROWS = {
       bankName,
     },
     by('accountNumber', 'branchCode', 'bankName'),
-    needs('address', 'phoneNumber'),
+    requiredOfIndividual('address', 'phoneNumber'),
   ),
   KES_ACCOUNT: mobile('KES', 'KE', phone('^\\+254[0-9]{9}$')),
   MWK_ACCOUNT: mobile('MWK', 'MW'),
@@ -235,7 +243,7 @@ const ROWS = {
   PKR_ACCOUNT: bankOrMobile(
     'PKR',
     'PK',
-    { bankName, accountNumber: optNumber, iban: opt(pakistaniIban) },
+    { bankName, accountNumber: optionalNumber, iban: optional(pakistaniIban) },
     [byName, by('iban'), byPhone],
   ),
   RWF_ACCOUNT: mobile('RWF', 'RW', phone('^\\+250[0-9]{9}$')),
@@ -243,13 +251,17 @@ const ROWS = {
     'SGD',
     'SG',
     ['PAYNOW', 'FAST', 'BANK_TRANSFER'],
-    { ...byBic, bankName: opt(bankName) },
+    { ...byBic, bankName: optional(bankName) },
     byCode,
   ),
   SLV_ACCOUNT: bankOrMobile(
     'USD',
     'SV',
-    { bankName: opt(bankName), accountNumber: optNumber, bankAccountType: opt(bankAccountType) },
+    {
+      bankName: optional(bankName),
+      accountNumber: optionalNumber,
+      bankAccountType: optional(bankAccountType),
+    },
     [by('accountNumber', 'bankName', 'bankAccountType'), by('phoneNumber')],
   ),
   THB_ACCOUNT: bank('THB', 'TH', LOCAL, byBic, byCode),
@@ -261,7 +273,7 @@ const ROWS = {
     ['ACH', 'WIRE', 'RTP', 'FEDNOW'],
     usd,
     by('accountNumber', 'routingNumber'),
-    { pull: 'ACH' },
+    { debitRail: 'ACH' },
   ),
   VND_ACCOUNT: bank('VND', 'VN', LOCAL, byBic, byCode),
   XAF_ACCOUNT: mobile('XAF', undefined, phone(), {
@@ -289,22 +301,22 @@ const ROWS = {
   CNY_ACCOUNT: bankOrMobile(
     'CNY',
     'CN',
-    { bankName, accountNumber: optNumber },
+    { bankName, accountNumber: optionalNumber },
     [byName, byPhone],
-    { rules: [chineseRule] },
+    { rules: [cnyRule] },
   ),
   ILS_ACCOUNT: bank(
     'ILS',
     'IL',
     LOCAL,
-    { iban: iban('IL', 21), bankName: opt(bankName), swiftCode: optBic },
+    { iban: iban('IL', 21), bankName: optional(bankName), swiftCode: optionalBic },
     by('iban'),
   ),
   TRY_ACCOUNT: bank(
     'TRY',
     'TR',
     LOCAL,
-    { iban: iban('TR', 24), bankName: opt(bankName) },
+    { iban: iban('TR', 24), bankName: optional(bankName) },
     by('iban'),
   ),
 } as const satisfies Record<string, AccountTypeRow>;
@@ -317,6 +329,6 @@ export const ACCOUNT_TYPES = Object.keys(ROWS) as AccountType[];
 
 export const isAccountType = (text: string): text is AccountType => Object.hasOwn(ROWS, text);
 
-/** Two names of one type are equal when accounts are compared. */
+/** Account type for comparison. `LIGHTNING` and `LIGHTNING_ACCOUNT` are the same type. */
 export const canonicalType = (type: string): string =>
   type === 'LIGHTNING_ACCOUNT' ? 'LIGHTNING' : type;

@@ -1,17 +1,18 @@
-// Institutions by country and currency for `bankName`, and operators of mobile wallets for
-// `provider`. Rails in these countries route by name, so the exact spelling is required. Lists
-// contain large institutions only; a connector may support more.
+// Institutions for `bankName`, per country and currency. Rails in these countries route by name, so
+// `bankName` must have this exact spelling. Each list is a selection of large institutions.
 
 interface Institution {
   /** Value of `bankName`. */
   readonly bankName: string;
-  /** Name for display. */
+  /** Name for user interfaces. */
   readonly displayName: string;
   readonly country: string;
   readonly currency: string;
 }
 
-/** Names separated by `|` or a new line; `name=display name` if they differ. */
+/**
+ * Names are separated by `|` or a new line. `bankName=displayName` gives a different display name.
+ */
 const BANKS: readonly (readonly [country: string, currency: string, names: string])[] = [
   [
     'BD',
@@ -167,7 +168,7 @@ export const INSTITUTIONS: readonly Institution[] = BANKS.flatMap(([country, cur
   }),
 );
 
-/** Institutions by country, by currency, or by both; all without a filter. */
+/** Institutions of a country, a currency, or both. Returns all institutions without a filter. */
 export const institutions = (filter: { country?: string; currency?: string } = {}): Institution[] =>
   INSTITUTIONS.filter(
     (each) =>
@@ -175,8 +176,10 @@ export const institutions = (filter: { country?: string; currency?: string } = {
       (filter.currency === undefined || each.currency === filter.currency),
   );
 
-/** Bank by the first four letters of a BIC, for countries where the name is optional. */
-const BY_BIC: Readonly<Record<string, string>> = {
+/**
+ * `bankName` by bank code and country code of a BIC, for countries where `bankName` is optional.
+ */
+const NAMES_BY_BIC: Readonly<Record<string, string>> = {
   'BKCH-SG': 'Bank of China Singapore',
   'CIBB-SG': 'CIMB Bank Singapore',
   'CITI-SG': 'Citibank Singapore',
@@ -191,6 +194,6 @@ const BY_BIC: Readonly<Record<string, string>> = {
   'UOVB-SG': 'United Overseas Bank',
 };
 
-/** The `bankName` of a BIC, if known. */
-export const bankOfBic = (bic: string): string | undefined =>
-  BY_BIC[`${bic.slice(0, 4)}-${bic.slice(4, 6)}`];
+/** `bankName` of the bank with this BIC. Undefined for an unlisted bank. */
+export const bankNameOfBic = (bic: string): string | undefined =>
+  NAMES_BY_BIC[`${bic.slice(0, 4)}-${bic.slice(4, 6)}`];

@@ -1,6 +1,6 @@
-// The beneficiary of an external account. Every bank account has one, an individual or a business;
-// a wallet can have one. A few currencies require more fields of an individual. The additional
-// fields of a business are data, and required only if the operator enables them.
+// Beneficiary of an external account: an individual or a business. It is required for bank accounts
+// and optional for wallets. Some currencies require additional fields of an individual. Fields that
+// banks recommend but the schema does not require are validated only if the operator enables it.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import {
   Address,
@@ -66,16 +66,14 @@ function person(required: readonly string[], extra: Readonly<Record<string, TSch
   );
 }
 
-/**
- * The beneficiary of an account type, as a union on `beneficiaryType`. `name` prefixes components.
- */
+/** Beneficiary of an account type, as a union on `beneficiaryType`. `name` prefixes components. */
 export function beneficiarySchema(row: AccountTypeRow, name: string) {
   const { required = [], extra = {} } = row.individual ?? {};
-  const special = required.length > 0 || Object.keys(extra).length > 0;
+  const hasOwnFields = required.length > 0 || Object.keys(extra).length > 0;
   const INDIVIDUAL =
     row.kind === 'wallet'
       ? WalletIndividualBeneficiary
-      : special
+      : hasOwnFields
         ? named(`${name}IndividualBeneficiary`, person(required, extra))
         : IndividualBeneficiary;
   return variant(
@@ -85,35 +83,41 @@ export function beneficiarySchema(row: AccountTypeRow, name: string) {
   );
 }
 
-/** The beneficiary of validated account details. */
+/** Beneficiary in validated account details. */
 export type Beneficiary = Static<typeof BusinessBeneficiary> &
   Partial<Static<typeof WalletIndividualBeneficiary>> & {
     beneficiaryType: 'INDIVIDUAL' | 'BUSINESS';
   };
 
-const ADDRESS_WANTED = 'USD MXN GBP INR BRL DKK PHP HKD IDR MYR SGD THB VND AED EUR'.split(' ');
-const NUMBERS_WANTED = 'NGN ZAR KES TZS RWF ZMW UGX BWP MWK XOF XAF'.split(' ');
+const ADDRESS_CURRENCIES = 'USD MXN GBP INR BRL DKK PHP HKD IDR MYR SGD THB VND AED EUR'.split(' ');
+const REGISTRATION_CURRENCIES = 'NGN ZAR KES TZS RWF ZMW UGX BWP MWK XOF XAF'.split(' ');
 
-const BUSINESS_WANTED: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(ADDRESS_WANTED.map((currency) => [currency, ['address']])),
-  ...Object.fromEntries(NUMBERS_WANTED.map((each) => [each, ['registrationNumber', 'taxId']])),
+const RECOMMENDED_OF_BUSINESS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(ADDRESS_CURRENCIES.map((currency) => [currency, ['address']])),
+  ...Object.fromEntries(
+    REGISTRATION_CURRENCIES.map((currency) => [currency, ['registrationNumber', 'taxId']]),
+  ),
   EUR: ['address', 'registrationNumber'],
 };
 
 const ADDRESS_PARTS = ['line1', 'city', 'postalCode', 'country'];
 
 /**
- * Missing fields that banks of this corridor recommend and the schema does not require, as paths
- * below the beneficiary: the address of an individual paid in EUR or GBP, and the listed fields of
- * a business.
+ * Recommended fields that are absent, as paths below the beneficiary. An individual needs an
+ * address for EUR and GBP. The fields of a business depend on the currency.
  */
-export function missingByGuide(beneficiary: Record<string, unknown>, currency: string): string[] {
-  const individual = ['EUR', 'GBP'].includes(currency) ? ['address'] : [];
-  const wanted =
-    beneficiary.beneficiaryType === 'BUSINESS' ? (BUSINESS_WANTED[currency] ?? []) : individual;
-  const missing = wanted.filter((name) => beneficiary[name] === undefined);
+export function missingRecommendedFields(
+  beneficiary: Record<string, unknown>,
+  currency: string,
+): string[] {
+  const recommendedOfIndividual = ['EUR', 'GBP'].includes(currency) ? ['address'] : [];
+  const recommended =
+    beneficiary.beneficiaryType === 'BUSINESS'
+      ? (RECOMMENDED_OF_BUSINESS[currency] ?? [])
+      : recommendedOfIndividual;
+  const missing = recommended.filter((name) => beneficiary[name] === undefined);
   const address = beneficiary.address as Record<string, unknown> | undefined;
-  if (address && wanted.includes('address')) {
+  if (address && recommended.includes('address')) {
     missing.push(
       ...ADDRESS_PARTS.filter((part) => !address[part]).map((part) => `address.${part}`),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  hasPixKeyFormat,
   isAbaRouting,
   isBrazilianTaxId,
   isCbu,
@@ -9,10 +10,9 @@ import {
   isCpf,
   isIban,
   isPixKey,
-  isPixShape,
 } from './checks.ts';
 
-/** Every text that differs from `text` in one digit. */
+/** All texts that differ from `text` in one digit. */
 const oneDigitOff = (text: string): string[] =>
   [...text].flatMap((char, at) =>
     /[0-9]/.test(char)
@@ -23,7 +23,7 @@ const oneDigitOff = (text: string): string[] =>
   );
 
 describe('isIban', () => {
-  // The examples of the SWIFT registry.
+  // Examples of the SWIFT IBAN registry.
   const VALID =
     `AE070331234567890123456 AT611904300234573201 BE68539007547034 BR1800360305000010009795493C1
     CH9300762011623852957 DE89370400440532013000 DK5000400440116243 EG380019000500000000263180002
@@ -32,12 +32,12 @@ describe('isIban', () => {
     MT84MALT011000012345MTLCAST001S NL91ABNA0417164300 NO9386011117947 PK36SCBL0000001123456702
     SV62CENR00000000000000700025 TR330006100519786457841326`.split(/\s+/);
 
-  it.each(VALID)('accepts %s, and no text one digit away', (iban) => {
+  it.each(VALID)('accepts %s, and no text that differs in one digit', (iban) => {
     expect(isIban(iban)).toBe(true);
     expect(oneDigitOff(iban).filter(isIban)).toEqual([]);
   });
 
-  it('rejects a wrong length, an unknown country, spaces and lower-case country letters', () => {
+  it('rejects a wrong length, an unknown country, spaces and a lower-case country code', () => {
     for (const bad of [
       'DE8937040044053201300',
       'DE893704004405320130000',
@@ -51,7 +51,7 @@ describe('isIban', () => {
     }
   });
 
-  it('finds two neighbouring digits swapped', () => {
+  it('rejects two transposed digits', () => {
     expect(isIban('DE98370400440532013000')).toBe(false);
     expect(isIban('DE89374000440532013000')).toBe(false);
   });
@@ -62,7 +62,7 @@ describe('isAbaRouting', () => {
     expect(isAbaRouting(no)).toBe(true);
     expect(oneDigitOff(no).filter(isAbaRouting)).toEqual([]);
   });
-  it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])('refuses %s', (no) => {
+  it.each(['021000022', '000000000', '02100002', '0210000210', 'abcdefghi'])('rejects %s', (no) => {
     expect(isAbaRouting(no)).toBe(false);
   });
 });
@@ -76,7 +76,7 @@ describe('isClabe', () => {
     },
   );
   it.each(['032180000118359710', '03218000011835971', '0321800001183597190'])(
-    'refuses %s',
+    'rejects %s',
     (no) => {
       expect(isClabe(no)).toBe(false);
     },
@@ -84,15 +84,15 @@ describe('isClabe', () => {
 });
 
 describe('isCpf, isCnpj', () => {
-  it.each(['52998224725', '11144477735', '12345678909'])('accepts the person %s', (no) => {
+  it.each(['52998224725', '11144477735', '12345678909'])('accepts the CPF %s', (no) => {
     expect([isCpf(no), isBrazilianTaxId(no)]).toEqual([true, true]);
   });
   it.each(['52998224726', '11111111111', '00000000000', '5299822472', '529.982.247-25'])(
-    'refuses the person %s',
+    'rejects the CPF %s',
     (no) => expect(isCpf(no)).toBe(false),
   );
   it.each(['11222333000181', '11444777000161', '00000000000191', '12ABC34501DE35'])(
-    'accepts the company %s',
+    'accepts the CNPJ %s',
     (no) => expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([true, true]),
   );
   it.each([
@@ -101,13 +101,13 @@ describe('isCpf, isCnpj', () => {
     '12ABC34501DE36',
     '12abc34501de35',
     '1122233300018',
-  ])('refuses the company %s', (no) =>
+  ])('rejects the CNPJ %s', (no) =>
     expect([isCnpj(no), isBrazilianTaxId(no)]).toEqual([false, false]),
   );
 });
 
 describe('isCbu', () => {
-  it('accepts valid blocks and rejects each change of one digit', () => {
+  it('accepts valid check digits in both blocks, and no text that differs in one digit', () => {
     const valid = '2850590940090418135201';
     expect(isCbu(valid)).toBe(true);
     expect(oneDigitOff(valid).filter(isCbu)).toEqual([]);
@@ -123,22 +123,22 @@ describe('PIX keys', () => {
     ['PHONE', '+5511987654321', '+1155987654'],
     ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
     ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
-  ])('%s has its own shape', (type, good, bad) => {
-    expect([isPixShape(good, type), isPixKey(good, type)]).toEqual([true, true]);
-    expect([isPixShape(bad, type), isPixKey(bad, type)]).toEqual([false, false]);
+  ])('%s has its own format', (type, good, bad) => {
+    expect([hasPixKeyFormat(good, type), isPixKey(good, type)]).toEqual([true, true]);
+    expect([hasPixKeyFormat(bad, type), isPixKey(bad, type)]).toEqual([false, false]);
   });
 
   it('have check digits only if the key is a tax number', () => {
-    expect([isPixShape('52998224002', 'CPF'), isPixKey('52998224002', 'CPF')]).toEqual([
+    expect([hasPixKeyFormat('52998224002', 'CPF'), isPixKey('52998224002', 'CPF')]).toEqual([
       true,
       false,
     ]);
-    expect([isPixShape('x', 'OTHER'), isPixKey('x', 'OTHER')]).toEqual([false, false]);
+    expect([hasPixKeyFormat('x', 'OTHER'), isPixKey('x', 'OTHER')]).toEqual([false, false]);
   });
 });
 
 describe('any text', () => {
-  it('never throws', () => {
+  it('returns a result and never throws', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         for (const check of [isIban, isAbaRouting, isClabe, isCpf, isCnpj, isCbu]) check(text);

@@ -1,15 +1,17 @@
-// Validity of bank identifiers: form and check digits. Pure and independent of the mode; callers
-// skip these checks in the sandbox, where magic suffixes break almost every check digit.
+// Format and check digits of bank identifiers. The functions are pure and validate in every mode.
+// The caller skips them in the sandbox, because test suffixes invalidate most check digits.
 import { ibanLength } from '../identity/countries.ts';
 
-/** Sum of digit × weight, the weights repeating. Letters count as their ASCII code minus 48. */
+/**
+ * Sum of digit × weight with repeating weights. The value of a letter is its ASCII code minus 48.
+ */
 const weighted = (text: string, weights: readonly number[]): number =>
   [...text].reduce(
     (sum, char, at) => sum + (char.charCodeAt(0) - 48) * (weights[at % weights.length] as number),
     0,
   );
 
-/** The remainder modulo 97 of a text as one number; A is 10. */
+/** Remainder modulo 97 of a text as one number. Letters have the values 10 (A) to 35 (Z). */
 function mod97(text: string): number {
   let rest = 0;
   for (const char of text.toUpperCase()) {
@@ -20,9 +22,8 @@ function mod97(text: string): number {
 }
 
 /**
- * IBAN (ISO 13616): a country that issues IBANs, that country's length, and remainder 1 modulo 97
- * after the first four characters move to the end and letters become numbers (A is 10). Blanks are
- * not allowed.
+ * IBAN (ISO 13616): the length of its country, and remainder 1 modulo 97 with the first four
+ * characters at the end. Spaces are not allowed.
  */
 export function isIban(text: string): boolean {
   if (!/^[A-Z]{2}[0-9]{2}[A-Za-z0-9]+$/.test(text)) return false;
@@ -30,20 +31,15 @@ export function isIban(text: string): boolean {
   return mod97(text.slice(4) + text.slice(0, 4)) === 1;
 }
 
-/** Legal entity identifier (ISO 17442): twenty characters, remainder 1 modulo 97 as in an IBAN. */
+/** Legal entity identifier (ISO 17442): 20 characters with remainder 1 modulo 97. */
 export const isLei = (text: string): boolean =>
   /^[0-9A-Z]{18}[0-9]{2}$/.test(text) && mod97(text) === 1;
 
-/**
- * US routing number (ABA): nine digits with weights 3 7 1 and a sum divisible by ten; not
- * 000000000.
- */
+/** US routing number (ABA): 9 digits, weights 3 7 1, sum divisible by 10. 000000000 is invalid. */
 export const isAbaRouting = (text: string): boolean =>
   /^[0-9]{9}$/.test(text) && text !== '000000000' && weighted(text, [3, 7, 1]) % 10 === 0;
 
-/**
- * Mexican CLABE: eighteen digits; each of the first seventeen is multiplied by 3 7 1 modulo ten.
- */
+/** Mexican CLABE: 18 digits, weights 3 7 1, each product modulo 10. */
 export function isClabe(text: string): boolean {
   if (!/^[0-9]{18}$/.test(text)) return false;
   const weights = [3, 7, 1];
@@ -55,8 +51,8 @@ export function isClabe(text: string): boolean {
 const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 11));
 
 /**
- * Brazilian individual tax number (CPF): eleven digits, the last two are check digits; a number of
- * eleven equal digits is invalid.
+ * Brazilian tax number of an individual (CPF): 11 digits, of which the last two are check digits.
+ * One repeated digit is invalid.
  */
 export function isCpf(text: string): boolean {
   if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;
@@ -66,8 +62,8 @@ export function isCpf(text: string): boolean {
 }
 
 /**
- * Brazilian company tax number (CNPJ): twelve digits (since July 2026 also capital letters) and two
- * check digits.
+ * Brazilian tax number of a business (CNPJ): 12 characters and two check digits. Letters are in use
+ * since July 2026.
  */
 export function isCnpj(text: string): boolean {
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;
@@ -77,11 +73,11 @@ export function isCnpj(text: string): boolean {
   return text.endsWith(`${first}${second}`);
 }
 
-/** CPF or CNPJ, distinguished by length. */
+/** CPF or CNPJ, by length. */
 export const isBrazilianTaxId = (text: string): boolean =>
   text.length === 11 ? isCpf(text) : isCnpj(text);
 
-/** Argentine CVU or CBU: twenty-two digits in two blocks, each with its own check digit. */
+/** Argentine CVU or CBU: 22 digits in two blocks, each with a check digit. */
 export function isCbu(text: string): boolean {
   if (!/^[0-9]{22}$/.test(text)) return false;
   const bank = weighted(text.slice(0, 7), [7, 1, 3, 9, 7, 1, 3]);
@@ -91,7 +87,7 @@ export function isCbu(text: string): boolean {
   );
 }
 
-const PIX_SHAPES: Record<string, (key: string) => boolean> = {
+const PIX_FORMATS: Record<string, (key: string) => boolean> = {
   CPF: (key) => /^[0-9]{11}$/.test(key),
   CNPJ: (key) => /^[0-9A-Z]{12}[0-9]{2}$/.test(key),
   EMAIL: (key) => /^[^\s@]+@[^\s@]+$/.test(key),
@@ -101,9 +97,11 @@ const PIX_SHAPES: Record<string, (key: string) => boolean> = {
     /^[0-9A-Za-z]{8}(-[0-9A-Za-z]{4}){3}-[0-9A-Za-z]{12}$/.test(key),
 };
 
-/** Whether a PIX key has the form of its type, without check digits. */
-export const isPixShape = (key: string, type: string): boolean => PIX_SHAPES[type]?.(key) ?? false;
+/** Whether a PIX key has the format of its type. Check digits are not validated. */
+export const hasPixKeyFormat = (key: string, type: string): boolean =>
+  PIX_FORMATS[type]?.(key) ?? false;
 
-/** Whether a PIX key that is a CPF or CNPJ has valid check digits. */
+/** Whether a PIX key has the format of its type and, for CPF and CNPJ, valid check digits. */
 export const isPixKey = (key: string, type: string): boolean =>
-  isPixShape(key, type) && (type === 'CPF' ? isCpf(key) : type === 'CNPJ' ? isCnpj(key) : true);
+  hasPixKeyFormat(key, type) &&
+  (type === 'CPF' ? isCpf(key) : type === 'CNPJ' ? isCnpj(key) : true);

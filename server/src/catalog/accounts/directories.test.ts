@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { findCurrency } from '../currencies/currencies.ts';
 import { isCountry } from '../identity/countries.ts';
-import { needsPurpose, PURPOSES_OF_PAYMENT } from '../rails/purposes.ts';
+import { PURPOSES_OF_PAYMENT, requiresPurpose } from '../rails/purposes.ts';
 import { isVasp, VASPS } from '../rails/vasps.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from './account-types.ts';
-import { bankOfBic, INSTITUTIONS, institutions } from './banks.ts';
+import { bankNameOfBic, INSTITUTIONS, institutions } from './banks.ts';
 import { COUNTERPARTY_FIELDS } from './field-names.ts';
 
 describe('banks', () => {
@@ -18,7 +18,7 @@ describe('banks', () => {
     }
   });
 
-  it('exist for every account type that must name its bank', () => {
+  it('exist for every account type that requires a bank name', () => {
     for (const type of ACCOUNT_TYPES) {
       const { country, currencies, fields } = ACCOUNT_TYPE_ROWS[type];
       if (!country || !fields.bankName || fields.bankName.optional) continue;
@@ -27,7 +27,7 @@ describe('banks', () => {
     }
   });
 
-  it('are filtered by country, by currency, by both', () => {
+  it('are filtered by country, by currency, or by both', () => {
     expect(institutions()).toHaveLength(INSTITUTIONS.length);
     expect(institutions({ country: 'NG' }).every((each) => each.currency === 'NGN')).toBe(true);
     expect(institutions({ currency: 'USD' }).every((each) => each.country === 'SV')).toBe(true);
@@ -40,17 +40,17 @@ describe('banks', () => {
     });
   });
 
-  it('of Singapore are known by BIC, by names on the list', () => {
+  it('of Singapore have a listed name for their BIC', () => {
     const names = institutions({ country: 'SG' }).map((each) => each.bankName);
     for (const bic of ['DBSSSGSG', 'OCBCSGSGXXX', 'UOVBSGSG', 'HSBCSGSG', 'TRBUSGSG']) {
-      expect(names).toContain(bankOfBic(bic));
+      expect(names).toContain(bankNameOfBic(bic));
     }
-    expect(bankOfBic('DBSSHKHH')).toBeUndefined();
+    expect(bankNameOfBic('DBSSHKHH')).toBeUndefined();
   });
 });
 
 describe('vasps', () => {
-  it('are sorted by name, each with a page', () => {
+  it('are sorted by name, each with a URL', () => {
     const names = VASPS.map((vasp) => vasp.vaspName);
     expect(names).toEqual([...names].sort());
     expect(new Set(names).size).toBe(names.length);
@@ -59,14 +59,14 @@ describe('vasps', () => {
   });
 });
 
-describe('what is asked', () => {
-  it('about customers, by names that exist', () => {
+describe('counterparty fields', () => {
+  it('are those of the specification', () => {
     const names: readonly string[] = COUNTERPARTY_FIELDS;
     expect(names).toHaveLength(20);
   });
 
-  it('about payments', () => {
+  it('include a purpose of payment for INR only', () => {
     expect(PURPOSES_OF_PAYMENT).toHaveLength(14);
-    expect([needsPurpose('INR'), needsPurpose('EUR')]).toEqual([true, false]);
+    expect([requiresPurpose('INR'), requiresPurpose('EUR')]).toEqual([true, false]);
   });
 });

@@ -1,5 +1,5 @@
-// Counterparty fields that can be required of an individual or a business, as named in the
-// configuration of platforms and in payer data.
+// Names of the fields that a platform can require about a counterparty. The same names are keys of
+// the counterparty information in a quote or a transaction.
 import { type Static, Type } from '@sinclair/typebox';
 import { named, oneOf } from '../../kernel/schema.ts';
 
@@ -28,14 +28,14 @@ export const COUNTERPARTY_FIELDS = [
 
 export type CounterpartyFieldName = (typeof COUNTERPARTY_FIELDS)[number];
 
-/** Known values of an individual or a business; unknown ones are absent or undefined. */
+/** Known values about an individual or a business. Unknown values are absent or undefined. */
 export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 export const CounterpartyFieldName = named(
   'CounterpartyFieldName',
   oneOf(COUNTERPARTY_FIELDS, {
     description:
-      'Name of a counterparty field. FI is the financial institution of the ' + 'counterparty.',
+      'Name of a counterparty field. FI is the financial institution of the counterparty.',
   }),
 );
 

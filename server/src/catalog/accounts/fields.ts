@@ -1,39 +1,41 @@
-// The fields of account details: schema, canonical spelling for comparison, and check digits for
-// production. Rows of account types refer to them, so each rule is defined once.
+// Fields of account details. A field has its schema, the normalisation of its value for duplicate
+// detection, and the check digits that production requires. Account types select their fields from
+// this file, so each field is defined once.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { oneOf } from '../../kernel/schema.ts';
 import { isAbaRouting, isBrazilianTaxId, isClabe, isIban } from './checks.ts';
 
 interface Check {
-  readonly holds: (value: string) => boolean;
+  readonly isValid: (value: string) => boolean;
   /** Message if the value is invalid. */
   readonly message: string;
 }
 
 export interface Field {
   readonly schema: TSchema;
-  /** Whether the schema permits its absence; a payment path may still require it. */
+  /** Whether the schema allows its absence. A payment path may still require it. */
   readonly optional: boolean;
-  /** Whether it identifies the account, as opposed to how it is paid. */
+  /** Whether it identifies the account, for duplicate detection. */
   readonly identifies: boolean;
-  /** Masked for read-only callers. */
-  readonly secret: boolean;
-  /** Canonical spelling of a value. */
+  /** Whether the value is masked for a token without permission to pay. */
+  readonly sensitive: boolean;
+  /** Maps spelling variants of a value to one text. */
   readonly normalise: (value: string) => string;
-  /** Additional validation in production. */
+  /** Validation in production only. */
   readonly check?: Check;
 }
 
 const compact = (value: string) => value.replace(/[\s-]/g, '').toUpperCase();
-const lower = (value: string) => value.trim().toLowerCase();
-const words = (value: string) => value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+const lowerCase = (value: string) => value.trim().toLowerCase();
+const lowerCaseText = (value: string) =>
+  value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 
 function field(schema: TSchema, more: Partial<Field> = {}): Field {
   return {
     schema,
     optional: false,
     identifies: true,
-    secret: false,
+    sensitive: false,
     normalise: compact,
     ...more,
   };
@@ -45,24 +47,24 @@ const text = (description: string, more: Record<string, unknown> = {}) =>
 const fixed = (length: number) => ({ minLength: length, maxLength: length });
 
 /** The same field, optional in the schema. */
-export const opt = (one: Field): Field => ({ ...one, optional: true });
+export const optional = (from: Field): Field => ({ ...from, optional: true });
 
-/** The same field, not part of the account's identity. */
-export const aside = (one: Field): Field => ({ ...one, identifies: false });
+/** The same field, ignored by duplicate detection. */
+export const nonIdentifying = (from: Field): Field => ({ ...from, identifies: false });
 
-const IBAN_CHECK: Check = { holds: isIban, message: 'must be an IBAN with valid check digits' };
+const IBAN_CHECK: Check = { isValid: isIban, message: 'must be an IBAN with valid check digits' };
 const ABA_CHECK: Check = {
-  holds: isAbaRouting,
+  isValid: isAbaRouting,
   message: 'must be a routing number with a valid check digit',
 };
 
-/** An IBAN of any country, or with `digits` digits after the country code. */
+/** An IBAN of any country, or of one whose IBANs have `digits` digits after the country code. */
 export function iban(country?: string, digits = 0): Field {
   const shape = country
     ? { ...fixed(digits + 2), pattern: `^${country}[0-9]{${digits}}$` }
     : { minLength: 15, maxLength: 34, pattern: '^[A-Z]{2}[0-9]{2}[A-Za-z0-9]{11,30}$' };
   const schema = text('IBAN without spaces.', shape);
-  return field(schema, { secret: true, check: IBAN_CHECK });
+  return field(schema, { sensitive: true, check: IBAN_CHECK });
 }
 
 export const pakistaniIban: Field = field(
@@ -70,16 +72,16 @@ export const pakistaniIban: Field = field(
     ...fixed(24),
     pattern: '^PK[0-9]{2}[A-Z]{4}[0-9]{16}$',
   }),
-  { secret: true, check: IBAN_CHECK },
+  { sensitive: true, check: IBAN_CHECK },
 );
 
-/** An account number: any text of 1 to 34, or `min` to `max` digits. */
+/** An account number of `min` to `max` digits. Without `min`, any text of 1 to 34 characters. */
 export function accountNumber(min?: number, max = min): Field {
   const digits = min === max ? `${min}` : `${min},${max}`;
   const shape = min
     ? { minLength: min, maxLength: max, pattern: `^[0-9]{${digits}}$` }
     : { minLength: 1, maxLength: 34 };
-  return field(text('Bank account number.', shape), { secret: true });
+  return field(text('Bank account number.', shape), { sensitive: true });
 }
 
 /** A code of exactly `length` digits. */
@@ -97,7 +99,7 @@ export const bic: Field = field(
     maxLength: 11,
     pattern: '^[A-Z]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
   }),
-  // XXX is the head office, like an absent branch code.
+  // The branch code XXX and the absence of a branch code both denote the head office.
   { normalise: (value) => compact(value).replace(/^(.{8})XXX$/, '$1') },
 );
 
@@ -106,24 +108,24 @@ export const bankName: Field = field(
     minLength: 1,
     maxLength: 255,
   }),
-  { normalise: words },
+  { normalise: lowerCaseText },
 );
 
 export const provider: Field = field(
   text('Mobile money operator of the wallet.', { minLength: 1, maxLength: 255 }),
-  { normalise: words },
+  { normalise: lowerCaseText },
 );
 
 export const name140 = (description: string): Field =>
   field(text(description, { minLength: 1, maxLength: 140 }), {
     identifies: false,
-    normalise: words,
+    normalise: lowerCaseText,
   });
 
 export const note210 = (description: string): Field =>
-  field(text(description, { maxLength: 210 }), { identifies: false, normalise: words });
+  field(text(description, { maxLength: 210 }), { identifies: false, normalise: lowerCaseText });
 
-/** A telephone number with country code; `pattern` restricts it to one country. */
+/** A phone number with country calling code. `pattern` restricts it to one country. */
 export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
   field(
     text('Phone number of the mobile wallet with + and country calling code.', {
@@ -131,7 +133,7 @@ export const phone = (pattern = '^\\+[0-9]{6,14}$'): Field =>
       maxLength: 15,
       pattern,
     }),
-    { secret: true, normalise: (value) => value.replace(/[^0-9+]/g, '') },
+    { sensitive: true, normalise: (value) => value.replace(/[^0-9+]/g, '') },
   );
 
 export const bankAccountType: Field = field(
@@ -142,8 +144,8 @@ export const bankAccountType: Field = field(
 export const clabe: Field = field(
   text('CLABE, 18 digits.', { ...fixed(18), pattern: '^[0-9]{18}$' }),
   {
-    secret: true,
-    check: { holds: isClabe, message: 'must be a CLABE with a valid check digit' },
+    sensitive: true,
+    check: { isValid: isClabe, message: 'must be a CLABE with a valid check digit' },
   },
 );
 
@@ -160,14 +162,14 @@ export const vpa: Field = field(
     maxLength: 255,
     pattern: '^[a-zA-Z0-9.\\-_]+@[a-zA-Z0-9]+$',
   }),
-  { secret: true, normalise: lower },
+  { sensitive: true, normalise: lowerCase },
 );
 
 export const pixKey: Field = field(
   text('PIX key in the format of `pixKeyType`.', { minLength: 1, maxLength: 77 }),
   {
-    secret: true,
-    normalise: (key) => (key.includes('@') ? lower(key) : compact(key).replace(/[./]/g, '')),
+    sensitive: true,
+    normalise: (key) => (key.includes('@') ? lowerCase(key) : compact(key).replace(/[./]/g, '')),
   },
 );
 
@@ -186,15 +188,15 @@ export const brazilianTaxId: Field = field(
   }),
   {
     identifies: false,
-    secret: true,
+    sensitive: true,
     check: {
-      holds: isBrazilianTaxId,
+      isValid: isBrazilianTaxId,
       message: 'must be a CPF or CNPJ with valid check digits',
     },
   },
 );
 
-/** A two-letter country code; one of `values` if given. */
+/** A country code. `values` restricts it to these countries. */
 export const country = (description: string, values?: readonly string[]): Field =>
   field(
     values
@@ -202,14 +204,14 @@ export const country = (description: string, values?: readonly string[]): Field 
       : text(description, { ...fixed(2), pattern: '^[A-Z]{2}$' }),
   );
 
-/** One of several values, not part of the account's identity. */
+/** One of `values`, ignored by duplicate detection. */
 export const choice = (description: string, values: readonly string[]): Field =>
   field(oneOf(values, { description }), { identifies: false });
 
-/** An address on a chain; `normalise` returns its canonical spelling. */
+/** A blockchain address. */
 export const address = (description: string, normalise: Field['normalise']): Field =>
   field(text(description, { minLength: 1, maxLength: 512 }), { normalise });
 
-/** A Lightning destination; none of the three forms is case-sensitive. */
+/** A Lightning destination. All of its kinds are case-insensitive. */
 export const lightning = (description: string, maxLength: number): Field =>
-  opt(field(text(description, { minLength: 1, maxLength }), { normalise: lower }));
+  optional(field(text(description, { minLength: 1, maxLength }), { normalise: lowerCase }));

@@ -1,37 +1,37 @@
-// Addresses on chains and on Lightning. The form is always validated, the checksum in production
-// only. The form permits the sandbox's magic suffixes 002 to 007, which base58 could not contain
-// because it has no zero.
+// Validation of blockchain addresses and Lightning destinations. The format is validated in every
+// mode, the checksum in production only. The format of base58 addresses allows the sandbox suffixes
+// 002 to 007, because base58 has no zero.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { base58, bech32m, createBase58check } from '@scure/base';
-import { bitcoinAddress } from './bitcoin-address.ts';
-import { readBolt11 } from './bolt11.ts';
+import { parseBitcoinAddress } from './bitcoin-address.ts';
+import { parseBolt11 } from './bolt11.ts';
 
 export type AddressKind = 'evm' | 'solana' | 'tron' | 'spark' | 'bitcoin';
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
 const BECH32 = '[02-9ac-hj-np-z]';
-const MAGIC = '(?:00[2-7])';
+const SANDBOX_SUFFIX = '(?:00[2-7])';
 
-const LOOKS: Record<AddressKind, RegExp> = {
+const FORMATS: Record<AddressKind, RegExp> = {
   evm: /^0x[0-9a-fA-F]{40}$/,
-  solana: new RegExp(`^${BASE58}{29,41}(?:${BASE58}{3}|${MAGIC})$`),
-  tron: new RegExp(`^T${BASE58}{30}(?:${BASE58}{3}|${MAGIC})$`),
+  solana: new RegExp(`^${BASE58}{29,41}(?:${BASE58}{3}|${SANDBOX_SUFFIX})$`),
+  tron: new RegExp(`^T${BASE58}{30}(?:${BASE58}{3}|${SANDBOX_SUFFIX})$`),
   spark: new RegExp(`^spark(?:rt)?1${BECH32}{20,}$`, 'i'),
   bitcoin: new RegExp(
     `^(?:(?:bc|tb|bcrt)1${BECH32}{8,87}|(?:BC|TB|BCRT)1[02-9AC-HJ-NP-Z]{8,87}|` +
-      `[123mn]${BASE58}{22,31}(?:${BASE58}{3}|${MAGIC}))$`,
+      `[123mn]${BASE58}{22,31}(?:${BASE58}{3}|${SANDBOX_SUFFIX}))$`,
   ),
 };
 
-/** Whether a text has the form of an address of this kind. */
-export const looksLikeAddress = (kind: AddressKind, text: string): boolean =>
-  LOOKS[kind].test(text);
+/** Whether a text has the format of an address of this kind. The checksum is not validated. */
+export const hasAddressFormat = (kind: AddressKind, text: string): boolean =>
+  FORMATS[kind].test(text);
 
 const base58check = createBase58check(sha256);
 
-function decoded(decode: () => Uint8Array): Uint8Array | undefined {
+function tryDecode(decode: () => Uint8Array): Uint8Array | undefined {
   try {
     return decode();
   } catch {
@@ -39,7 +39,7 @@ function decoded(decode: () => Uint8Array): Uint8Array | undefined {
   }
 }
 
-/** The address with the mixed case of EIP-55. `text` must have the form of an EVM address. */
+/** The address with the checksum of EIP-55. `text` must have the format of an EVM address. */
 export function evmChecksummed(text: string): string {
   const plain = text.slice(2).toLowerCase();
   const hash = keccak_256(utf8ToBytes(plain));
@@ -50,36 +50,36 @@ export function evmChecksummed(text: string): string {
   return `0x${chars.join('')}`;
 }
 
-/** EVM: forty hexadecimal digits; mixed case must match EIP-55. */
+/** EVM: 40 hexadecimal digits. Mixed case must be the checksum of EIP-55. */
 export function isEvmAddress(text: string): boolean {
-  if (!looksLikeAddress('evm', text)) return false;
+  if (!hasAddressFormat('evm', text)) return false;
   const digits = text.slice(2);
-  const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
-  return oneCase || text === evmChecksummed(text);
+  const isSingleCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  return isSingleCase || text === evmChecksummed(text);
 }
 
 /** Solana: base58 of exactly 32 bytes. */
 export const isSolanaAddress = (text: string): boolean =>
-  decoded(() => base58.decode(text))?.length === 32;
+  tryDecode(() => base58.decode(text))?.length === 32;
 
-/** Tron: base58check of 21 bytes, the first 0x41. */
+/** Tron: base58check of 21 bytes, of which the first is 0x41. */
 export function isTronAddress(text: string): boolean {
-  const bytes = decoded(() => base58check.decode(text));
+  const bytes = tryDecode(() => base58check.decode(text));
   return bytes?.length === 21 && bytes[0] === 0x41;
 }
 
 /**
- * Spark: bech32m, `spark` on the main network and `sparkrt` on regtest; the bytes start with a
- * protobuf field 1 that holds a compressed public key.
+ * Spark: bech32m with the prefix `spark` (main network) or `sparkrt` (regtest). The payload starts
+ * with protobuf field 1, a compressed public key.
  */
 export function isSparkAddress(text: string, network: 'main' | 'regtest' = 'main'): boolean {
-  const wanted = network === 'main' ? 'spark1' : 'sparkrt1';
-  return text.toLowerCase().startsWith(wanted) && sparkIdentityKey(text) !== undefined;
+  const prefix = network === 'main' ? 'spark1' : 'sparkrt1';
+  return text.toLowerCase().startsWith(prefix) && sparkIdentityKey(text) !== undefined;
 }
 
-/** The compressed public key of the wallet behind a Spark address of either network. */
+/** Compressed public key of a Spark address of either network. Undefined for an invalid address. */
 export function sparkIdentityKey(text: string): Uint8Array | undefined {
-  const bytes = decoded(() => {
+  const bytes = tryDecode(() => {
     const { prefix, words } = bech32m.decode(text as `${string}1${string}`, 1000);
     if (prefix !== 'spark' && prefix !== 'sparkrt') throw new Error('another network');
     return bech32m.fromWords(words);
@@ -89,10 +89,10 @@ export function sparkIdentityKey(text: string): Uint8Array | undefined {
   return isKey ? bytes.subarray(2, 35) : undefined;
 }
 
-/** Bitcoin, main network: the hash of a key or script in base58, or a SegWit program. */
-const isBitcoinAddress = (text: string): boolean => bitcoinAddress(text)?.network === 'main';
+/** Bitcoin, main network: base58check or SegWit. */
+const isBitcoinAddress = (text: string): boolean => parseBitcoinAddress(text)?.network === 'main';
 
-const EXACT: Record<AddressKind, (text: string) => boolean> = {
+const VALIDATORS: Record<AddressKind, (text: string) => boolean> = {
   evm: isEvmAddress,
   solana: isSolanaAddress,
   tron: isTronAddress,
@@ -100,22 +100,20 @@ const EXACT: Record<AddressKind, (text: string) => boolean> = {
   bitcoin: isBitcoinAddress,
 };
 
-/** Whether the checksum of an address of this kind holds (main network). */
-export const isAddress = (kind: AddressKind, text: string): boolean => EXACT[kind](text);
+/** Whether a text is a main-network address of this kind with a valid checksum. */
+export const isAddress = (kind: AddressKind, text: string): boolean => VALIDATORS[kind](text);
 
-/**
- * The form of a Lightning invoice: the prefix `lnbc`, or that of a test network, and its alphabet.
- */
-export const looksLikeBolt11 = (text: string): boolean =>
+/** Whether a text has the prefix and alphabet of a Lightning invoice of any network. */
+export const hasBolt11Format = (text: string): boolean =>
   new RegExp(`^ln(?:bcrt|bc|tbs|tb)(?:[0-9]+[munp]?)?1${BECH32}{10,}$`, 'i').test(text);
 
-/** A Lightning invoice of the main network with a valid checksum. */
-export const isBolt11 = (text: string): boolean => readBolt11(text)?.network === 'lnbc';
+/** Whether a text is a main-network Lightning invoice with a valid checksum. */
+export const isBolt11 = (text: string): boolean => parseBolt11(text)?.network === 'lnbc';
 
-/** A reusable Lightning offer: `lno1` and the bech32 alphabet; offers have no checksum. */
+/** BOLT 12 offer: `lno1` and the bech32 alphabet. Offers have no checksum. */
 export const isBolt12 = (text: string): boolean =>
   new RegExp(`^lno1${BECH32}(?:${BECH32}|\\+\\s*${BECH32}){9,}$`, 'i').test(text);
 
-/** A Lightning address: `user@domain` with the characters of LUD-16 and an optional `+tag`. */
+/** Lightning address: `user@domain` with the characters of LUD-16, and an optional `+tag`. */
 export const isLightningAddress = (text: string): boolean =>
   /^[a-z0-9._+-]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?::[0-9]{1,5})?$/i.test(text);

@@ -1,14 +1,14 @@
-// Decodes Bitcoin addresses. Legacy kinds are base58 with a checksum and a first byte for kind and
-// network; SegWit kinds are bech32 (version 0) or bech32m (version 1, Taproot) as defined by
-// BIP-173 and BIP-350. Later versions are rejected.
+// Parser of Bitcoin addresses. Legacy addresses are base58check, and their first byte identifies
+// kind and network. SegWit addresses are bech32 (version 0, BIP-173) or bech32m (version 1,
+// Taproot, BIP-350). Later witness versions are not in use and are rejected.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 
 export interface BitcoinAddress {
-  /** `test` covers all test networks. */
+  /** `test` includes regtest and all other test networks. */
   network: 'main' | 'test';
   kind: 'p2pkh' | 'p2sh' | 'p2wpkh' | 'p2wsh' | 'p2tr';
-  /** The hash or key of the output script. */
+  /** Hash or public key in an output to this address. */
   program: Uint8Array;
 }
 
@@ -34,11 +34,11 @@ const KINDS: Readonly<Record<string, BitcoinAddress['kind']>> = {
 };
 
 function segwit(text: string): BitcoinAddress | undefined {
-  for (const [version, code] of [bech32, bech32m].entries()) {
-    const read = code.decodeUnsafe(text as `${string}1${string}`, 90);
-    if (!read || read.words[0] !== version) continue;
-    const network = NETWORKS[read.prefix];
-    const program = code.fromWordsUnsafe(read.words.slice(1));
+  for (const [version, codec] of [bech32, bech32m].entries()) {
+    const decoded = codec.decodeUnsafe(text as `${string}1${string}`, 90);
+    if (!decoded || decoded.words[0] !== version) continue;
+    const network = NETWORKS[decoded.prefix];
+    const program = codec.fromWordsUnsafe(decoded.words.slice(1));
     const kind = program && KINDS[`${version} ${program.length}`];
     return network && kind ? { network, kind, program } : undefined;
   }
@@ -55,6 +55,6 @@ function legacy(text: string): BitcoinAddress | undefined {
   }
 }
 
-/** The decoded address; undefined for an invalid checksum or length. */
-export const bitcoinAddress = (text: string): BitcoinAddress | undefined =>
+/** Undefined for a text that is not an address or has an invalid checksum or length. */
+export const parseBitcoinAddress = (text: string): BitcoinAddress | undefined =>
   segwit(text) ?? legacy(text);

@@ -1,11 +1,10 @@
-// The invoices that BOLT 11 publishes, good and bad ones, and any that the sandbox writes. What only the
-// paying node judges, a signature or a feature it lacks, is no business of this reader.
-
+// Valid and invalid invoices of the BOLT 11 specification, and invoices of the sandbox. Signatures
+// and feature bits are not validated by this parser.
 import { bech32 } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bolt11 } from '../../connectors/sandbox/payments/bolt11.ts';
-import { readBolt11 } from './bolt11.ts';
+import { parseBolt11 } from './bolt11.ts';
 
 const HASH = '0001020304050607080900010203040506070809000102030405060708090102';
 const S = 'sp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygs';
@@ -41,7 +40,7 @@ describe('a published invoice', () => {
       3_600,
     ],
     ['with features', COFFEE_BEANS, 2_500_000_000n, 3_600],
-    ['in capitals', COFFEE_BEANS.toUpperCase(), 2_500_000_000n, 3_600],
+    ['in upper case', COFFEE_BEANS.toUpperCase(), 2_500_000_000n, 3_600],
     [
       'with metadata',
       `lnbc10m1pvjluez${P}dp9wpshjmt9de6zqmt9w3skgct5vysxjmnnd9jx2mq8q8a04uq${S}9q2gqqqqqqsgq7hf8he7e` +
@@ -50,9 +49,14 @@ describe('a published invoice', () => {
       1_000_000_000n,
       3_600,
     ],
-  ])('%s', (_, text, amountMsat, goodForS) => {
-    const expiresAt = (ISSUED + goodForS) * 1_000;
-    expect(readBolt11(text)).toEqual({ network: 'lnbc', amountMsat, expiresAt, paymentHash: HASH });
+  ])('%s', (_, text, amountMsat, expiresInS) => {
+    const expiresAt = (ISSUED + expiresInS) * 1_000;
+    expect(parseBolt11(text)).toEqual({
+      network: 'lnbc',
+      amountMsat,
+      expiresAt,
+      paymentHash: HASH,
+    });
   });
 
   it('of a test network', () => {
@@ -60,7 +64,7 @@ describe('a published invoice', () => {
       `lntb20m1pvjluez${S}hp58yjmdan79s6qqdhdzgynm4zwqd5d7xmw5fk98klysy043l2ahrqs${P}fpp3x9et2e20v6pu3` +
       '7c5d9vax37wxq72un989qrsgqdj545axuxtnfemtpwkc45hx9d2ft7x04mt8q7y6t0k2dge9e7h8kpy9p34ytyslj3yu5' +
       '69aalz2xdk8xkd7ltxqld94u8h2esmsmacgpghe9k8';
-    expect(readBolt11(text)).toMatchObject({ network: 'lntb', amountMsat: 2_000_000_000n });
+    expect(parseBolt11(text)).toMatchObject({ network: 'lntb', amountMsat: 2_000_000_000n });
   });
 
   it('with an amount in pico-bitcoin and a week to pay', () => {
@@ -71,7 +75,7 @@ describe('a published invoice', () => {
       `tv4ezq7pqxgsxzmnyyqcjqmt0wfjjq6t5v4khx${S}xqyjw5qcqp2rzjq0gxwkzc8w6323m55m4jyxcjwmy7stt9hwkwe` +
       '2qxmy8zpsgg7jcuwz87fcqqeuqqqyqqqqlgqqqqn3qq9q9qrsgqrvgkpnmps664wgkp43l22qsgdw4ve24aca4nymnxdd' +
       'lnp8vh9v2sdxlu5ywdxefsfvm0fq3sesf08uf6q9a2ke0hc9j6z6wlxg5z5kqpu2v9wz';
-    expect(readBolt11(text)).toEqual({
+    expect(parseBolt11(text)).toEqual({
       network: 'lnbc',
       amountMsat: 967_878_534n,
       expiresAt: (1_572_468_703 + 604_800) * 1_000,
@@ -79,7 +83,7 @@ describe('a published invoice', () => {
     });
   });
 
-  it('ignores fields with a wrong length', () => {
+  it('with fields of a wrong length, which are skipped', () => {
     const of = (letter: string, length: string, groups: number) =>
       `${letter}p${length}${'q'.repeat(groups)}`;
     const odd = ['p', 'h', 's'].flatMap((letter) => [of(letter, 'n', 51), of(letter, '4', 53)]);
@@ -88,47 +92,47 @@ describe('a published invoice', () => {
       `fppn${'q'.repeat(32)}${odd.join('')}${of('n', '5', 52)}${of('n', 'k', 54)}` +
       'z599y53s3ujmcfjp5xrdap68qxymkqphwsexhmhr8wdz5usdzkzrse33chw6dlp3jhuhge9ley7j2ayx36kawe7kmgg8sv5' +
       'ugdyusdcqzn8z9x';
-    expect(readBolt11(text)).toMatchObject({ amountMsat: 2_500_000_000n, paymentHash: HASH });
+    expect(parseBolt11(text)).toMatchObject({ amountMsat: 2_500_000_000n, paymentHash: HASH });
   });
 });
 
-const NONSENSE =
+const INVALID =
   `pvjluez${P}dpquwpc4curk03c9wlrswe78q4eyqc7d8d0xqzpuyk0sg5g70me25alkluzd2x62aysf2pyy8edtjeevuv4p2d5` +
   'p76r4zkmneet7uvyakky2zr4cusd45tftc9c5fh0nnqpnl2jfll544esqchsrn';
 
 describe('an invalid invoice', () => {
-  it('has a hash with padding bits set', () => {
+  it('with padding bits in the payment hash', () => {
     const words = [...Array(7).fill(0), 1, 1, 20, ...Array(51).fill(0), 1, ...Array(104).fill(0)];
-    expect(readBolt11(bech32.encode('lnbcrt', words, 2_000))).toBeUndefined();
+    expect(parseBolt11(bech32.encode('lnbcrt', words, 2_000))).toBeUndefined();
     words[61] = 0;
-    expect(readBolt11(bech32.encode('lnbcrt', words, 2_000))?.paymentHash).toBe('00'.repeat(32));
+    expect(parseBolt11(bech32.encode('lnbcrt', words, 2_000))?.paymentHash).toBe('00'.repeat(32));
   });
 
   it.each([
-    ['a wrong checksum', `lnbc2500u1${NONSENSE}t`],
-    ['no separator', `${NONSENSE}y`],
-    ['small and capital letters', `LNBC2500u1${NONSENSE}y`],
+    ['a wrong checksum', `lnbc2500u1${INVALID}t`],
+    ['no separator', `${INVALID}y`],
+    ['mixed case', `LNBC2500u1${INVALID}y`],
     ['too short', `lnbc1pvjluez${P}dpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6na6hlh`],
     [
-      'a unit that is none',
+      'an unknown unit',
       `lnbc2500x1pvjluez${P}dq5xysxxatsyp3k7enxv4jsxqzpu${S}9qrsgqrrzc4cvfue4zp3hggxp47ag7xnrlr8vgcmk` +
         'jxk3j5jqethnumgkpqp23z9jclu3v0a7e0aruz366e9wqdykw6dxhdzcjjhldxq0w6wgqcnu43j',
     ],
     [
-      'a part of a thousandth of a satoshi',
+      'a fraction of a millisatoshi',
       `lnbc2500000001p1pvjluez${P}dq5xysxxatsyp3k7enxv4jsxqzpu${S}9qrsgq0lzc236j96a95uv0m3umg28gclm5l` +
         'qxtqqwk32uuk4k6673k6n5kfvx3d2h8s295fad45fdhmusm8sjudfhlf6dcsxmfvkeywmjdkxcp99202x',
     ],
     ['nothing', ''],
     ['an address', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
   ])('%s', (_, text) => {
-    expect(readBolt11(text)).toBeUndefined();
+    expect(parseBolt11(text)).toBeUndefined();
   });
 
-  it('is any other text', () => {
+  it('of any text', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(readBolt11(text)).toBeUndefined();
+        expect(parseBolt11(text)).toBeUndefined();
       }),
     );
   });
@@ -148,7 +152,7 @@ it('parses invoices of the sandbox', () => {
   const privateKey = new Uint8Array(32).fill(7);
   fc.assert(
     fc.property(invoices, (invoice) => {
-      expect(readBolt11(bolt11({ ...invoice, privateKey }))).toEqual({
+      expect(parseBolt11(bolt11({ ...invoice, privateKey }))).toEqual({
         network: invoice.prefix,
         amountMsat: invoice.amountMsat,
         expiresAt: (invoice.timestamp + invoice.expirySeconds) * 1_000,

@@ -6,7 +6,7 @@ import { NETWORKS, WITHDRAWAL_NETWORKS } from './crypto-networks.ts';
 const rows = Object.entries(NETWORKS);
 
 describe('networks', () => {
-  it('have digital assets that accounts on them support', () => {
+  it('support the digital assets of their account types', () => {
     const kinds = Object.entries(ACCOUNT_TYPE_ROWS);
     for (const [name, { currencies }] of rows) {
       for (const code of currencies) expect(findCurrency(code)?.kind).toBe('crypto');
@@ -16,11 +16,11 @@ describe('networks', () => {
     expect(rows).toHaveLength(WITHDRAWAL_NETWORKS.length);
   });
 
-  it('have a price of their asset unless it is a currency', () => {
+  it('have the price of their fee asset, unless it is a currency', () => {
     for (const [name, { feeAsset, fee, price }] of rows) {
       expect([name, price === undefined]).toEqual([name, findCurrency(feeAsset) !== undefined]);
       expect(fee).toBeLessThanOrEqual(9_000_000_000_000_000n);
-      // No chain here takes ten dollars.
+      // Typical fees are below ten dollars.
       if (price) expect((fee * price.num) / price.den).toBeLessThan(10_00n);
     }
   });

@@ -1,15 +1,16 @@
-// Blockchain networks for payouts: assets, address formats and typical network fees. Fees are fixed like the
-// reference rates, so that sandbox estimates are reproducible; in production the connector estimates them.
+// Networks for withdrawals of digital assets: assets, address formats and typical network fees.
+// Fees are fixed like the reference rates, so sandbox estimates are reproducible. In production the
+// connector estimates network fees.
 import type { Rate } from '../../kernel/money.ts';
 import { oneOf } from '../../kernel/schema.ts';
 import {
   type AddressKind,
+  hasAddressFormat,
+  hasBolt11Format,
   isAddress,
   isBolt11,
   isBolt12,
   isLightningAddress,
-  looksLikeAddress,
-  looksLikeBolt11,
 } from './addresses.ts';
 
 export const WITHDRAWAL_NETWORKS = [
@@ -30,96 +31,101 @@ export const WithdrawalNetwork = oneOf(WITHDRAWAL_NETWORKS, {
   description: 'Network for the withdrawal.',
 });
 
-export interface NetworkFact {
-  /** Supported currencies on it. */
+export interface CryptoNetwork {
+  /** Digital assets that can be sent on the network. */
   readonly currencies: readonly string[];
-  /** Asset of its fee. */
+  /** Asset in which the network fee is paid. */
   readonly feeAsset: string;
-  /** Fee of one payment, in the smallest unit of the asset: lamports, wei, satoshis. */
+  /** Network fee of one payment, in the smallest unit of `feeAsset`: lamports, wei, satoshis. */
   readonly fee: bigint;
-  /** Cents for one smallest unit of the asset; absent if the asset is a currency with rates. */
+  /**
+   * US cents for one smallest unit of `feeAsset`. Absent if the asset is a supported currency,
+   * which has a reference rate.
+   */
   readonly price?: Rate;
-  /** Whether a text is a valid address; `exact` also verifies its checksum. */
-  readonly isAddress: (text: string, exact: boolean) => boolean;
+  /** Whether a text is an address of the network. `withChecksum` validates the checksum as well. */
+  readonly isAddress: (text: string, withChecksum: boolean) => boolean;
 }
 
-const ofKind = (kind: AddressKind) => (text: string, exact: boolean) =>
-  exact ? isAddress(kind, text) : looksLikeAddress(kind, text);
+const addressCheck = (kind: AddressKind) => (text: string, withChecksum: boolean) =>
+  withChecksum ? isAddress(kind, text) : hasAddressFormat(kind, text);
 
-const isLightning = (text: string, exact: boolean) =>
-  isBolt12(text) || isLightningAddress(text) || (exact ? isBolt11(text) : looksLikeBolt11(text));
+const isLightningDestination = (text: string, withChecksum: boolean) =>
+  isBolt12(text) ||
+  isLightningAddress(text) ||
+  (withChecksum ? isBolt11(text) : hasBolt11Format(text));
 
-/** An asset with these decimals and this price in cents. */
-const price = (cents: bigint, decimals: number): Rate => ({
+/** Price of the smallest unit, from the price of a whole unit in US cents. */
+const priceOf = (cents: bigint, decimals: number): Rate => ({
   num: cents,
   den: 10n ** BigInt(decimals),
 });
 
-const ETH = { feeAsset: 'ETH', price: price(3_500_00n, 18) };
+const ETH = { feeAsset: 'ETH', price: priceOf(3_500_00n, 18) };
 
-export const NETWORKS: Readonly<Record<WithdrawalNetwork, NetworkFact>> = {
+export const NETWORKS: Readonly<Record<WithdrawalNetwork, CryptoNetwork>> = {
   SOLANA: {
     currencies: ['USDC', 'USDT'],
     feeAsset: 'SOL',
     fee: 5_000n,
-    price: price(150_00n, 9),
-    isAddress: ofKind('solana'),
+    price: priceOf(150_00n, 9),
+    isAddress: addressCheck('solana'),
   },
   ETHEREUM: {
     currencies: ['USDC', 'USDT'],
     ...ETH,
     fee: 325_000_000_000_000n,
-    isAddress: ofKind('evm'),
+    isAddress: addressCheck('evm'),
   },
   BASE: {
     currencies: ['USDC'],
     ...ETH,
     fee: 650_000_000_000n,
-    isAddress: ofKind('evm'),
+    isAddress: addressCheck('evm'),
   },
   POLYGON: {
     currencies: ['USDC'],
     feeAsset: 'POL',
     fee: 1_950_000_000_000_000n,
-    price: price(25n, 18),
-    isAddress: ofKind('evm'),
+    price: priceOf(25n, 18),
+    isAddress: addressCheck('evm'),
   },
   SPARK: {
     currencies: ['BTC', 'USDB'],
     feeAsset: 'BTC',
     fee: 0n,
-    isAddress: ofKind('spark'),
+    isAddress: addressCheck('spark'),
   },
   LIGHTNING: {
     currencies: ['BTC'],
     feeAsset: 'BTC',
     fee: 10n,
-    isAddress: isLightning,
+    isAddress: isLightningDestination,
   },
   BITCOIN: {
     currencies: ['BTC'],
     feeAsset: 'BTC',
     fee: 705n,
-    isAddress: ofKind('bitcoin'),
+    isAddress: addressCheck('bitcoin'),
   },
   TRON: {
     currencies: ['USDT'],
     feeAsset: 'TRX',
     fee: 13_500_000n,
-    price: price(30n, 6),
-    isAddress: ofKind('tron'),
+    price: priceOf(30n, 6),
+    isAddress: addressCheck('tron'),
   },
   PLASMA: {
     currencies: ['USDT'],
     feeAsset: 'XPL',
     fee: 65_000_000_000_000n,
-    price: price(50n, 18),
-    isAddress: ofKind('evm'),
+    price: priceOf(50n, 18),
+    isAddress: addressCheck('evm'),
   },
 };
 
-/** The networks of a currency, in the order of the enumeration. */
-export const networksTo = (currency: string): WithdrawalNetwork[] =>
+/** Networks that support withdrawals of a currency, in the order of `WITHDRAWAL_NETWORKS`. */
+export const networksFor = (currency: string): WithdrawalNetwork[] =>
   WITHDRAWAL_NETWORKS.filter((network) => NETWORKS[network].currencies.includes(currency));
 
 export const isWithdrawalNetwork = (text: string): text is WithdrawalNetwork =>

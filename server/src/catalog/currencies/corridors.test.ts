@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scale } from '../../kernel/money.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../accounts/account-types.ts';
-import { corridors, destinationsOf, railsTo } from './corridors.ts';
+import { corridors, destinationsOf, payoutRailsOf } from './corridors.ts';
 import { CURRENCIES } from './currencies.ts';
 import { referenceRate } from './reference-rates.ts';
 
@@ -15,7 +15,7 @@ const rateOf = (from: string, to: string) => {
 };
 
 describe('referenceRate', () => {
-  it('exists between all currencies of the platform, and for no other', () => {
+  it('exists between all supported currencies, and for no other', () => {
     for (const from of codes) for (const to of codes) expect(referenceRate(from, to)).toBeDefined();
     expect(referenceRate('USD', 'XXX')).toBeUndefined();
     expect(referenceRate('XXX', 'USD')).toBeUndefined();
@@ -34,7 +34,7 @@ describe('referenceRate', () => {
     expect(scale(sent, rateOf(from, to), 'floor')).toBe(received);
   });
 
-  it('is 1 to itself, exactly inverse in reverse, and consistent over a third currency', () => {
+  it('is 1 to the same currency, has an exact inverse, and is consistent with cross rates', () => {
     fc.assert(
       fc.property(anyCode, anyCode, anyCode, (a, b, c) => {
         const [ab, ba, bc, ac] = [rateOf(a, b), rateOf(b, a), rateOf(b, c), rateOf(a, c)];
@@ -48,7 +48,7 @@ describe('referenceRate', () => {
 });
 
 describe('corridors', () => {
-  it('reach every currency of external accounts over every rail of their types', () => {
+  it('exist for every currency and rail of the account types', () => {
     for (const type of ACCOUNT_TYPES) {
       const row = ACCOUNT_TYPE_ROWS[type];
       for (const currency of row.currencies) {
@@ -62,7 +62,7 @@ describe('corridors', () => {
     expect(corridors('XXX', 'EUR')).toEqual([]);
   });
 
-  it('have a minimum below the maximum in the sending currency', () => {
+  it('have plausible limits in the sending currency', () => {
     for (const from of codes) {
       for (const to of ['EUR', 'KES', 'BTC', 'USD']) {
         for (const { minSending, maxSending } of corridors(from, to)) {
@@ -84,11 +84,11 @@ describe('corridors', () => {
     expect([found?.minSending, found?.maxSending]).toEqual([min, max]);
   });
 
-  it('lists destinations and rails', () => {
+  it('determine the destination currencies and payout rails', () => {
     expect(destinationsOf('USD')).toContain('EUR');
     expect(destinationsOf('USD')).not.toContain('USD');
-    expect(railsTo('EUR')).toEqual(['SEPA', 'SEPA_INSTANT', 'SWIFT']);
-    expect(railsTo('MXN')).toEqual(['SPEI']);
-    expect(railsTo('ARS')).toEqual([]);
+    expect(payoutRailsOf('EUR')).toEqual(['SEPA', 'SEPA_INSTANT', 'SWIFT']);
+    expect(payoutRailsOf('MXN')).toEqual(['SPEI']);
+    expect(payoutRailsOf('ARS')).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CURRENCIES, currencyOf, currencyView, findCurrency, isFiat } from './currencies.ts';
 
 describe('currencies', () => {
-  it('has the exponents of ISO 4217, and the ledger units of digital assets', () => {
+  it('have the exponents of ISO 4217, and the ledger units of digital assets', () => {
     const zero = ['JPY', 'KRW', 'RWF', 'UGX', 'VND', 'XAF', 'XOF'];
     const others: Record<string, number> = { KWD: 3, BTC: 8, USDC: 6, USDT: 6, USDB: 6 };
     for (const { code, decimals } of CURRENCIES) {
@@ -10,7 +10,7 @@ describe('currencies', () => {
     }
   });
 
-  it('has unique codes in capitals with a name and a symbol', () => {
+  it('have a unique upper-case code, a name and a symbol', () => {
     expect(new Set(CURRENCIES.map((each) => each.code)).size).toBe(CURRENCIES.length);
     for (const each of CURRENCIES) {
       expect(each.code).toMatch(/^[A-Z]{3,4}$/);
@@ -18,7 +18,7 @@ describe('currencies', () => {
     }
   });
 
-  it('finds and shows known currencies and rejects others', () => {
+  it('are found by code, and unknown codes are rejected', () => {
     expect(currencyView('EUR')).toEqual({ code: 'EUR', name: 'Euro', symbol: '€', decimals: 2 });
     expect(currencyOf('BTC').kind).toBe('crypto');
     expect(findCurrency('SLV')).toBeUndefined();

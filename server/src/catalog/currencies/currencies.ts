@@ -1,19 +1,19 @@
-// All supported currencies with the decimals of their smallest unit: ISO 4217 exponents for fiat
-// currencies (0 for VND or UGX, 3 for KWD), the ledger unit for digital assets. This is the only
-// definition of them, because a wrong exponent is an error by a factor of a hundred.
+// Supported currencies with their number of decimals: the ISO 4217 exponent of a fiat currency (0
+// for VND and UGX, 3 for KWD), the ledger unit of a digital asset. A wrong exponent changes amounts
+// by a factor of at least ten, so this file is the only definition.
 
 type CurrencyKind = 'fiat' | 'crypto';
 
-export interface CurrencyFact {
+export interface Currency {
   readonly code: string;
   readonly name: string;
   readonly symbol: string;
-  /** Decimals; 10 ** decimals smallest units are one unit. */
+  /** Digits after the decimal point. One unit is `10 ** decimals` smallest units. */
   readonly decimals: number;
   readonly kind: CurrencyKind;
 }
 
-const fiat = (code: string, name: string, symbol: string, decimals = 2): CurrencyFact => ({
+const fiat = (code: string, name: string, symbol: string, decimals = 2): Currency => ({
   code,
   name,
   symbol,
@@ -21,12 +21,12 @@ const fiat = (code: string, name: string, symbol: string, decimals = 2): Currenc
   kind: 'fiat',
 });
 
-const crypto = (code: string, name: string, symbol: string, decimals: number): CurrencyFact => ({
+const crypto = (code: string, name: string, symbol: string, decimals: number): Currency => ({
   ...fiat(code, name, symbol, decimals),
   kind: 'crypto',
 });
 
-export const CURRENCIES: readonly CurrencyFact[] = [
+export const CURRENCIES: readonly Currency[] = [
   fiat('AED', 'UAE Dirham', 'AED'),
   fiat('ARS', 'Argentine Peso', 'AR$'),
   fiat('AUD', 'Australian Dollar', 'A$'),
@@ -87,17 +87,17 @@ export const CURRENCIES: readonly CurrencyFact[] = [
 
 const BY_CODE = new Map(CURRENCIES.map((currency) => [currency.code, currency]));
 
-/** The currency of a code, or undefined for an unknown code. */
-export const findCurrency = (code: string): CurrencyFact | undefined => BY_CODE.get(code);
+/** Undefined for an unknown code. */
+export const findCurrency = (code: string): Currency | undefined => BY_CODE.get(code);
 
-/** The currency of a validated code. Throws for an unknown one, which is a programming error. */
-export function currencyOf(code: string): CurrencyFact {
+/** The currency of a validated code. Throws for an unknown code. */
+export function currencyOf(code: string): Currency {
   const found = BY_CODE.get(code);
   if (!found) throw new RangeError(`unknown currency ${code}`);
   return found;
 }
 
-/** The currency as the API shows it: code, name, symbol, decimals. */
+/** The currency as returned by the API: code, name, symbol and decimals. */
 export function currencyView(code: string) {
   const { name, symbol, decimals } = currencyOf(code);
   return { code, name, symbol, decimals };

@@ -1,8 +1,8 @@
-// Fees for currency exchange as data, and their calculation. The fee of the service and the fee
-// that a platform sets use the same formula.
+// Service fees of an exchange, and the calculation of fees on an amount. The platform configures
+// its own fee, which is calculated by the same formula.
 import { divide } from '../../kernel/money.ts';
 
-/** A fixed part in smallest units of the sending currency and a variable part in basis points. */
+/** Fixed fee in smallest units of the sending currency, and variable fee in basis points. */
 export interface FeeSchedule {
   readonly fixed: bigint;
   readonly variableBps: number;
@@ -10,8 +10,8 @@ export interface FeeSchedule {
 
 export const NO_FEE: FeeSchedule = { fixed: 0n, variableBps: 0 };
 
-/** US dollars and tokens redeemable for them: between these no fee is charged. */
-const DOLLARS: ReadonlySet<string> = new Set(['USD', 'USDB', 'USDC', 'USDT']);
+/** US dollar and stablecoins that are redeemable for US dollars. */
+const DOLLAR_ASSETS: ReadonlySet<string> = new Set(['USD', 'USDB', 'USDC', 'USDT']);
 
 const SERVICE_FEES = {
   same: NO_FEE,
@@ -19,17 +19,17 @@ const SERVICE_FEES = {
   exchange: { fixed: 0n, variableBps: 50 },
 } as const satisfies Record<string, FeeSchedule>;
 
-/** The fee of the service for a payment from `sending` to `receiving`. */
+/** Service fee on a payment from the currency `sending` to the currency `receiving`. */
 export function serviceFeeOf(sending: string, receiving: string): FeeSchedule {
   if (sending === receiving) return SERVICE_FEES.same;
-  const dollars = DOLLARS.has(sending) && DOLLARS.has(receiving);
-  return dollars ? SERVICE_FEES.dollars : SERVICE_FEES.exchange;
+  const isDollarPair = DOLLAR_ASSETS.has(sending) && DOLLAR_ASSETS.has(receiving);
+  return isDollarPair ? SERVICE_FEES.dollars : SERVICE_FEES.exchange;
 }
 
 /** Fees on one amount, in smallest units of the sending currency. */
 interface Fees {
   readonly fixed: bigint;
-  /** The variable parts, each rounded half up. */
+  /** Variable fees, each rounded half up. */
   readonly serviceVariable: bigint;
   readonly platformVariable: bigint;
   readonly service: bigint;
@@ -40,10 +40,10 @@ interface Fees {
 const BPS = 10_000n;
 
 /**
- * Fees deducted from `sendingAmount`. Variable parts apply to the amount after fixed parts, or to
- * zero; the total may exceed the amount, which the caller must reject.
+ * Fees that are deducted from `sendingAmount`. The base of the variable fees is the amount less the
+ * fixed fees, and at least zero. The total can exceed the amount; the caller must reject this case.
  */
-export function feesOn(
+export function calculateFees(
   sendingAmount: bigint,
   service: FeeSchedule,
   platform: FeeSchedule = NO_FEE,

@@ -10,7 +10,7 @@ describe('money as text', () => {
     expect(formatAmount({ currency: 'BTC', amount: -1n })).toBe('-0.00000001');
   });
 
-  it('is in minor units in lists, and fails elsewhere, where the currency is unknown', () => {
+  it('is in minor units for an unknown currency in lists, and throws elsewhere', () => {
     const unknown = { currency: 'XXX', amount: 1_234n };
     expect(formatAmount(unknown)).toBe('1,234');
     expect(() => formatMoney(unknown)).toThrow('unknown currency XXX');
@@ -18,7 +18,7 @@ describe('money as text', () => {
 });
 
 describe('moneyView', () => {
-  it('names the currency with its decimals', () => {
+  it('includes the currency with its decimals', () => {
     const currency = { code: 'JPY', name: 'Japanese Yen', symbol: '¥', decimals: 0 };
     expect(moneyView(yen)).toEqual({ amount: 1_234, currency });
   });

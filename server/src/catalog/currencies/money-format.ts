@@ -1,20 +1,20 @@
-// Formats amounts with the decimals of their currency, for the API and for people.
+// Formats of money: API view and text, with the decimals of the currency.
 import { type Money, type Rate, readable } from '../../kernel/money.ts';
 import { currencyOf, currencyView, findCurrency } from './currencies.ts';
 
-/** The amount with its currency as the API shows them. */
+/** Amount and currency as returned by the API. */
 export const moneyView = ({ amount, currency }: Money) => ({
   amount: Number(amount),
   currency: currencyView(currency),
 });
 
-/** Exchange rate in whole units of `of` for one whole unit of `per`. */
+/** Rate in whole units of the currency of `of` for one whole unit of the currency of `per`. */
 export function wholeUnitRate(of: Money, per: Money): Rate {
-  const unitOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
-  return { num: of.amount * unitOf(per), den: per.amount * unitOf(of) };
+  const minorUnitsOf = ({ currency }: Money) => 10n ** BigInt(currencyOf(currency).decimals);
+  return { num: of.amount * minorUnitsOf(per), den: per.amount * minorUnitsOf(of) };
 }
 
-/** `12,345.67 USD`. Throws for an unknown currency, since payments are decided by this text. */
+/** `12,345.67 USD`. Throws for an unknown currency, because users approve payments by this text. */
 export const formatMoney = ({ amount, currency }: Money): string =>
   `${readable(amount, currencyOf(currency).decimals)} ${currency}`;
 

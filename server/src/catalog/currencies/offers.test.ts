@@ -9,12 +9,12 @@ import {
 } from './offers.ts';
 
 describe('offers', () => {
-  it('offers all currencies in unrestricted regions', () => {
+  it('include all currencies in a region without restrictions', () => {
     expect(CURRENCIES.every(({ code }) => isOfferedIn('US', code))).toBe(true);
     expect(regionsOffering('USD')).not.toContain('KP');
   });
 
-  it('excludes currencies where the law prohibits them', () => {
+  it('exclude currencies that are prohibited in a region', () => {
     expect(isOfferedIn('DE', 'USDT')).toBe(false);
     expect(isOfferedIn('EU', 'USDT')).toBe(false);
     expect(isOfferedIn('DE', 'USDC')).toBe(true);
@@ -26,7 +26,7 @@ describe('offers', () => {
     expect(regionsOffering('USDT')).toContain('US');
   });
 
-  it('recognises regions', () => {
+  it('are made to existing countries and the EU', () => {
     expect(['US', 'EU', 'NO', 'XX', 'us', ''].map(isRegion)).toEqual([
       true,
       true,
@@ -37,9 +37,9 @@ describe('offers', () => {
     ]);
   });
 
-  it('requires known fields only', () => {
-    const asked = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
-    expect(asked.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
+  it('require only fields of the specification', () => {
+    const required = CURRENCIES.flatMap(({ code }) => providerRequiredCustomerFields(code));
+    expect(required.every((name) => COUNTERPARTY_FIELDS.includes(name))).toBe(true);
     expect(providerRequiredCustomerFields('INR')).toEqual(['FULL_NAME']);
     expect(providerRequiredCustomerFields('USD')).toEqual([]);
   });

@@ -1,51 +1,52 @@
-// Requirements of currencies: customer data that a currency requires, and regions in which it is not offered.
-// Both are data, because they change with providers and law, and both are checked before a payment fails.
-
+// Requirements of currencies: customer data that a currency requires, and regions in which it is
+// not offered. Both are data, because they change with providers and law.
 import type { CounterpartyFieldName } from '../accounts/field-names.ts';
 import { COUNTRY_CODES, scaRegion } from '../identity/countries.ts';
-import { type CurrencyFact, findCurrency } from './currencies.ts';
+import { type Currency, findCurrency } from './currencies.ts';
 
-// Domestic systems that reject payments without the sender's name. Others require nothing.
-const NAME_FIRST: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
+/** Domestic payment systems that reject a payment without the name of the sender. */
+const NAME_REQUIRED: readonly string[] = ['BDT', 'INR', 'KES', 'NGN', 'PHP', 'PKR'];
 
-const NEEDED = new Map<string, readonly CounterpartyFieldName[]>([
-  ...NAME_FIRST.map((code): [string, CounterpartyFieldName[]] => [code, ['FULL_NAME']]),
+const REQUIRED_FIELDS = new Map<string, readonly CounterpartyFieldName[]>([
+  ...NAME_REQUIRED.map((code): [string, CounterpartyFieldName[]] => [code, ['FULL_NAME']]),
   // Inward remittance in China is matched by name and citizenship.
   ['CNY', ['FULL_NAME', 'NATIONALITY']],
   // Korean banks match real name and birth date.
   ['KRW', ['FULL_NAME', 'BIRTH_DATE']],
 ]);
 
-/** Customer data required before a platform's own customer can use the currency. */
+/** Fields that a customer must have before it can use the currency. */
 export const providerRequiredCustomerFields = (
   currency: string,
-): readonly CounterpartyFieldName[] => NEEDED.get(currency) ?? [];
+): readonly CounterpartyFieldName[] => REQUIRED_FIELDS.get(currency) ?? [];
 
-/** A region is a country, or EU for all its members. */
+/** A region is a country, or EU. */
 export const isRegion = (code: string): boolean => code === 'EU' || COUNTRY_CODES.includes(code);
 
-/** Whether customers of this region or country need verified contacts and strong authentication. */
-export const needsScaIn = (region: string): boolean => region === 'EU' || scaRegion.has(region);
+/** Whether strong customer authentication is required for customers of this region. */
+export const requiresSca = (region: string): boolean => region === 'EU' || scaRegion.has(region);
 
-interface Gap {
+interface Restriction {
   regions: (region: string) => boolean;
-  currencies: (currency: CurrencyFact) => boolean;
+  currencies: (currency: Currency) => boolean;
 }
 
-const GAPS: readonly Gap[] = [
-  // No issuer of USDT is authorised under the European regulation of crypto-assets.
-  { regions: needsScaIn, currencies: ({ code }) => code === 'USDT' },
-  // Trading digital assets is prohibited.
+const RESTRICTIONS: readonly Restriction[] = [
+  // MiCA: no issuer of USDT is authorised.
+  { regions: requiresSca, currencies: ({ code }) => code === 'USDT' },
+  // Trading of digital assets is prohibited.
   { regions: (region) => region === 'CN', currencies: ({ kind }) => kind === 'crypto' },
-  // Comprehensive sanctions: no service.
+  // Comprehensive sanctions.
   { regions: (region) => ['CU', 'IR', 'KP'].includes(region), currencies: () => true },
 ];
 
-/** Whether a currency is offered to customers of a region. Unknown currencies are not. */
+/** Whether a currency is offered to customers of a region. False for an unknown currency. */
 export function isOfferedIn(region: string, currency: string): boolean {
-  const fact = findCurrency(currency);
-  if (!fact) return false;
-  return !GAPS.some((gap) => gap.regions(region) && gap.currencies(fact));
+  const details = findCurrency(currency);
+  if (!details) return false;
+  return !RESTRICTIONS.some(
+    (restriction) => restriction.regions(region) && restriction.currencies(details),
+  );
 }
 
 /** All regions in which a currency is offered. */

@@ -1,10 +1,10 @@
-// Fixed mid rates against the US dollar, so that the sandbox and tests are reproducible. They are
-// plausible, not current; production uses a rate provider. A rate is a fraction of bigints from
-// smallest unit to smallest unit and loses no digits.
+// Fixed mid-market rates against the US dollar, so that the sandbox and all tests are reproducible.
+// They are plausible but not current; production uses a rate provider. A rate is an exact fraction
+// between smallest units.
 import type { Rate } from '../../kernel/money.ts';
 import { findCurrency } from './currencies.ts';
 
-/** Units of each currency for one US dollar, as decimals. */
+/** Units of each currency for one US dollar, as decimal texts. */
 const PER_USD: Readonly<Record<string, string>> = {
   AED: '3.6725',
   ARS: '1400',
@@ -63,29 +63,29 @@ const PER_USD: Readonly<Record<string, string>> = {
   ZMW: '23.5',
 };
 
-/** US dollars for one unit, for currencies worth orders of magnitude more than a dollar. */
+/** US dollars for one unit, for assets that are worth far more than one US dollar. */
 const USD_PER_UNIT: Readonly<Record<string, bigint>> = { BTC: 120_048n };
 
-/** A decimal text as a fraction: `17.25` is 1725 / 100. */
+/** Fraction of a decimal text: `17.25` is 1725 / 100. */
 function fraction(decimal: string): Rate {
   const [whole = '0', part = ''] = decimal.split('.');
   return { num: BigInt(whole + part), den: 10n ** BigInt(part.length) };
 }
 
 function perUsd(code: string): Rate | undefined {
-  const dear = USD_PER_UNIT[code];
-  if (dear) return { num: 1n, den: dear };
+  const usdPrice = USD_PER_UNIT[code];
+  if (usdPrice) return { num: 1n, den: usdPrice };
   const decimal = PER_USD[code];
   return decimal === undefined ? undefined : fraction(decimal);
 }
 
-function divisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : divisor(b, a % b);
+function greatestCommonDivisor(a: bigint, b: bigint): bigint {
+  return b === 0n ? a : greatestCommonDivisor(b, a % b);
 }
 
 /**
- * The mid rate from one currency to another: smallest units of `to` for one smallest unit of
- * `from`, in lowest terms. Undefined if either currency has no reference rate.
+ * Mid-market rate in smallest units of `to` for one smallest unit of `from`, in lowest terms.
+ * Undefined for an unknown currency.
  */
 export function referenceRate(from: string, to: string): Rate | undefined {
   const [source, target] = [findCurrency(from), findCurrency(to)];
@@ -93,6 +93,6 @@ export function referenceRate(from: string, to: string): Rate | undefined {
   if (!source || !target || !fromUsd || !toUsd) return undefined;
   const num = toUsd.num * fromUsd.den * 10n ** BigInt(target.decimals);
   const den = toUsd.den * fromUsd.num * 10n ** BigInt(source.decimals);
-  const common = divisor(num, den);
-  return { num: num / common, den: den / common };
+  const divisor = greatestCommonDivisor(num, den);
+  return { num: num / divisor, den: den / divisor };
 }

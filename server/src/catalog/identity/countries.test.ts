@@ -25,19 +25,19 @@ describe('countries', () => {
     ]);
   });
 
-  it('the region with strong authentication is EU-27 and three EEA states', () => {
+  it('with strong customer authentication are the EU-27 and three EEA states', () => {
     expect(scaRegion.size).toBe(30);
     for (const code of scaRegion) expect(isCountry(code)).toBe(true);
     expect(['DE', 'GR', 'IS', 'LI', 'NO'].every((code) => scaRegion.has(code))).toBe(true);
     expect(['GB', 'CH', 'US'].some((code) => scaRegion.has(code))).toBe(false);
   });
 
-  it('have the length of an IBAN', () => {
+  it('have an IBAN length if they issue IBANs', () => {
     expect(['NO', 'DE', 'GB', 'MT', 'LC'].map(ibanLength)).toEqual([15, 22, 22, 31, 32]);
     expect(ibanLength('US')).toBeUndefined();
   });
 
-  it('without postal codes are known and listed once', () => {
+  it('without postal codes exist and are listed once', () => {
     expect([...withoutPostalCodes].filter((code) => !isCountry(code))).toEqual([]);
     expect([...withoutPostalCodes]).toEqual([...withoutPostalCodes].sort());
     const some = ['AE', 'HK', 'QA', 'DE', 'US', 'GB'];

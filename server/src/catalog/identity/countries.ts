@@ -1,10 +1,8 @@
-// Countries by ISO 3166-1 alpha-2 code, the region that requires strong customer authentication,
-// countries without postal codes, and the length of an IBAN per country (SWIFT IBAN registry,
-// release 99 and later entries).
+// Countries by ISO 3166-1 alpha-2 code, with the countries that require strong customer
+// authentication, the countries without postal codes, and the length of their IBANs (SWIFT IBAN
+// registry, release 99 plus later entries).
 
-/**
- * The region that requires strong customer authentication: the EU and the other three EEA states.
- */
+/** Countries that require strong customer authentication: the EU and the other EEA states. */
 const SCA_COUNTRIES =
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO';
 
@@ -58,11 +56,11 @@ export const COUNTRY_CODES: readonly string[] = [...COUNTRY_NAMES.keys()];
 
 export const isCountry = (code: string): boolean => COUNTRY_NAMES.has(code);
 
-/** The English short name, or undefined for an unknown code. */
+/** English short name. Undefined for an unknown code. */
 export const countryName = (code: string): string | undefined => COUNTRY_NAMES.get(code);
 
-// Countries without postcodes by the Universal POST*CODE DataBase of the Universal Postal Union.
-// Countries that have introduced postcodes since are excluded, such as CD, GH and MW.
+// Universal Postal Union, Universal POST*CODE DataBase: countries without a postcode system.
+// Countries that have since announced postcodes, such as CD, GH and MW, are excluded.
 const WITHOUT_POSTAL_CODES = `AE AG AO AW BF BI BJ BO BQ BS BW BZ CF CG CI CK CM CW DJ DM ER FJ
 GA GD GM GQ GY HK JM KM KP ML MO NU QA RW SB SC SL SR ST SX SY TD TG TK TO TV UG VU YE ZW`;
 
@@ -79,5 +77,5 @@ const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
   LENGTHS.split(/\s+/).map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** Length of an IBAN of this country; undefined for countries without IBANs. */
+/** Length of an IBAN of this country. Undefined for a country without IBANs. */
 export const ibanLength = (country: string): number | undefined => IBAN_LENGTHS.get(country);

@@ -1,13 +1,13 @@
-// Check digits of tax identifiers of individuals, by country. Input is the compact form (capitals,
-// no separators) with the valid form of its country. Only algorithms published by the issuing
-// authority are included; for other countries the form alone is validated.
+// Check digits of tax identifiers of natural persons. Each function takes the compact form of a
+// number (upper case, no separators) in the format of its country. Only algorithms published by the
+// issuing authority are included; other countries are validated by format.
 import { isCpf } from '../accounts/checks.ts';
 
 type Check = (compact: string) => boolean;
 
 const digit = (text: string, at: number): number => text.charCodeAt(at) - 48;
 
-/** Sum of digit × weight over as many digits as there are weights, from `from` on. */
+/** Sum of digit × weight for all weights, starting with the digit at `from`. */
 const sumOf = (text: string, weights: readonly number[], from = 0): number =>
   weights.reduce((sum, weight, at) => sum + weight * digit(text, from + at), 0);
 
@@ -31,13 +31,13 @@ function mod11And10(text: string): boolean {
   return (11 - product) % 10 === digit(text, text.length - 1);
 }
 
-/** The last digit is the weighted sum of those before it, modulo 11 and then 10. */
+/** The last digit is the weighted sum of the other digits, modulo 11 and then modulo 10. */
 const mod11Then10 =
   (weights: readonly number[]): Check =>
   (text) =>
     (sumOf(text, weights) % 11) % 10 === digit(text, weights.length);
 
-/** The last digit is 11 less the weighted sum modulo 11; 10 and 11 stand for 0. */
+/** The last digit is 11 minus the weighted sum modulo 11. The results 10 and 11 become 0. */
 const complementOf11 =
   (weights: readonly number[]): Check =>
   (text) => {
@@ -51,7 +51,7 @@ const complementOf10 =
   (text) =>
     (10 - (sumOf(text, weights) % 10)) % 10 === digit(text, weights.length);
 
-/** Two passes of weights, as in Estonia and Lithuania; 10 in both stands for 0. */
+/** Estonia and Lithuania: a second set of weights applies if the first result is 10. */
 function baltic(text: string): boolean {
   const first = sumOf(text, [1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
   const second = sumOf(text, [3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
@@ -60,13 +60,13 @@ function baltic(text: string): boolean {
 
 function belgian(text: string): boolean {
   const [number, check] = [Number(text.slice(0, 9)), Number(text.slice(9))];
-  // For persons born since 2000 a 2 precedes the number.
+  // For persons born in 2000 or later, the number is prefixed with 2.
   return [number, 2_000_000_000 + number].some((each) => 97 - (each % 97) === check);
 }
 
 const SPANISH = 'TRWAGMYFPDXBNJZSQVHLCKE';
 
-/** DNI and NIE; for the letters K, L and M no check is published. */
+/** DNI and NIE. Numbers with the letters K, L and M have no published check. */
 function spanish(text: string): boolean {
   if (/^[KLM]/.test(text)) return true;
   const number = text.slice(0, 8).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter)));
@@ -75,7 +75,7 @@ function spanish(text: string): boolean {
 
 const FINNISH = '0123456789ABCDEFHJKLMNPRSTUVWXY';
 
-/** With or without the letter of the century. */
+/** With or without the century sign. */
 const finnish: Check = (text) =>
   FINNISH[Number(text.slice(0, 6) + text.slice(-4, -1)) % 31] === text.at(-1);
 
@@ -127,7 +127,7 @@ function russian(text: string): boolean {
   return mod11Then10(weights.slice(1))(text) && mod11Then10(weights)(text);
 }
 
-/** The number of a citizen; the ten-digit tax number of others is validated by form. */
+/** Number of a citizen, 11 digits. Other tax numbers have 10 digits and no check. */
 function turkish(text: string): boolean {
   if (text.length === 10) return true;
   const odd = sumOf(text, [1, 0, 1, 0, 1, 0, 1, 0, 1]);
@@ -160,7 +160,7 @@ function japanese(text: string): boolean {
   return (rest <= 1 ? 0 : 11 - rest) === digit(text, 11);
 }
 
-/** Nine digits; older numbers of eight digits are validated by form. */
+/** Nine digits. Older numbers have eight digits and no check. */
 const australian: Check = (text) =>
   text.length === 8 || sumOf(text, [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0;
 

@@ -3,22 +3,22 @@ import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
 import {
   compactTaxIdentifier,
-  hasUsNumbers,
-  holdsCheckDigits,
-  isTaxIdentifier,
-  neededIdentifier,
+  hasTaxIdentifierFormat,
+  hasValidCheckDigits,
+  requiredTaxIdentifier,
   TAX_IDENTIFIERS,
   type TaxIdentifier,
+  usesUsTaxIdentifiers,
 } from './tax-identifiers.ts';
 
 const rows = [...TAX_IDENTIFIERS];
 
 const HEAD = `# Tax identifiers
 
-The number by which each country identifies natural persons for tax, given as \`NON_US_TAX_ID\`
-with \`countryOfIssuance\`. Residents and citizens of the United States and its territories give
-an SSN or ITIN instead. The format is that of the number without blanks and separators, in
-capitals. A test makes this page from \`catalog/identity/tax-identifiers.ts\`:
+Tax identifiers of natural persons per country, for \`NON_US_TAX_ID\` with \`countryOfIssuance\`.
+Residents and citizens of the United States and its territories have an SSN or ITIN instead. The
+format applies to the number in upper case, without spaces and separators. A test generates this
+page from \`catalog/identity/tax-identifiers.ts\`:
 \`npm test -- server/src/catalog/identity/tax-identifiers.test.ts -u\`.
 `;
 
@@ -31,7 +31,7 @@ function page(): string {
   return [
     HEAD,
     section(
-      'A number in a format',
+      'Countries with a format',
       issued
         .filter(([, { example }]) => example)
         .map((row) => {
@@ -40,43 +40,40 @@ function page(): string {
         }),
     ),
     section(
-      'A number of 3 to 30 letters and digits',
+      'Countries without a format: 3 to 30 letters and digits',
       issued.filter(([, { example }]) => !example).map((row) => countryLine(row)),
     ),
     section(
-      'No number: an identity document is enough',
+      'Countries without tax identifiers: an identity document is sufficient',
       rows.filter(([, { isIssued }]) => !isIssued).map((row) => countryLine(row)),
     ),
   ].join('\n');
 }
 
-describe('the table of tax identifiers', () => {
-  it('has one row with a source for every country without US numbers', () => {
-    const codes = COUNTRY_CODES.filter((code) => !hasUsNumbers(code));
+describe('tax identifiers', () => {
+  it('have one row with a source for every country without US tax identifiers', () => {
+    const codes = COUNTRY_CODES.filter((code) => !usesUsTaxIdentifiers(code));
     expect(rows.map(([code]) => code)).toEqual(codes);
     for (const [, { name, source }] of rows) expect([name, source]).not.toContain('');
   });
 
-  it('is printed in the documentation', async () => {
+  it('are listed in the documentation', async () => {
     await expect(page()).toMatchFileSnapshot('../../../../docs/tax-identifiers.md');
   });
 
-  const exemplified = rows.flatMap(([code, { example }]) => (example ? [[code, example]] : []));
+  const examples = rows.flatMap(([code, { example }]) => (example ? [[code, example]] : []));
 
-  it.each(exemplified)('accepts the example of %s: %s', (code = '', example = '') => {
-    expect(isTaxIdentifier(code, example)).toBe(true);
-    expect(holdsCheckDigits(code, example)).toBe(true);
-    expect(isTaxIdentifier(code, compactTaxIdentifier(example).toLowerCase())).toBe(true);
+  it.each(examples)('accept the example of %s: %s', (code = '', example = '') => {
+    expect(hasTaxIdentifierFormat(code, example)).toBe(true);
+    expect(hasValidCheckDigits(code, example)).toBe(true);
+    expect(hasTaxIdentifierFormat(code, compactTaxIdentifier(example).toLowerCase())).toBe(true);
   });
 
-  it.each(rows.map(([code]) => code))(
-    'rejects asterisks, spaces and too many characters for %s',
-    (code) => {
-      for (const text of ['', '  ', '***-**-6789', '1'.repeat(31), '<1234567>']) {
-        expect([text, isTaxIdentifier(code, text)]).toEqual([text, false]);
-      }
-    },
-  );
+  it.each(rows.map(([code]) => code))('reject asterisks, spaces and long texts of %s', (code) => {
+    for (const text of ['', '  ', '***-**-6789', '1'.repeat(31), '<1234567>']) {
+      expect([text, hasTaxIdentifierFormat(code, text)]).toEqual([text, false]);
+    }
+  });
 
   it.each([
     ['DE', '06 095 742 719'],
@@ -88,18 +85,18 @@ describe('the table of tax identifiers', () => {
     ['CH', '755.1234.5678.97'],
     ['MX', 'VEC880326XXX'],
     ['IT', 'RSSMRA85F10A562S'],
-  ])('rejects the shape of %s: %s', (code, text) => {
-    expect(isTaxIdentifier(code, text)).toBe(false);
+  ])('reject the format of %s: %s', (code, text) => {
+    expect(hasTaxIdentifierFormat(code, text)).toBe(false);
   });
 
-  it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('rejects another last character for %s', (code) => {
+  it.each(Object.keys(TAX_IDENTIFIER_CHECKS))('reject another last character of %s', (code) => {
     const compact = compactTaxIdentifier(TAX_IDENTIFIERS.get(code)?.example ?? '');
     const at = code === 'IE' ? compact.length - 2 : compact.length - 1;
     const others = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
       .map((char) => compact.slice(0, at) + char + compact.slice(at + 1))
-      .filter((text) => text !== compact && isTaxIdentifier(code, text));
+      .filter((text) => text !== compact && hasTaxIdentifierFormat(code, text));
     expect(others.length).toBeGreaterThan(5);
-    expect(others.filter((text) => holdsCheckDigits(code, text))).toEqual([]);
+    expect(others.filter((text) => hasValidCheckDigits(code, text))).toEqual([]);
   });
 
   it.each([
@@ -114,19 +111,22 @@ describe('the table of tax identifiers', () => {
     ['SE', '19640823-3234'],
     ['CL', '11.111.111-1'],
     ['RE', '30 23 217 600 053'],
-  ])('accepts the other form of %s: %s', (code, text) => {
-    expect([isTaxIdentifier(code, text), holdsCheckDigits(code, text)]).toEqual([true, true]);
+  ])('accept the other format of %s: %s', (code, text) => {
+    expect([hasTaxIdentifierFormat(code, text), hasValidCheckDigits(code, text)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
-  it('accepts any number without a known format or check digits', () => {
-    expect(isTaxIdentifier('NG', 'NG-777-888')).toBe(true);
-    expect(holdsCheckDigits('NG', 'NG-777-888')).toBe(true);
-    expect(holdsCheckDigits('DE', 'no number')).toBe(true);
-    expect(isTaxIdentifier('ZZ', '123-45-6789')).toBe(true);
+  it('accept any number if no format is recorded', () => {
+    expect(hasTaxIdentifierFormat('NG', 'NG-777-888')).toBe(true);
+    expect(hasValidCheckDigits('NG', 'NG-777-888')).toBe(true);
+    expect(hasValidCheckDigits('DE', 'no number')).toBe(true);
+    expect(hasTaxIdentifierFormat('ZZ', '123-45-6789')).toBe(true);
   });
 });
 
-describe('neededIdentifier', () => {
+describe('requiredTaxIdentifier', () => {
   it.each([
     ['US', 'US', 'US'],
     ['US', 'DE', 'US'],
@@ -141,11 +141,11 @@ describe('neededIdentifier', () => {
     [undefined, undefined, 'NATIONAL'],
     [7, null, 'NATIONAL'],
     ['DE', 'ZZ', 'NATIONAL'],
-  ])('of a citizen of %s who lives in %s is %s', (nationality, residence, needed) => {
-    expect(neededIdentifier({ nationality, residence })).toBe(needed);
+  ])('of a citizen of %s resident in %s is %s', (nationality, residence, required) => {
+    expect(requiredTaxIdentifier({ nationality, residence })).toBe(required);
   });
 
-  it('is not needed in a few countries, all of which exist', () => {
+  it('is none in the listed countries only', () => {
     const none = rows.filter(([, row]) => !row.isIssued).map(([code]) => countryName(code));
     expect(none).toEqual([
       'United Arab Emirates',

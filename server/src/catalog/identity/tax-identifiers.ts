@@ -1,27 +1,28 @@
-// Tax identifiers of individuals by country, as data: name, example, form, and source. The form is
-// strict only if its publication is; other countries accept any letters and digits. Nationality and
-// residence determine which identifier a person has. Pure, and shared with the hosted page.
+// Tax identifiers of natural persons per country: name, example, format and source. A format is
+// strict only if the source defines it; other countries accept any letters and digits. Nationality
+// and residence determine which identifier is required. The hosted verification page shares this
+// file.
 import { COUNTRY_CODES, countryName } from './countries.ts';
 import { TAX_IDENTIFIER_CHECKS } from './tax-identifier-checks.ts';
 
 export interface TaxIdentifier {
-  /** Name of the number in the country. */
+  /** Local name of the number. */
   name: string;
-  /** Example in the usual notation; absent if no format is known. */
+  /** Example with the usual separators. Absent if no format is recorded. */
   example?: string;
-  /** Pattern of the compact form: capitals, without spaces and separators. */
+  /** Pattern of the compact form: upper case, without spaces and separators. */
   pattern: string;
-  /** False if residents, or residents without a business, receive no number. */
+  /** False if the country issues no number, or only to self-employed persons. */
   isIssued: boolean;
-  /** Source of this row. */
+  /** Publication of the data in this row. */
   source: string;
 }
 
-/** The United States and territories with US numbers. */
+/** The United States and the territories whose residents have US tax identifiers. */
 const US_TERRITORIES: readonly string[] = ['US', 'AS', 'GU', 'MP', 'PR', 'UM', 'VI'];
 
-/** Territories that use the number of another country. */
-const SAME_AS: Readonly<Record<string, string>> = {
+/** Issuing country, for territories whose residents have the number of another country. */
+const ISSUING_COUNTRY: Readonly<Record<string, string>> = {
   ...{ AX: 'FI', GL: 'DK', SJ: 'NO' },
   ...{ GF: 'FR', GP: 'FR', MQ: 'FR', RE: 'FR', YT: 'FR' },
 };
@@ -29,16 +30,16 @@ const SAME_AS: Readonly<Record<string, string>> = {
 const OECD = 'OECD, Tax Identification Numbers';
 const EU = 'European Commission, TIN';
 
-/** Separators in written numbers. */
+/** Separators that are not part of a number. */
 const SEPARATORS = /[\s.\-/()'’_]/g;
 
-const ANY = '^[\\p{L}\\p{N}&,]{3,30}$';
+const ANY_FORMAT = '^[\\p{L}\\p{N}&,]{3,30}$';
 const digits = (...counts: string[]): string => `^(${counts.map((n) => `\\d{${n}}`).join('|')})$`;
 
 type Row = readonly [name: string, example: string, pattern: string];
 
-/** Members of the EU, from the publications of the European Commission. */
-const OF_EU: Readonly<Record<string, Row>> = {
+/** Formats published by the European Commission. */
+const EU_ROWS: Readonly<Record<string, Row>> = {
   AT: ['Abgabenkontonummer', '93 173/6581', digits('9')],
   BE: ['Numéro national / Rijksregisternummer', '85.07.30-033.28', digits('11')],
   BG: ['Единен граждански номер (ЕГН)', '7523169263', digits('10')],
@@ -72,8 +73,8 @@ const OF_EU: Readonly<Record<string, Row>> = {
   SK: ['Rodné číslo / DIČ', '771116/7420', digits('9', '10')],
 };
 
-/** Jurisdictions that define the form on their page of the OECD's collection. */
-const OF_OECD: Readonly<Record<string, Row>> = {
+/** Formats published by the OECD. */
+const OECD_ROWS: Readonly<Record<string, Row>> = {
   AD: ['Número de Registre Tributari (NRT)', 'F-123456-Z', '^[A-Z]\\d{6}[A-Z]$'],
   AL: ['NIPT / national ID', 'I12345678A', '^[A-Z]\\d{8}[A-Z]$'],
   AR: ['CUIT / CUIL', '20-05536168-2', digits('11')],
@@ -103,8 +104,8 @@ const OF_OECD: Readonly<Record<string, Row>> = {
   ZA: ['Tax reference number', '0001339050', '^[01239]\\d{9}$'],
 };
 
-/** Countries whose authority, the last element, publishes the form. */
-const NATIONAL: Readonly<Record<string, readonly [...Row, authority: string]>> = {
+/** Formats published by a national authority. */
+const NATIONAL_ROWS: Readonly<Record<string, readonly [...Row, authority: string]>> = {
   KE: ['PIN', 'A123456789B', '^A\\d{9}[A-Z]$', 'Kenya Revenue Authority'],
   KZ: ['ЖСН / ИИН', '880131300123', digits('12'), 'State Revenue Committee of Kazakhstan'],
   PH: ['TIN', '123-456-789-000', '^\\d{9}(\\d{3,5})?$', 'Bureau of Internal Revenue, Philippines'],
@@ -114,59 +115,59 @@ const NATIONAL: Readonly<Record<string, readonly [...Row, authority: string]>> =
   VN: ['Mã số thuế', '8001234567', digits('10', '12', '13'), 'Vietnamese Department of Taxation'],
 };
 
-/** Listed by the OECD with several or changing forms, so the form is not validated. */
-const VARYING = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA PK SA
-SC SM SX TT UY VC WS`;
+/** Countries listed by the OECD whose format varies or has changed. Any format is accepted. */
+const WITHOUT_FORMAT = `AG AW BB BN BZ CK CN CO CR CW DM FO GD GG GH GI IM JE KN LB LC MH MS MU MY NR NU PA
+PK SA SC SM SX TT UY VC WS`;
 
 const IRS = 'IRS, list of jurisdictions that do not issue foreign TINs';
 const CRS = 'self-certification guidance on the Common Reporting Standard';
 
-/** Residents, or residents without a business, have no tax number: a document is sufficient. */
+/** Countries that issue no number, or only to self-employed persons, with the source. */
 const NOT_ISSUED: Readonly<Record<string, string>> = {
   ...{ AE: OECD, AI: OECD, BH: OECD, BS: OECD, KW: OECD },
   ...{ BM: IRS, KY: IRS, VG: IRS },
   ...{ MC: CRS, OM: CRS, QA: CRS, TC: CRS, VU: CRS },
 };
 
-const GENERAL = { name: 'Tax identification number', pattern: ANY };
+const GENERAL = { name: 'Tax identification number', pattern: ANY_FORMAT };
 
-const published = (publisher: string, code: string) => `${publisher}: ${countryName(code)}`;
+const sourceOf = (publisher: string, code: string) => `${publisher}: ${countryName(code)}`;
 
 const rowsOf = (rows: Readonly<Record<string, Row>>, publisher: string) =>
   Object.entries(rows).map(([code, [name, example, pattern]]): [string, TaxIdentifier] => [
     code,
-    { name, example, pattern, isIssued: true, source: published(publisher, code) },
+    { name, example, pattern, isIssued: true, source: sourceOf(publisher, code) },
   ]);
 
 const RECORDED = new Map<string, TaxIdentifier>([
-  ...rowsOf(OF_EU, EU),
-  ...rowsOf(OF_OECD, OECD),
-  ...Object.entries(NATIONAL).map(([code, row]): [string, TaxIdentifier] => {
+  ...rowsOf(EU_ROWS, EU),
+  ...rowsOf(OECD_ROWS, OECD),
+  ...Object.entries(NATIONAL_ROWS).map(([code, row]): [string, TaxIdentifier] => {
     const [name, example, pattern, source] = row;
     return [code, { name, example, pattern, isIssued: true, source }];
   }),
-  ...VARYING.split(/\s/).map((code): [string, TaxIdentifier] => [
+  ...WITHOUT_FORMAT.split(/\s/).map((code): [string, TaxIdentifier] => [
     code,
-    { ...GENERAL, isIssued: true, source: published(OECD, code) },
+    { ...GENERAL, isIssued: true, source: sourceOf(OECD, code) },
   ]),
   ...Object.entries(NOT_ISSUED).map(([code, source]): [string, TaxIdentifier] => [
     code,
-    { ...GENERAL, isIssued: false, source: published(source, code) },
+    { ...GENERAL, isIssued: false, source: sourceOf(source, code) },
   ]),
 ]);
 
 const UNRECORDED: TaxIdentifier = { ...GENERAL, isIssued: true, source: 'none recorded' };
 
-/** By country code, for residents without US numbers. */
+/** Tax identifiers by country code, without the United States and its territories. */
 export const TAX_IDENTIFIERS: ReadonlyMap<string, TaxIdentifier> = new Map(
   COUNTRY_CODES.filter((code) => !US_TERRITORIES.includes(code)).map((code) => [
     code,
-    RECORDED.get(SAME_AS[code] ?? code) ?? UNRECORDED,
+    RECORDED.get(ISSUING_COUNTRY[code] ?? code) ?? UNRECORDED,
   ]),
 );
 
-/** Whether residents of this country have US numbers. */
-export const hasUsNumbers = (country: unknown): boolean =>
+/** Whether residents of this country have US tax identifiers. */
+export const usesUsTaxIdentifiers = (country: unknown): boolean =>
   typeof country === 'string' && US_TERRITORIES.includes(country);
 
 export const compactTaxIdentifier = (text: string): string =>
@@ -175,39 +176,41 @@ export const compactTaxIdentifier = (text: string): string =>
 const PATTERNS = new Map<string, RegExp>();
 
 function patternOf(source: string): RegExp {
-  const known = PATTERNS.get(source) ?? new RegExp(source, 'u');
-  PATTERNS.set(source, known);
-  return known;
+  const compiled = PATTERNS.get(source) ?? new RegExp(source, 'u');
+  PATTERNS.set(source, compiled);
+  return compiled;
 }
 
-/** Whether a number has the form of its country. */
-export function isTaxIdentifier(country: string, text: string): boolean {
+/** Whether a number has the format of its country. */
+export function hasTaxIdentifierFormat(country: string, text: string): boolean {
   const { pattern } = TAX_IDENTIFIERS.get(country) ?? UNRECORDED;
   return patternOf(pattern).test(compactTaxIdentifier(text));
 }
 
 /**
- * Whether the check digits are valid, for a number of valid form in a country with check digits.
+ * False if a number has the format of its country but invalid check digits. True for a number in
+ * another format and for a country without check digits.
  */
-export function holdsCheckDigits(country: string, text: string): boolean {
-  if (!isTaxIdentifier(country, text)) return true;
-  const check = TAX_IDENTIFIER_CHECKS[SAME_AS[country] ?? country];
+export function hasValidCheckDigits(country: string, text: string): boolean {
+  if (!hasTaxIdentifierFormat(country, text)) return true;
+  const check = TAX_IDENTIFIER_CHECKS[ISSUING_COUNTRY[country] ?? country];
   return check?.(compactTaxIdentifier(text)) ?? true;
 }
 
-/** The identifier of a person: a US number, one of another country, or none. */
-type NeededIdentifier = 'US' | 'NATIONAL' | 'NONE';
+/** Required tax identifier: of the United States, of another country, or none. */
+type RequiredTaxIdentifier = 'US' | 'NATIONAL' | 'NONE';
 
 /**
- * US persons are citizens and residents. For others the country of residence decides, because it
- * issues the number; until it is known, the country of citizenship.
+ * Citizens and residents of the United States need a US identifier. For others the country of
+ * residence decides, because it issues the number. The country of citizenship decides while the
+ * residence is unknown.
  */
-export function neededIdentifier(person: {
+export function requiredTaxIdentifier(person: {
   nationality?: unknown;
   residence?: unknown;
-}): NeededIdentifier {
+}): RequiredTaxIdentifier {
   const { nationality, residence } = person;
-  if (hasUsNumbers(nationality) || hasUsNumbers(residence)) return 'US';
+  if (usesUsTaxIdentifiers(nationality) || usesUsTaxIdentifiers(residence)) return 'US';
   const country = residence ?? nationality;
   const row = typeof country === 'string' ? TAX_IDENTIFIERS.get(country) : undefined;
   return row && !row.isIssued ? 'NONE' : 'NATIONAL';

@@ -1,21 +1,22 @@
-// Findings of identity verifications: every type with its message and the documents that resolve it. The
-// completeness check, connectors and operators share these types.
-/** Subject of a finding: a field, missing data, a document, or the applicant. */
-type About = 'field' | 'absence' | 'document' | 'applicant';
+// Findings of identity verifications: each type with its message and the documents that resolve it.
+// The completeness check, connectors and operators share these types.
 
-interface Kind<Document extends string> {
-  about: About;
+/** Subject of a finding: a field, missing data, a document, or the applicant. */
+type FindingSubject = 'field' | 'missing-data' | 'document' | 'applicant';
+
+interface Definition<Document extends string> {
+  subject: FindingSubject;
   /** Message for the person who resolves it. Never contains entered data. */
   reason: string;
-  /** Documents of which one is sufficient. */
+  /** Document types of which one resolves the finding. */
   accepted?: readonly Document[];
 }
 
 const FINDINGS = {
-  MISSING_FIELD: { about: 'field', reason: 'This field is required.' },
-  INVALID_FIELD: { about: 'field', reason: 'This field has an invalid value.' },
+  MISSING_FIELD: { subject: 'field', reason: 'This field is required.' },
+  INVALID_FIELD: { subject: 'field', reason: 'This field has an invalid value.' },
   MISSING_LEGAL_PRESENCE_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A document about the formation of the business is required.',
     accepted: [
       'CERTIFICATE_OF_INCORPORATION',
@@ -25,7 +26,7 @@ const FINDINGS = {
     ],
   },
   MISSING_CONTROL_STRUCTURE_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A document about the control structure of the business is required.',
     accepted: [
       'DIRECTOR_REGISTRY',
@@ -35,12 +36,12 @@ const FINDINGS = {
     ],
   },
   MISSING_OWNERSHIP_STRUCTURE_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A document about the ownership of the business is required.',
     accepted: ['SHAREHOLDER_REGISTER', 'TRUST_AGREEMENT', 'PARTNERSHIP_AGREEMENT'],
   },
   MISSING_PROOF_OF_ADDRESS_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A proof of address is required.',
     accepted: [
       'UTILITY_BILL',
@@ -52,56 +53,59 @@ const FINDINGS = {
     ],
   },
   MISSING_IDENTITY_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'An identity document is required.',
     accepted: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],
   },
   MISSING_GOOD_STANDING_DOCUMENT: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A certificate of good standing is required.',
     accepted: ['GOOD_STANDING_CERTIFICATE'],
   },
-  MISSING_BENEFICIAL_OWNER: { about: 'absence', reason: 'A beneficial owner is required.' },
+  MISSING_BENEFICIAL_OWNER: { subject: 'missing-data', reason: 'A beneficial owner is required.' },
   MISSING_CONTROL_PERSON: {
-    about: 'absence',
+    subject: 'missing-data',
     reason: 'A person with the role CONTROL_PERSON is required.',
   },
-  INVALID_DOCUMENT: { about: 'document', reason: 'The document is not valid.' },
-  EXPIRED_DOCUMENT: { about: 'document', reason: 'The document has expired.' },
+  INVALID_DOCUMENT: { subject: 'document', reason: 'The document is not valid.' },
+  EXPIRED_DOCUMENT: { subject: 'document', reason: 'The document has expired.' },
   POOR_QUALITY_DOCUMENT: {
-    about: 'document',
+    subject: 'document',
     reason: 'The image quality of the document is too low.',
   },
   SUSPECTED_FRAUD_DOCUMENT: {
-    about: 'document',
+    subject: 'document',
     reason: 'The authenticity of the document could not be confirmed.',
   },
   WRONG_DOCUMENT_TYPE: {
-    about: 'document',
+    subject: 'document',
     reason: 'The document does not match its stated type.',
   },
-  INCOMPLETE_DOCUMENT: { about: 'document', reason: 'The document is incomplete.' },
-  UNREADABLE_DOCUMENT: { about: 'document', reason: 'The file cannot be read.' },
+  INCOMPLETE_DOCUMENT: { subject: 'document', reason: 'The document is incomplete.' },
+  UNREADABLE_DOCUMENT: { subject: 'document', reason: 'The file cannot be read.' },
   DOCUMENT_VERIFICATION_FAILED: {
-    about: 'document',
+    subject: 'document',
     reason: 'The document could not be verified.',
   },
   APPLICANT_SANCTIONED: {
-    about: 'applicant',
+    subject: 'applicant',
     reason: 'The applicant matches a sanctions list entry.',
   },
-  APPLICANT_FRAUD: { about: 'applicant', reason: 'Fraud was suspected.' },
-  APPLICANT_CRIMINAL_RECORD: { about: 'applicant', reason: 'The applicant has a criminal record.' },
-  APPLICANT_REJECTED: { about: 'applicant', reason: 'The applicant was rejected.' },
-} as const satisfies Record<string, Kind<string>>;
+  APPLICANT_FRAUD: { subject: 'applicant', reason: 'Fraud was suspected.' },
+  APPLICANT_CRIMINAL_RECORD: {
+    subject: 'applicant',
+    reason: 'The applicant has a criminal record.',
+  },
+  APPLICANT_REJECTED: { subject: 'applicant', reason: 'The applicant was rejected.' },
+} as const satisfies Record<string, Definition<string>>;
 
 export type FindingType = keyof typeof FINDINGS;
-type Accepting = Extract<(typeof FINDINGS)[FindingType], { accepted: unknown }>;
-type FindingKind = Kind<Accepting['accepted'][number]>;
+type FindingWithDocuments = Extract<(typeof FINDINGS)[FindingType], { accepted: unknown }>;
+type FindingDefinition = Definition<FindingWithDocuments['accepted'][number]>;
 
 export const FINDING_TYPES = Object.keys(FINDINGS) as FindingType[];
 
-/** Whether a text is a type of finding. */
-export const isFindingType = (word: string): word is FindingType => Object.hasOwn(FINDINGS, word);
+/** Whether a text is a finding type. */
+export const isFindingType = (text: string): text is FindingType => Object.hasOwn(FINDINGS, text);
 
-export const findingKind = (type: FindingType): FindingKind => FINDINGS[type];
+export const findingKind = (type: FindingType): FindingDefinition => FINDINGS[type];

@@ -6,13 +6,13 @@ import { exampleOf } from '../accounts/account-examples.ts';
 import { railsOf } from '../accounts/account-info.ts';
 import { isAccountType } from '../accounts/account-types.ts';
 import { CURRENCIES } from '../currencies/currencies.ts';
-import { PAY_IN_TYPES, PaymentInstructions, payInForms } from './payment-instructions.ts';
+import { PAY_IN_TYPES, PaymentInstructions, payInTypesOf } from './payment-instructions.ts';
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
 const check = ajv.compile(toAjv(PaymentInstructions));
 
-function complaints(accountOrWalletInfo: unknown): string[] {
+function violations(accountOrWalletInfo: unknown): string[] {
   check({ accountOrWalletInfo });
   return (check.errors ?? [])
     .filter((error) => error.keyword !== 'if')
@@ -23,15 +23,15 @@ function complaints(accountOrWalletInfo: unknown): string[] {
     });
 }
 
-/** Coordinates of a form that is derived from an account type. */
-function coordinates(type: string): Record<string, unknown> {
+/** Details of a pay-in type that is derived from an account type. */
+function detailsOf(type: string): Record<string, unknown> {
   if (!isAccountType(type)) throw new Error(type);
   const { beneficiary: _, vaspName: _v, ...fields } = exampleOf(type);
   return { ...fields, paymentRails: railsOf(exampleOf(type)) };
 }
 
 describe('PaymentInstructions', () => {
-  it('has the forty-nine forms of the specification', () => {
+  it('has the 49 pay-in types of the specification', () => {
     expect(PAY_IN_TYPES).toHaveLength(49);
     expect(new Set(PAY_IN_TYPES).size).toBe(49);
     for (const type of ['ARS_ACCOUNT', 'BITCOIN_L1', 'EMBEDDED_WALLET', 'LIGHTNING']) {
@@ -42,29 +42,29 @@ describe('PaymentInstructions', () => {
     }
   });
 
-  const usual = PAY_IN_TYPES.filter(
+  const derived = PAY_IN_TYPES.filter(
     (type) => /_ACCOUNT$/.test(type) && !/^(ARS|BRL|COP|INR|SWIFT)_/.test(type),
   );
 
-  it.each(usual)('%s: its account fields, its rails and a reference', (type) => {
-    const info = coordinates(type);
-    expect(complaints({ ...info, reference: 'R1' })).toEqual([]);
-    expect(complaints(info)).toEqual(['reference required']);
+  it.each(derived)('%s has its account fields, its rails and a reference', (type) => {
+    const info = detailsOf(type);
+    expect(violations({ ...info, reference: 'R1' })).toEqual([]);
+    expect(violations(info)).toEqual(['reference required']);
     const { paymentRails: _, ...bare } = info;
-    expect(complaints({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
+    expect(violations({ ...bare, reference: 'R1' })).toEqual(['paymentRails required']);
   });
 
-  it('INR requires no reference, SWIFT the account holder instead', () => {
-    expect(complaints(coordinates('INR_ACCOUNT'))).toEqual([]);
-    const swift = coordinates('SWIFT_ACCOUNT');
-    expect(complaints(swift)).toEqual(['accountHolderName required']);
+  it('INR requires no reference, and SWIFT requires the account holder instead', () => {
+    expect(violations(detailsOf('INR_ACCOUNT'))).toEqual([]);
+    const swift = detailsOf('SWIFT_ACCOUNT');
+    expect(violations(swift)).toEqual(['accountHolderName required']);
     const bank = { accountHolderName: 'Platform FBO A', bankAddress: '1 Street' };
-    expect(complaints({ ...swift, ...bank })).toEqual([]);
-    expect(complaints({ ...swift, ...bank, bankAddress: 'x'.repeat(1025) })).toEqual([
+    expect(violations({ ...swift, ...bank })).toEqual([]);
+    expect(violations({ ...swift, ...bank, bankAddress: 'x'.repeat(1025) })).toEqual([
       '/bankAddress maxLength',
     ]);
-    const usd = { ...coordinates('USD_ACCOUNT'), reference: 'R', bankAddress: 'x'.repeat(256) };
-    expect(complaints(usd)).toEqual(['/bankAddress maxLength']);
+    const usd = { ...detailsOf('USD_ACCOUNT'), reference: 'R', bankAddress: 'x'.repeat(256) };
+    expect(violations(usd)).toEqual(['/bankAddress maxLength']);
   });
 
   it.each([
@@ -77,10 +77,12 @@ describe('PaymentInstructions', () => {
     ['EMBEDDED_WALLET', { payloadToSign: '{}' }, 'payloadToSign'],
     ['SOLANA_WALLET', { address: 'So1', assetType: 'USDT' }, 'address'],
     ['TRON_WALLET', { address: 'TR7' }, 'address'],
-  ])('%s has its own form', (accountType, form, needed) => {
-    expect(complaints({ accountType, ...form })).toEqual([]);
-    const without = Object.fromEntries(Object.entries(form).filter(([name]) => name !== needed));
-    expect(complaints({ accountType, ...without })).toEqual([`${needed} required`]);
+  ])('%s has its own fields', (accountType, fields, required) => {
+    expect(violations({ accountType, ...fields })).toEqual([]);
+    const without = Object.fromEntries(
+      Object.entries(fields).filter(([name]) => name !== required),
+    );
+    expect(violations({ accountType, ...without })).toEqual([`${required} required`]);
   });
 
   it.each([
@@ -90,27 +92,27 @@ describe('PaymentInstructions', () => {
     ['POLYGON_WALLET', ['USDC']],
     ['TRON_WALLET', ['USDT']],
     ['PLASMA_WALLET', ['USDT']],
-  ])('%s carries %o', (accountType, assets) => {
+  ])('%s supports %o', (accountType, assets) => {
     for (const assetType of ['USDC', 'USDT', 'BTC']) {
       const expected = assets.includes(assetType) ? [] : ['/assetType enum'];
-      expect(complaints({ accountType, address: 'a', assetType })).toEqual(expected);
+      expect(violations({ accountType, address: 'a', assetType })).toEqual(expected);
     }
   });
 
-  it('is one component with a branch each', () => {
+  it('has one component per pay-in type', () => {
     const components: Record<string, unknown> = {};
     toOpenApi(PaymentInstructions, components);
     expect(Object.keys(components).filter((name) => name.endsWith('PayIn'))).toHaveLength(49);
   });
 });
 
-describe('payInForms', () => {
-  it('names forms that exist and take the currency', () => {
+describe('payInTypesOf', () => {
+  it('returns existing pay-in types', () => {
     for (const { code } of CURRENCIES) {
-      for (const form of payInForms(code)) expect(PAY_IN_TYPES).toContain(form);
+      for (const type of payInTypesOf(code)) expect(PAY_IN_TYPES).toContain(type);
     }
-    expect(payInForms('EUR')).toEqual(['EUR_ACCOUNT']);
-    expect(payInForms('USDB')).toEqual(['SPARK_WALLET']);
-    expect(payInForms('KES')).toEqual([]);
+    expect(payInTypesOf('EUR')).toEqual(['EUR_ACCOUNT']);
+    expect(payInTypesOf('USDB')).toEqual(['SPARK_WALLET']);
+    expect(payInTypesOf('KES')).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-// Payment instructions for deposits to an internal account: bank coordinates, a wallet address, an
-// invoice, a QR code. Most forms are derived from the account type of the currency with rails and a
-// reference added; the others are defined here.
+// Payment instructions for funding an account or a quote: bank details, wallet address, invoice or
+// QR code. Most pay-in types have the fields of an external account type, with rails and a
+// reference added, and are derived from its row. The other pay-in types are defined in this file.
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
@@ -17,8 +17,8 @@ const bankName = text('Name of the bank.', { minLength: 1, maxLength: 255 });
 const bankAddress = (maxLength: number) =>
   optional(text('Address of the bank in one line.', { minLength: 1, maxLength }));
 
-/** Fields that replace the required reference in the form of a currency. */
-const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
+/** Properties that replace the required reference, which is the default. */
+const ADDED_PROPERTIES: Readonly<Partial<Record<AccountType, Properties>>> = {
   USD_ACCOUNT: {
     reference,
     accountHolderName: optional(accountHolderName),
@@ -41,8 +41,8 @@ const BESIDE: Readonly<Partial<Record<AccountType, Properties>>> = {
 
 const address = text('Address to which the funds are sent.');
 
-/** Forms with fields of their own. */
-const OWN: Readonly<Record<string, { title: string; properties: Properties }>> = {
+/** Pay-in types that are not derived from an account type. */
+const CUSTOM_TYPES: Readonly<Record<string, { title: string; properties: Properties }>> = {
   BRL_ACCOUNT: {
     title: 'PIX code',
     properties: {
@@ -92,7 +92,7 @@ const OWN: Readonly<Record<string, { title: string; properties: Properties }>> =
   },
 };
 
-/** Bank account types without deposits, and a chain on which no deposits are collected. */
+/** Account types that do not support pay-ins. */
 const NO_PAY_IN: ReadonlySet<string> = new Set([
   'ILS_ACCOUNT',
   'TRY_ACCOUNT',
@@ -101,18 +101,22 @@ const NO_PAY_IN: ReadonlySet<string> = new Set([
 ]);
 
 const derivedTypes = (Object.keys(ACCOUNT_TYPE_ROWS) as AccountType[]).filter(
-  (type) => !NO_PAY_IN.has(type) && !Object.hasOwn(OWN, type),
+  (type) => !NO_PAY_IN.has(type) && !Object.hasOwn(CUSTOM_TYPES, type),
 );
 
-export const PAY_IN_TYPES: readonly string[] = [...derivedTypes, ...Object.keys(OWN)];
+export const PAY_IN_TYPES: readonly string[] = [...derivedTypes, ...Object.keys(CUSTOM_TYPES)];
 
-function derived(type: AccountType) {
+function derivedSchema(type: AccountType) {
   const row = ACCOUNT_TYPE_ROWS[type];
   const fields = fieldProperties(row);
   const properties =
     row.kind === 'wallet'
       ? { ...fields, assetType: optional(oneOf(row.currencies, { description: 'Asset to send.' })) }
-      : { ...fields, paymentRails: railsProperty(row), ...(BESIDE[type] ?? { reference }) };
+      : {
+          ...fields,
+          paymentRails: railsProperty(row),
+          ...(ADDED_PROPERTIES[type] ?? { reference }),
+        };
   return Type.Object(properties, { title: typeTitle(type, row) });
 }
 
@@ -121,23 +125,23 @@ const PaymentAccountType = named(
   oneOf(PAY_IN_TYPES, { description: 'Type of the account or address. It determines the fields.' }),
 );
 
-/** Payment instructions in the API. */
+/** Account or address for a payment, as returned by the API. */
 export interface PaymentAccountInfo {
   accountType: string;
   [field: string]: unknown;
 }
 
 const branches = Object.fromEntries([
-  ...derivedTypes.map((type) => [type, named(`${pascal(type)}PayIn`, derived(type))]),
-  ...Object.entries(OWN).map(([type, { title, properties }]) => [
+  ...derivedTypes.map((type) => [type, named(`${pascal(type)}PayIn`, derivedSchema(type))]),
+  ...Object.entries(CUSTOM_TYPES).map(([type, { title, properties }]) => [
     type,
     named(`${pascal(type)}PayIn`, Type.Object(properties, { title })),
   ]),
 ]) as Record<string, TSchema>;
 
-/** Whether payers add a reference in this form. */
-export const takesReference = (form: string): boolean =>
-  'reference' in (branches[form]?.properties ?? {});
+/** Whether a pay-in type has a payment reference. */
+export const takesReference = (payInType: string): boolean =>
+  'reference' in (branches[payInType]?.properties ?? {});
 
 export const PaymentInstructions = named(
   'PaymentInstructions',
@@ -165,8 +169,8 @@ export const PaymentInstructions = named(
 );
 export type PaymentInstructions = Static<typeof PaymentInstructions>;
 
-/** Forms by currency, the preferred one first; other currencies cannot be deposited. */
-const PAY_IN: Readonly<Record<string, readonly string[]>> = {
+/** Pay-in types per currency, preferred first. Other currencies do not support pay-ins. */
+const PAY_IN_TYPES_BY_CURRENCY: Readonly<Record<string, readonly string[]>> = {
   USD: ['USD_ACCOUNT'],
   EUR: ['EUR_ACCOUNT'],
   GBP: ['GBP_ACCOUNT'],
@@ -178,4 +182,5 @@ const PAY_IN: Readonly<Record<string, readonly string[]>> = {
   USDB: ['SPARK_WALLET'],
 };
 
-export const payInForms = (currency: string): readonly string[] => PAY_IN[currency] ?? [];
+export const payInTypesOf = (currency: string): readonly string[] =>
+  PAY_IN_TYPES_BY_CURRENCY[currency] ?? [];

@@ -1,4 +1,4 @@
-// Purposes of payments as defined by rails and regulators, and the corridors that require one.
+// Purposes of payment for rails and regulators, and the currencies that require one.
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const PURPOSES_OF_PAYMENT = [
@@ -25,9 +25,9 @@ export const PurposeOfPayment = named(
   oneOf(PURPOSES_OF_PAYMENT, { description: 'Purpose of the payment.' }),
 );
 
-// The central bank of India requires a purpose code for every inward remittance.
-const PURPOSE_NEEDED: ReadonlySet<string> = new Set(['INR']);
+// The Reserve Bank of India requires a purpose code for every inward remittance.
+const PURPOSE_REQUIRED: ReadonlySet<string> = new Set(['INR']);
 
 /** Whether a payout in this currency requires a purpose. */
-export const needsPurpose = (destinationCurrency: string): boolean =>
-  PURPOSE_NEEDED.has(destinationCurrency);
+export const requiresPurpose = (destinationCurrency: string): boolean =>
+  PURPOSE_REQUIRED.has(destinationCurrency);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseRail, isRail, PAYMENT_RAILS, RAILS } from './rails.ts';
 
 describe('rails', () => {
-  it('each have a row', () => {
+  it('have properties each', () => {
     expect(Object.keys(RAILS).sort()).toEqual([...PAYMENT_RAILS].sort());
     for (const rail of Object.values(RAILS)) {
       expect(rail.settlementSeconds).toBeGreaterThan(0);
@@ -11,7 +11,7 @@ describe('rails', () => {
     expect([isRail('PIX'), isRail('pix'), isRail('toString')]).toEqual([true, false, false]);
   });
 
-  it('support recalls only on ACH and wire', () => {
+  it('allow cancellation only for ACH and wire', () => {
     expect(PAYMENT_RAILS.filter((rail) => RAILS[rail].cancellable)).toEqual(['ACH', 'WIRE']);
     expect(RAILS.ACH.settlementSeconds).toBe(86_400);
   });
@@ -26,7 +26,7 @@ describe('chooseRail', () => {
     expect(chooseRail([])).toBeUndefined();
   });
 
-  it('excludes rails that do not permit the amount and does not reorder its input', () => {
+  it('excludes rails that are not allowed, and does not reorder its input', () => {
     const rails = ['ACH', 'WIRE', 'RTP'] as const;
     expect(chooseRail(rails, (rail) => RAILS[rail].maxUsd > 10_000_000n)).toBe('WIRE');
     expect(rails).toEqual(['ACH', 'WIRE', 'RTP']);

@@ -1,5 +1,5 @@
-// Payment rails: names, expected times of arrival, relative costs, and whether a payment can be recalled.
-// Times are estimates, not guarantees.
+// Payment rails: name, estimated settlement time, relative cost, amount limit, and whether a
+// payment can be cancelled.
 import { named, oneOf } from '../../kernel/schema.ts';
 
 export const PAYMENT_RAILS = [
@@ -35,24 +35,24 @@ export const PaymentRail = named(
   oneOf(PAYMENT_RAILS, { description: 'Payment rail.' }),
 );
 
-interface RailFact {
+interface RailProperties {
   readonly name: string;
-  /** Usual time from sending to arrival, in seconds. */
+  /** Typical time from submission to settlement, in seconds. It is an estimate. */
   readonly settlementSeconds: number;
-  /** Arrives within a minute, at any hour. */
+  /** Whether payments settle within a minute at any time. */
   readonly instant: boolean;
-  /** Rank by cost, 1 is the cheapest; used by the automatic choice. */
+  /** Rank by cost for the automatic selection. 1 is the cheapest. */
   readonly costRank: number;
-  /** A payment can be recalled until it settles. */
+  /** Whether a payment can be cancelled before settlement. */
   readonly cancellable: boolean;
-  /** Maximum payment in whole US dollars; converted at the reference rate. */
+  /** Maximum amount of a payment in whole US dollars, converted at the reference rate. */
   readonly maxUsd: bigint;
 }
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailFact => ({
+const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailProperties => ({
   name,
   settlementSeconds: 10,
   instant: true,
@@ -61,7 +61,7 @@ const instant = (name: string, costRank: number, maxUsd = 10_000_000n): RailFact
   maxUsd,
 });
 
-const slow = (name: string, settlementSeconds: number, costRank: number): RailFact => ({
+const slow = (name: string, settlementSeconds: number, costRank: number): RailProperties => ({
   name,
   settlementSeconds,
   instant: false,
@@ -70,7 +70,7 @@ const slow = (name: string, settlementSeconds: number, costRank: number): RailFa
   maxUsd: 10_000_000n,
 });
 
-export const RAILS: Readonly<Record<PaymentRail, RailFact>> = {
+export const RAILS: Readonly<Record<PaymentRail, RailProperties>> = {
   ACH: { ...slow('ACH', DAY, 1), cancellable: true },
   ACH_COLOMBIA: slow('ACH Colombia', DAY, 2),
   BANK_TRANSFER: slow('Local bank transfer', DAY, 4),
@@ -99,14 +99,14 @@ export const RAILS: Readonly<Record<PaymentRail, RailFact>> = {
 export const isRail = (text: string): text is PaymentRail => Object.hasOwn(RAILS, text);
 
 /**
- * The rail if the sender names none: the cheapest instant rail that permits the amount, otherwise
- * the cheapest. `admits` returns whether a rail permits the amount.
+ * Rail of a payment without a requested rail: the cheapest instant rail, or else the cheapest one.
+ * Rails that are not allowed are excluded. Undefined if none remains.
  */
 export function chooseRail(
   rails: readonly PaymentRail[],
-  admits: (rail: PaymentRail) => boolean = () => true,
+  isAllowed: (rail: PaymentRail) => boolean = () => true,
 ): PaymentRail | undefined {
-  const open = rails.filter(admits);
+  const allowed = rails.filter(isAllowed);
   const order = (rail: PaymentRail) => (RAILS[rail].instant ? 0 : 100) + RAILS[rail].costRank;
-  return open.sort((a, b) => order(a) - order(b))[0];
+  return allowed.sort((a, b) => order(a) - order(b))[0];
 }

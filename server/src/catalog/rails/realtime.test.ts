@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { CURRENCIES, findCurrency } from '../currencies/currencies.ts';
 import { PAY_IN_TYPES } from './payment-instructions.ts';
 import { RAILS } from './rails.ts';
-import { REALTIME_FIAT, realtimeWays } from './realtime.ts';
+import { REALTIME_FIAT, realtimeFundingOf } from './realtime.ts';
 
-describe('realtimeWays', () => {
-  it('needs no network for fiat currencies', () => {
-    expect(realtimeWays('USD')).toEqual({
+describe('realtimeFundingOf', () => {
+  it('returns fiat currencies without a network', () => {
+    expect(realtimeFundingOf('USD')).toEqual({
       isCrypto: false,
       networks: [],
-      forms: ['USD_ACCOUNT'],
+      payInTypes: ['USD_ACCOUNT'],
       ttlMs: 900_000,
     });
-    for (const code of ['KES', 'JPY', 'XYZ', '']) expect(realtimeWays(code)).toBeUndefined();
+    for (const code of ['KES', 'JPY', 'XYZ', '']) expect(realtimeFundingOf(code)).toBeUndefined();
   });
 
   it.each([
@@ -24,12 +24,16 @@ describe('realtimeWays', () => {
     ['BTC', 'SPARK', ['SPARK_WALLET'], 300_000],
     ['BTC', 'LIGHTNING', ['LIGHTNING'], 120_000],
     ['BTC', 'BITCOIN', ['BITCOIN_L1'], 900_000],
-  ])('%s over %s: %j for %d ms', (currency, network, forms, ttlMs) => {
-    expect(realtimeWays(currency, network)).toMatchObject({ isCrypto: true, forms, ttlMs });
+  ])('%s over %s: %j for %d ms', (currency, network, payInTypes, ttlMs) => {
+    expect(realtimeFundingOf(currency, network)).toMatchObject({
+      isCrypto: true,
+      payInTypes,
+      ttlMs,
+    });
   });
 
-  it('lists the networks of each digital asset', () => {
-    const networks = (code: string) => realtimeWays(code)?.networks;
+  it('returns the networks of each digital asset', () => {
+    const networks = (code: string) => realtimeFundingOf(code)?.networks;
     expect(networks('USDC')).toEqual(['SOLANA', 'BASE', 'POLYGON', 'ETHEREUM']);
     expect(networks('USDT')).toEqual(['TRON', 'ETHEREUM', 'SOLANA', 'PLASMA']);
     expect(networks('BTC')).toEqual(['SPARK', 'LIGHTNING', 'BITCOIN']);
@@ -39,10 +43,10 @@ describe('realtimeWays', () => {
     }
   });
 
-  it('uses instant rails only for fiat currencies, in existing forms', () => {
-    for (const [code, { form, rails }] of Object.entries(REALTIME_FIAT)) {
+  it('has existing pay-in types and instant rails only for fiat currencies', () => {
+    for (const [code, { payInType, rails }] of Object.entries(REALTIME_FIAT)) {
       expect(findCurrency(code)?.kind).toBe('fiat');
-      expect(PAY_IN_TYPES).toContain(form);
+      expect(PAY_IN_TYPES).toContain(payInType);
       for (const rail of rails) expect(RAILS[rail].instant, rail).toBe(true);
     }
   });

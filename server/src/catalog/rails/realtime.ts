@@ -1,18 +1,22 @@
-// Funding of a payment within minutes, for quotes with a REALTIME_FUNDING source: currencies, rails
-// or networks, and validity of the quote. Slow rails such as ACH are excluded. Networks follow from
-// the forms in which a digital asset is collected.
+// Real-time funding of quotes: currencies, rails or networks, and the validity of the quote until
+// the funds arrive. Slow rails such as ACH are excluded. The networks of a digital asset are
+// derived from its pay-in types.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../accounts/account-types.ts';
 import { findCurrency } from '../currencies/currencies.ts';
-import { payInForms } from './payment-instructions.ts';
+import { payInTypesOf } from './payment-instructions.ts';
 import type { PaymentRail } from './rails.ts';
 
-export interface RealtimeWays {
+export interface RealtimeFunding {
   readonly isCrypto: boolean;
-  /** Networks, one of which a digital asset requires; empty for fiat currencies. */
+  /**
+   * Networks for a digital asset, of which the quote must specify one. Empty for fiat currencies.
+   */
   readonly networks: readonly string[];
-  /** Forms for the requested network; empty for an unsupported network. */
-  readonly forms: readonly string[];
-  /** Validity of the quote while funds are awaited. */
+  /**
+   * Pay-in types for the payer. For a digital asset those of `network`, or none for another one.
+   */
+  readonly payInTypes: readonly string[];
+  /** Validity of a quote in milliseconds. */
   readonly ttlMs: number;
 }
 
@@ -20,56 +24,58 @@ const MINUTE = 60_000;
 
 /** Validity of a quote that needs no action in a banking app. */
 export const QUOTE_TTL_MS = 5 * MINUTE;
-/** The payer must confirm in a banking app. */
+/** Validity of a quote that the payer funds from a bank account, with confirmation in an app. */
 const BANK_TTL_MS = 15 * MINUTE;
-/** An invoice reserves liquidity along its route, so it is short; a block takes ten minutes. */
+/** A Lightning payment locks liquidity until it settles. A Bitcoin block takes ten minutes. */
 const NETWORK_TTL_MS: Readonly<Record<string, number>> = {
   LIGHTNING: 2 * MINUTE,
   BITCOIN: 15 * MINUTE,
 };
 
-interface FiatWay {
-  readonly form: string;
-  /** Absent if the form has no field for rails. */
+interface FiatFunding {
+  readonly payInType: string;
+  /** Empty if the pay-in type has no field for rails. */
   readonly rails: readonly PaymentRail[];
 }
 
-/** Rails by fiat currency that settle within minutes at any hour. */
-export const REALTIME_FIAT: Readonly<Record<string, FiatWay>> = {
-  USD: { form: 'USD_ACCOUNT', rails: ['RTP', 'FEDNOW'] },
-  EUR: { form: 'EUR_ACCOUNT', rails: ['SEPA_INSTANT'] },
-  GBP: { form: 'GBP_ACCOUNT', rails: ['FASTER_PAYMENTS'] },
-  MXN: { form: 'MXN_ACCOUNT', rails: ['SPEI'] },
-  BRL: { form: 'BRL_ACCOUNT', rails: ['PIX'] },
-  COP: { form: 'COP_ACCOUNT', rails: ['BRE_B'] },
-  ARS: { form: 'ARS_ACCOUNT', rails: [] },
-  INR: { form: 'INR_ACCOUNT', rails: ['UPI'] },
-  SGD: { form: 'SGD_ACCOUNT', rails: ['PAYNOW', 'FAST'] },
+/** Fiat currencies with rails that settle within minutes at any time. */
+export const REALTIME_FIAT: Readonly<Record<string, FiatFunding>> = {
+  USD: { payInType: 'USD_ACCOUNT', rails: ['RTP', 'FEDNOW'] },
+  EUR: { payInType: 'EUR_ACCOUNT', rails: ['SEPA_INSTANT'] },
+  GBP: { payInType: 'GBP_ACCOUNT', rails: ['FASTER_PAYMENTS'] },
+  MXN: { payInType: 'MXN_ACCOUNT', rails: ['SPEI'] },
+  BRL: { payInType: 'BRL_ACCOUNT', rails: ['PIX'] },
+  COP: { payInType: 'COP_ACCOUNT', rails: ['BRE_B'] },
+  ARS: { payInType: 'ARS_ACCOUNT', rails: [] },
+  INR: { payInType: 'INR_ACCOUNT', rails: ['UPI'] },
+  SGD: { payInType: 'SGD_ACCOUNT', rails: ['PAYNOW', 'FAST'] },
 };
 
-/** Forms without an account type. */
-const OWN_NETWORK: Readonly<Record<string, string>> = {
+/** Networks of pay-in types whose account type has no network. */
+const NETWORK_OF_CUSTOM_TYPE: Readonly<Record<string, string>> = {
   LIGHTNING: 'LIGHTNING',
   BITCOIN_L1: 'BITCOIN',
 };
 
-function networkOf(form: string): string | undefined {
-  if (OWN_NETWORK[form]) return OWN_NETWORK[form];
-  return isAccountType(form) ? ACCOUNT_TYPE_ROWS[form].network : undefined;
+function networkOf(payInType: string): string | undefined {
+  if (NETWORK_OF_CUSTOM_TYPE[payInType]) return NETWORK_OF_CUSTOM_TYPE[payInType];
+  return isAccountType(payInType) ? ACCOUNT_TYPE_ROWS[payInType].network : undefined;
 }
 
-/** Undefined for a currency that does not settle within minutes. */
-export function realtimeWays(currency: string, network?: string): RealtimeWays | undefined {
+/** Undefined for a currency without real-time funding. */
+export function realtimeFundingOf(currency: string, network?: string): RealtimeFunding | undefined {
   const fiat = REALTIME_FIAT[currency];
   if (fiat) {
-    return { isCrypto: false, networks: [], forms: [fiat.form], ttlMs: BANK_TTL_MS };
+    return { isCrypto: false, networks: [], payInTypes: [fiat.payInType], ttlMs: BANK_TTL_MS };
   }
   if (findCurrency(currency)?.kind !== 'crypto') return undefined;
-  const forms = payInForms(currency);
+  const payInTypes = payInTypesOf(currency);
   return {
     isCrypto: true,
-    networks: forms.flatMap((form) => networkOf(form) ?? []),
-    forms: forms.filter((form) => network !== undefined && networkOf(form) === network),
+    networks: payInTypes.flatMap((payInType) => networkOf(payInType) ?? []),
+    payInTypes: payInTypes.filter(
+      (payInType) => network !== undefined && networkOf(payInType) === network,
+    ),
     ttlMs: NETWORK_TTL_MS[network ?? ''] ?? QUOTE_TTL_MS,
   };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readUma, umaAddresses } from './uma-address.ts';
+import { parseUmaAddress, parseUmaAddresses } from './uma-address.ts';
 
-describe('readUma', () => {
+describe('parseUmaAddress', () => {
   it.each([
     ['$Ada@Pay.Example', { address: '$ada@pay.example', host: 'pay.example' }],
     ['$a.b-c_d+1@localhost:3000', { address: '$a.b-c_d+1@localhost:3000', host: 'localhost:3000' }],
-  ])('reads %s', (text, parts) => {
-    expect(readUma(text)).toEqual(parts);
+  ])('parses %s', (text, parts) => {
+    expect(parseUmaAddress(text)).toEqual(parts);
   });
 
   it.each([
@@ -20,18 +20,18 @@ describe('readUma', () => {
     '$a da@pay.example',
     `$${'a'.repeat(64)}@pay.example`,
     `$ada@${'a.'.repeat(130)}example`,
-  ])('finds no address in "%s"', (text) => {
-    expect(readUma(text)).toBeUndefined();
+  ])('rejects "%s"', (text) => {
+    expect(parseUmaAddress(text)).toBeUndefined();
   });
 });
 
-describe('umaAddresses', () => {
-  it('reads what is given and names every one that is none', () => {
-    expect(umaAddresses({ a: '$a@b.example', b: undefined })).toEqual({
+describe('parseUmaAddresses', () => {
+  it('parses the addresses that are present, and reports every invalid one', () => {
+    expect(parseUmaAddresses({ a: '$a@b.example', b: undefined })).toEqual({
       a: { address: '$a@b.example', host: 'b.example' },
     });
-    const read = () => umaAddresses({ a: 'x', b: '$b@c.example', c: 'y' });
-    expect(read).toThrow(expect.objectContaining({ code: 'INVALID_UMA_ADDRESS' }));
-    expect(read).toThrow('Invalid request: a, c');
+    const parse = () => parseUmaAddresses({ a: 'x', b: '$b@c.example', c: 'y' });
+    expect(parse).toThrow(expect.objectContaining({ code: 'INVALID_UMA_ADDRESS' }));
+    expect(parse).toThrow('Invalid request: a, c');
   });
 });

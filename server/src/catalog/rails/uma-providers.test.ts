@@ -13,7 +13,7 @@ describe('UMA providers', () => {
     expect(UMA_PROVIDERS.length).toBeGreaterThan(5);
   });
 
-  it('name known countries and currencies', () => {
+  it('have existing countries and currencies', () => {
     for (const { regions, currencies } of UMA_PROVIDERS) {
       expect(regions.filter((code) => !isCountry(code))).toEqual([]);
       expect(currencies.filter((code) => !findCurrency(code))).toEqual([]);

@@ -1,6 +1,6 @@
-// UMA providers of the sandbox: invented, on domains that cannot exist, with legal entity
-// identifiers that are not issued and have valid check digits. One is blocked, so that clients can
-// test this case.
+// Fictitious UMA providers of the sandbox. Most have reserved example domains. Their legal entity
+// identifiers are not issued but have valid check digits. One provider is blocked, for tests of
+// rejected payments.
 
 export interface UmaProvider {
   readonly name: string;
@@ -16,24 +16,24 @@ export interface UmaProvider {
   readonly allowed: boolean;
 }
 
-const words = (text: string) => text.split(' ');
+const splitWords = (text: string) => text.split(' ');
 
-/** `number` is the serial part of the invented identifier; check digits are added. */
+/** `leiSuffix` is the serial number within the fictitious identifiers, with check digits. */
 function provider(
   name: string,
   domain: string,
   regions: string,
   currencies: string,
-  number: string,
+  leiSuffix: string,
   allowed = true,
 ): UmaProvider {
   return {
     name,
     domain,
     logoUrl: `https://${domain}/logo.png`,
-    regions: words(regions),
-    currencies: words(currencies),
-    lei: `000000SANDBOXUMA${number}`,
+    regions: splitWords(regions),
+    currencies: splitWords(currencies),
+    lei: `000000SANDBOXUMA${leiSuffix}`,
     allowed,
   };
 }

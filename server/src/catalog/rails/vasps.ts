@@ -1,5 +1,5 @@
-// Exchanges and custodians that can hold a wallet (`vaspName`), sorted by name. Such a wallet is
-// custodial, so no proof of ownership of its keys is required.
+// Exchanges and custodians for `vaspName`, sorted by name. A wallet with a `vaspName` is custodial,
+// so no proof of ownership of its keys is required.
 
 interface Vasp {
   readonly vaspName: string;

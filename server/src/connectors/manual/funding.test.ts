@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { accountOfReference, accountReference } from '../../catalog/accounts/account-reference.ts';
+import {
+  accountIdOfReference,
+  accountReference,
+} from '../../catalog/accounts/account-reference.ts';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { collectionOf } from './collection.ts';
@@ -88,10 +91,10 @@ describe('references', () => {
   it('lead back to the account, however a bank has spaced them', () => {
     const reference = accountReference(id);
     expect(reference).toHaveLength(34);
-    expect(accountOfReference(reference)).toBe(id);
-    expect(accountOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
+    expect(accountIdOfReference(reference)).toBe(id);
+    expect(accountIdOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
     for (const bad of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
-      expect(accountOfReference(bad)).toBeUndefined();
+      expect(accountIdOfReference(bad)).toBeUndefined();
     }
   });
 });

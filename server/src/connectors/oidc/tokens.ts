@@ -2,11 +2,11 @@
 // checked first, because that needs no request.
 import { type CompactVerifyGetKey, compactVerify, errors } from 'jose';
 import {
-  judgeOidcClaims,
   OIDC_ISSUERS,
   type OidcProblem,
   type OidcToken,
-  readOidcToken,
+  parseOidcToken,
+  validateOidcClaims,
 } from '../../catalog/identity/oidc.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { OidcPort } from '../ports/wallets.ts';
@@ -61,12 +61,12 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
   );
   return {
     async verify(text, now) {
-      const read = readOidcToken(text, issuers);
+      const read = parseOidcToken(text, issuers);
       if ('problem' in read) return read;
       const { token } = read;
       const problem = headerProblem(token.header);
       if (problem) return problem;
-      const verdict = judgeOidcClaims(token, now);
+      const verdict = validateOidcClaims(token, now);
       if ('problem' in verdict) return verdict;
       const signature = await seek(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return verdict;

@@ -1,6 +1,6 @@
 // The ports of embedded wallets: the custodian of their seeds, the verification of identity tokens,
 // and scripted signatures of the sandbox.
-import type { OidcVerdict } from '../../catalog/identity/oidc.ts';
+import type { OidcResult } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/effects.ts';
 
 /** What the installation provides to a custodian: sealing, and secrets derived from a purpose. */
@@ -66,7 +66,7 @@ export interface CustodyPort {
 
 /** Reads tokens that an identity provider signed. Throws if the provider is unavailable. */
 export interface OidcPort {
-  verify(token: string, now: Time): Promise<OidcVerdict>;
+  verify(token: string, now: Time): Promise<OidcResult>;
 }
 
 /** What an environment of scripted endings takes in place of what only a real device or person has. */

@@ -59,11 +59,11 @@ function findingIn(word: string, reason: string | undefined): IdentityFinding {
   if (!isFindingType(type)) {
     throw usageError(`--error takes ${FINDING_TYPES.join(', ')}, not ${type || word}`);
   }
-  const { about } = findingKind(type);
-  if ((about === 'field') !== (field !== undefined)) {
-    throw usageError(`${type} ${about === 'field' ? 'needs a' : 'has no'} #FIELD`);
+  const { subject } = findingKind(type);
+  if ((subject === 'field') !== (field !== undefined)) {
+    throw usageError(`${type} ${subject === 'field' ? 'needs a' : 'has no'} #FIELD`);
   }
-  if (about === 'document' && !resourceId?.startsWith('Document:')) {
+  if (subject === 'document' && !resourceId?.startsWith('Document:')) {
     throw usageError(`${type} needs @Document:…`);
   }
   return {
@@ -95,7 +95,7 @@ const ID: Flags = {
 };
 
 const aboutTypes = (wanted: 'document' | 'field'): readonly FindingType[] =>
-  FINDING_TYPES.filter((type) => findingKind(type).about === wanted);
+  FINDING_TYPES.filter((type) => findingKind(type).subject === wanted);
 
 const FINDINGS: Flags = {
   error: {

@@ -94,7 +94,7 @@ export function watcher(problems: string[], serviceNamePrefix = 'Service') {
 
 const errorCache = new Map<string, ReturnType<typeof errorSchema>>();
 function errorSchemas(status: number, naming: Naming) {
-  const key = `${naming.word} ${status}`;
+  const key = `${naming.prefix} ${status}`;
   const schema = errorCache.get(key) ?? errorSchema(status, naming);
   errorCache.set(key, schema);
   return schema;

@@ -1,7 +1,7 @@
 // Scripted device, telephone and identity provider of the sandbox: one valid code, signatures that
 // are accepted unchecked, and tokens without a signature check. All other rules are those of
 // production.
-import { judgeOidcClaims, readOidcToken } from '../../../catalog/identity/oidc.ts';
+import { parseOidcToken, validateOidcClaims } from '../../../catalog/identity/oidc.ts';
 import type { OidcPort, WalletScript } from '../../ports/wallets.ts';
 
 export const sandboxWalletScript: WalletScript = {
@@ -16,7 +16,7 @@ export const sandboxWalletScript: WalletScript = {
 /** `issuers` are accepted in addition to the built-in ones. */
 export const sandboxOidc = (issuers: readonly string[]): OidcPort => ({
   async verify(text, now) {
-    const read = readOidcToken(text, issuers);
-    return 'problem' in read ? read : judgeOidcClaims(read.token, now);
+    const read = parseOidcToken(text, issuers);
+    return 'problem' in read ? read : validateOidcClaims(read.token, now);
   },
 });

@@ -14,7 +14,7 @@ import {
 } from '../../../catalog/crypto/addresses.ts';
 import { CURRENCIES } from '../../../catalog/currencies/currencies.ts';
 import { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
-import { realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { realtimeFundingOf } from '../../../catalog/rails/realtime.ts';
 import { toAjv } from '../../../kernel/schema.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
 import { crc16 } from './coordinates.ts';
@@ -30,7 +30,7 @@ const payment = (currency: string, network?: string, amount = 123_456n): Payment
   ...(network ? { network } : {}),
   owner: 'customer',
   at: AT,
-  expiresAt: AT + (realtimeWays(currency, network)?.ttlMs ?? 0),
+  expiresAt: AT + (realtimeFundingOf(currency, network)?.ttlMs ?? 0),
 });
 
 type Info = Record<string, string> & { paymentRails?: unknown };
@@ -43,7 +43,7 @@ const fits = ajv.compile(toAjv(PaymentInstructions));
 
 /** Every currency with every network it has. */
 const WAYS = CURRENCIES.flatMap(({ code }) => {
-  const ways = realtimeWays(code);
+  const ways = realtimeFundingOf(code);
   if (!ways) return [];
   return ways.isCrypto
     ? ways.networks.map((network): [string, string?] => [code, network])

@@ -7,7 +7,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { currencyOf } from '../../../catalog/currencies/currencies.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
-import { REALTIME_FIAT, realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { REALTIME_FIAT, realtimeFundingOf } from '../../../catalog/rails/realtime.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { readable } from '../../../kernel/money.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
@@ -191,6 +191,6 @@ function instruction(form: string, payment: PaymentFunding): PaymentInstructions
 
 /** `FundingPort.forPayment` of the sandbox. */
 export const sandboxPaymentFunding = (payment: PaymentFunding): PaymentInstructions[] =>
-  (realtimeWays(payment.currency, payment.network)?.forms ?? []).map((form) =>
+  (realtimeFundingOf(payment.currency, payment.network)?.payInTypes ?? []).map((form) =>
     instruction(form, payment),
   );

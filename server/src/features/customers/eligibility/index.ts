@@ -1,6 +1,6 @@
 // Eligibility of a customer: whether it may pay and be paid, in which currencies, and whether its payments
 // require strong customer authentication. Pure functions of a customer and its platform.
-import { isOfferedIn, needsScaIn } from '../../../catalog/currencies/offers.ts';
+import { isOfferedIn, requiresSca } from '../../../catalog/currencies/offers.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
@@ -39,7 +39,7 @@ const jurisdictionOf = ({ region, details }: Located): string | null =>
 /** Whether the e-mail address and the telephone number must be verified before the identity check. */
 export function requiresContactVerification(platform: PlatformRow, of: Located): boolean {
   const home = jurisdictionOf(of);
-  return platform.sca && home !== null && needsScaIn(home);
+  return platform.sca && home !== null && requiresSca(home);
 }
 
 /**

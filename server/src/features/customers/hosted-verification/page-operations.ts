@@ -78,7 +78,7 @@ function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalI
  */
 const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>
-    findingKind(error.type).about === 'applicant'
+    findingKind(error.type).subject === 'applicant'
       ? { resourceId: error.resourceId, type: 'APPLICANT_REJECTED', reason: REDACTED_REASON }
       : error,
   );

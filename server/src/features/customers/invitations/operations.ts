@@ -3,7 +3,7 @@
 // the event to the creating platform, because another platform can be the caller.
 
 import type { Static } from '@sinclair/typebox';
-import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
+import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -127,7 +127,7 @@ async function inviteeOf(
 
 async function claim(ctx: Ctx, code: string, inviteeUma: string): Promise<InvitationRow> {
   const row = await invitationOf(ctx, code);
-  const invitee = umaAddresses({ inviteeUma }).inviteeUma;
+  const invitee = parseUmaAddresses({ inviteeUma }).inviteeUma;
   assertPending(row, ctx.now);
   if (!invitee || invitee.address === row.inviter_uma) {
     throw invalidField('inviteeUma', 'must not be the inviter');

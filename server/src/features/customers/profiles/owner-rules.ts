@@ -1,6 +1,6 @@
 // Rules for beneficial owners that a schema cannot express: names, countries and identity number formats.
 // Pure. Inputs of any shape are accepted, because bodies that fail the schema are validated here too.
-import { neededIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
+import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import {
   addressRule,
@@ -46,7 +46,7 @@ function personalInfoRules(say: Report, body: Json): void {
 /** The number is required unless the country of residence issues none. */
 function identifierRequiredRule(say: Report, info: Json): void {
   const residence = objectAt(info, 'address').country;
-  if (neededIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;
+  if (requiredTaxIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;
   for (const name of ['idType', 'identifier']) {
     if (!isPresent(info[name])) say(PERSONAL_INFO + name, 'is required');
   }

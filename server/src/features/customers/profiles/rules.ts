@@ -3,10 +3,10 @@
 // schema are validated here too, so that one reply reports all errors.
 import { countryName, isCountry } from '../../../catalog/identity/countries.ts';
 import {
-  hasUsNumbers,
-  holdsCheckDigits,
-  isTaxIdentifier,
+  hasTaxIdentifierFormat,
+  hasValidCheckDigits,
   TAX_IDENTIFIERS,
+  usesUsTaxIdentifiers,
 } from '../../../catalog/identity/tax-identifiers.ts';
 import type { FieldConstraint, FieldError } from '../../../kernel/fault.ts';
 import { PERSONAL_ID_TYPES } from './fields.ts';
@@ -94,13 +94,13 @@ function otherRule(say: Report, of: Json, prefix: string): void {
 /** Validates a number of a country other than the US by the published format. */
 function nationalIdentifierRule(say: Report, of: Json, at: string): void {
   const { identifier, countryOfIssuance: issuer } = of;
-  if (hasUsNumbers(issuer)) {
+  if (usesUsTaxIdentifiers(issuer)) {
     say(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
     return;
   }
   const country = typeof issuer === 'string' ? issuer : '';
   if (typeof identifier !== 'string') return;
-  if (NATIONAL_TEXT.test(identifier) && isTaxIdentifier(country, identifier)) return;
+  if (NATIONAL_TEXT.test(identifier) && hasTaxIdentifierFormat(country, identifier)) return;
   const row = TAX_IDENTIFIERS.get(country);
   const example = row?.example ? `, such as ${row.example}` : '';
   const message = row
@@ -145,7 +145,7 @@ export function checkDigitErrors(
 ): FieldError[] {
   const { idType, identifier, countryOfIssuance: issuer } = of;
   if (idType !== 'NON_US_TAX_ID' || typeof identifier !== 'string') return [];
-  if (typeof issuer !== 'string' || holdsCheckDigits(issuer, identifier)) return [];
+  if (typeof issuer !== 'string' || hasValidCheckDigits(issuer, identifier)) return [];
   return [{ field: `${at}identifier`, message: 'has invalid check digits' }];
 }
 

@@ -104,7 +104,7 @@ export function errorsOf(
   const known = new Set([customer, ...owners, ...documents].map((each) => each.id));
   return findings.map(({ type, resourceId, field, reason }) => {
     const id = resourceId !== undefined && known.has(resourceId) ? resourceId : customer.id;
-    const isField = findingKind(type).about === 'field';
+    const isField = findingKind(type).subject === 'field';
     const error = errorOf(id, type, { field: isField ? field : undefined, reason });
     const document = documents.find((each) => each.id === id);
     if (!document || !REPLACEABLE.includes(type)) return error;

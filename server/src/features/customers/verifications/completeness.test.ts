@@ -338,7 +338,7 @@ describe('gaps', () => {
         for (const { resourceId, type, field, reason, acceptedDocumentTypes } of gaps) {
           expect(ids).toContain(resourceId);
           expect(FINDING_TYPES).toContain(type);
-          expect(field !== undefined).toBe(findingKind(type).about === 'field');
+          expect(field !== undefined).toBe(findingKind(type).subject === 'field');
           expect(acceptedDocumentTypes).toEqual(findingKind(type).accepted);
           expect(reason).not.toBe('');
         }

@@ -1,7 +1,7 @@
 // Completeness check: a pure function from the known data to one verification error per gap, all at once.
 // It checks presence, and values that no reviewer could accept; the verifier checks whether the data is
 // true.
-import { neededIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
+import { requiredTaxIdentifier } from '../../../catalog/identity/tax-identifiers.ts';
 import { type FindingType, findingKind } from '../../../catalog/identity/verification-errors.ts';
 import { type DocumentType, IDENTITY_TYPES, TWO_SIDED_TYPES } from '../documents/index.ts';
 import type { VerificationError } from './contract.ts';
@@ -128,7 +128,7 @@ function nameGaps(id: string, fullName: unknown): VerificationError[] {
 const US_PERSON = 'Citizens and residents of the US must provide an SSN or ITIN.';
 
 const requiredIdentifier = (person: Json) =>
-  neededIdentifier({
+  requiredTaxIdentifier({
     nationality: person.nationality,
     residence: valueAt(person, 'address.country'),
   });

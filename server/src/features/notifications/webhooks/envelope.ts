@@ -19,7 +19,7 @@ export interface StoredEvent {
   created_at: Time;
 }
 
-const DEFAULT_WORD = 'Service';
+const DEFAULT_PREFIX = 'Service';
 
 interface WithAmounts {
   balance: { amount: number };
@@ -41,7 +41,7 @@ export function withBalances<T extends WithAmounts>(data: T, balance: bigint, he
 function dataOf(event: StoredEvent, naming: Naming): string {
   if (event.type === testEvent.type) return '{}';
   // Most events are sent as stored, without parsing.
-  if (event.balance === null && naming.word === DEFAULT_WORD) return event.data;
+  if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return event.data;
   const data: unknown = JSON.parse(event.data);
   const shown =
     event.balance === null

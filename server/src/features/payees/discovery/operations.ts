@@ -9,7 +9,7 @@ import { ACCOUNT_TYPE_ROWS } from '../../../catalog/accounts/account-types.ts';
 import { institutions } from '../../../catalog/accounts/banks.ts';
 import {
   isWithdrawalNetwork,
-  networksTo,
+  networksFor,
   type WithdrawalNetwork,
 } from '../../../catalog/crypto/crypto-networks.ts';
 import { type Corridor, corridors, destinationsOf } from '../../../catalog/currencies/corridors.ts';
@@ -51,7 +51,7 @@ function isReached(port: RailPort, currency: string, network: WithdrawalNetwork)
 /** The connected rails of a corridor; for a digital asset its withdrawal networks. */
 function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): PayoutRail[] {
   if (rail) return isConnected(port, to, rail) ? [rail] : [];
-  return networksTo(to).filter((network) => isReached(port, to, network));
+  return networksFor(to).filter((network) => isReached(port, to, network));
 }
 
 function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): void {

@@ -3,7 +3,7 @@
 import type { WithdrawalNetwork } from '../../../catalog/crypto/crypto-networks.ts';
 import type { Corridor } from '../../../catalog/currencies/corridors.ts';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
-import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
+import { calculateFees, type FeeSchedule } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
@@ -60,7 +60,7 @@ function limitsOf({ corridor, platform }: PriceInput) {
 export function priceRow(input: PriceInput) {
   const { corridor, rail, service, sending, mid, platform } = input;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
-  const fees = feesOn(sending.amount, service, platformFeeOf(platform, from, to));
+  const fees = calculateFees(sending.amount, service, platformFeeOf(platform, from, to));
   const left = subtract(sending, { currency: from, amount: fees.total });
   const net = left.amount > 0n ? left : { currency: from, amount: 0n };
   const receiving = convert(net, { ...mid.rate, from, to }, 'floor');

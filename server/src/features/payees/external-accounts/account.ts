@@ -9,7 +9,7 @@ import {
   validateAccountInfo,
 } from '../../../catalog/accounts/account-info.ts';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
-import { readBolt11 } from '../../../catalog/crypto/bolt11.ts';
+import { parseBolt11 } from '../../../catalog/crypto/bolt11.ts';
 import { isVasp } from '../../../catalog/rails/vasps.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
@@ -56,7 +56,7 @@ function ownershipErrors({ info, ownershipType, counterpartyDuty }: Proposal): F
  * A decodable Lightning invoice must not have expired; the sandbox accepts invoices that cannot be decoded.
  */
 function invoiceErrors({ info, now }: Proposal): FieldError[] {
-  const invoice = 'invoice' in info ? readBolt11(String(info.invoice)) : undefined;
+  const invoice = 'invoice' in info ? parseBolt11(String(info.invoice)) : undefined;
   if (!invoice || now < invoice.expiresAt) return [];
   return [{ field: 'accountInfo.invoice', message: `expired at ${iso(invoice.expiresAt)}` }];
 }

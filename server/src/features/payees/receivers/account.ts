@@ -4,7 +4,7 @@
 import { railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { CounterpartyFieldDefinition } from '../../../catalog/accounts/field-names.ts';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
-import { needsPurpose } from '../../../catalog/rails/purposes.ts';
+import { requiresPurpose } from '../../../catalog/rails/purposes.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { convert } from '../../../kernel/money.ts';
@@ -86,6 +86,6 @@ export async function findAccount(
     kind: 'ACCOUNT',
     receiver: account.id,
     offers: [withinPlatformLimits(sender.platform, offer)],
-    required: needsPurpose(currency) ? [purpose] : [],
+    required: requiresPurpose(currency) ? [purpose] : [],
   };
 }

@@ -1,12 +1,12 @@
 // Operations on receivers: payee discovery, fee estimates, and the lists of providers and VASPs.
 
 import type { Static } from '@sinclair/typebox';
-import { NETWORKS, type NetworkFact } from '../../../catalog/crypto/crypto-networks.ts';
+import { type CryptoNetwork, NETWORKS } from '../../../catalog/crypto/crypto-networks.ts';
 // Paging of static lists, ordered by a unique name. The cursor contains the list and the last name, so
 // entries that a later version adds or removes do not shift the pages.
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
-import { feesOn } from '../../../catalog/currencies/fees.ts';
-import { type UmaAddress, umaAddresses } from '../../../catalog/rails/uma-address.ts';
+import { calculateFees } from '../../../catalog/currencies/fees.ts';
+import { parseUmaAddresses, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import { VASPS } from '../../../catalog/rails/vasps.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
@@ -41,7 +41,7 @@ type Withdrawal = Static<(typeof estimateCryptoWithdrawalFee)['body']>;
 function checkWithdrawal(
   ctx: Ctx,
   { currency }: InternalAccountRow,
-  { isAddress }: NetworkFact,
+  { isAddress }: CryptoNetwork,
   withdrawal: Withdrawal,
 ): void {
   const errors: FieldError[] = [];
@@ -66,7 +66,7 @@ async function estimate(ctx: Ctx, connectors: Connectors, withdrawal: Withdrawal
     throw new Fault('NOT_IMPLEMENTED', `The fee of ${cryptoNetwork} is not available.`);
   }
   const amount: Money = { currency, amount: BigInt(withdrawal.amount) };
-  const totalFee: Money = { currency, amount: feesOn(amount.amount, service).total };
+  const totalFee: Money = { currency, amount: calculateFees(amount.amount, service).total };
   if (!isLess(totalFee, amount)) {
     const reason = `The fees of ${totalFee.amount} are not less than the amount.`;
     throw new Fault('AMOUNT_OUT_OF_RANGE', reason, { min: Number(totalFee.amount + 1n) });
@@ -139,7 +139,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
     handle(lookupUma, async (ctx, { params, query }) => {
       const { receiverUmaAddress } = params;
       const { senderUmaAddress, customerId } = query;
-      const read = umaAddresses({ receiverUmaAddress, senderUmaAddress });
+      const read = parseUmaAddresses({ receiverUmaAddress, senderUmaAddress });
       const receiver = read.receiverUmaAddress as UmaAddress;
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const mine = connectors(ctx.caller.environment);
@@ -150,7 +150,7 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
 
     handle(lookupExternalAccount, async (ctx, { params, query }) => {
       const { senderUmaAddress, customerId } = query;
-      const address = umaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
+      const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findAccount(ctx, mine, sender, params.accountId);

@@ -7,7 +7,7 @@ import {
   type CounterpartyFieldDefinition,
   type CounterpartyFieldName,
 } from '../../../catalog/accounts/field-names.ts';
-import { readUma, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
+import { parseUmaAddress, type UmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { Connectors, UmaPort } from '../../../connectors/ports/index.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -29,7 +29,7 @@ const umaNotFound = () =>
 
 /** Throws COUNTERPARTY_NOT_ALLOWED for an address at a blocked provider. */
 export function rejectBlockedProvider(port: UmaPort | undefined, address: string): void {
-  const host = readUma(address)?.host;
+  const host = parseUmaAddress(address)?.host;
   const provider = port?.providers?.().find((each) => each.domain === host);
   if (provider && !provider.allowed) {
     const reason = `Payments to and from ${provider.name} are not allowed.`;

@@ -1,7 +1,7 @@
 // Cancellation of transactions, and confirmation of receipt delivery.
 
 import type { Static } from '@sinclair/typebox';
-import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
+import { debitRailOf } from '../../../catalog/accounts/account-info.ts';
 import { type PaymentRail, RAILS } from '../../../catalog/rails/rails.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
@@ -33,7 +33,7 @@ async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   }
   if (awaited) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));
-    return { job: CANCEL_FUNDING, rail: (source && pullRailOf(source.info)) ?? null, open: true };
+    return { job: CANCEL_FUNDING, rail: (source && debitRailOf(source.info)) ?? null, open: true };
   }
   const open = row.status === 'PROCESSING' && (row.funds === 'HELD' || row.funds === 'SUBMITTED');
   return { job: CANCEL_PAYOUT, rail: row.rail, open };

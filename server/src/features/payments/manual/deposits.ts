@@ -1,7 +1,7 @@
 // Deposits from the operator's bank statement or wallet, recorded manually. The bank reference of an entry
 // is its key: an entry that is recorded twice is posted once. A deposit is for an account, or for a payment
 // by reference.
-import { accountOfReference } from '../../../catalog/accounts/account-reference.ts';
+import { accountIdOfReference } from '../../../catalog/accounts/account-reference.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -51,7 +51,7 @@ type DepositRow = RowOf<typeof deposits>;
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
   if (reference === undefined) return notice;
-  const accountId = accountOfReference(reference);
+  const accountId = accountIdOfReference(reference);
   if (accountId) return { ...rest, accountId };
   return { ...rest, reference: reference.replace(/[\s-]/g, '').toUpperCase() };
 }

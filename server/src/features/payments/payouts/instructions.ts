@@ -2,7 +2,7 @@
 // own id and the time it was first sent; both are the same at every attempt, so that the receiver can
 // detect duplicates.
 
-import { pullRailOf } from '../../../catalog/accounts/account-info.ts';
+import { debitRailOf } from '../../../catalog/accounts/account-info.ts';
 import type { RailInstruction, UmaPayment } from '../../../connectors/ports/index.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Money } from '../../../kernel/money.ts';
@@ -51,7 +51,7 @@ export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailIns
     platformId: row.platform_id,
     kind: 'pull',
     origin: 'transfer',
-    rail: pullRailOf(account) ?? null,
+    rail: debitRailOf(account) ?? null,
     ...debitedOf(row),
     account,
     beneficiaryName,

@@ -3,7 +3,7 @@
 // ownership. The same checks apply to quotes and same-currency transfers.
 import { isSelfCustody } from '../../../catalog/accounts/account-info.ts';
 import { allowsAmount, type Corridor, corridors } from '../../../catalog/currencies/corridors.ts';
-import { needsPurpose } from '../../../catalog/rails/purposes.ts';
+import { requiresPurpose } from '../../../catalog/rails/purposes.ts';
 import { chooseRail, type PaymentRail } from '../../../catalog/rails/rails.ts';
 import type { RatePort } from '../../../connectors/ports/index.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
@@ -144,7 +144,7 @@ export function checkAdmission(
   if (payee.kind === 'internal') checkDirection(platform, to, 'INCOMING');
   if (payee.kind === 'uma') checkOffer(payee.offer, receiving);
   if (payee.kind === 'external') {
-    if (needsPurpose(to) && purpose === undefined) {
+    if (requiresPurpose(to) && purpose === undefined) {
       const missing = [{ field: 'purposeOfPayment', message: `is required for payments in ${to}` }];
       throw invalid(missing, 'MISSING_MANDATORY_USER_INFO');
     }

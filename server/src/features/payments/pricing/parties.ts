@@ -1,9 +1,9 @@
 // Payer and payee of a payment: they are read, and checked to belong to the caller and to be usable. Quotes
 // and same-currency transfers both start here. The property `kind` determines all differences between them.
 
-import { pullRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
+import { debitRailOf, railsOf } from '../../../catalog/accounts/account-info.ts';
 import type { PaymentRail } from '../../../catalog/rails/rails.ts';
-import { type RealtimeWays, realtimeWays } from '../../../catalog/rails/realtime.ts';
+import { type RealtimeFunding, realtimeFundingOf } from '../../../catalog/rails/realtime.ts';
 import type { RailPort } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -28,7 +28,7 @@ export type Payer = { currency: string; customer: CustomerRow | null } & (
   /** A rail debits the account. */
   | { kind: 'pull'; account: ExternalAccountRow }
   /** The funds are paid in for this payment. */
-  | { kind: 'realtime'; network: string | undefined; ways: RealtimeWays }
+  | { kind: 'realtime'; network: string | undefined; funding: RealtimeFunding }
 );
 
 export type Payee = { currency: string } & (
@@ -97,7 +97,7 @@ export function checkValidated({
   status,
   info,
 }: Pick<ExternalAccountRow, 'status' | 'info'>): void {
-  if (!pullRailOf(info)) return;
+  if (!debitRailOf(info)) return;
   if (status === 'PENDING') {
     throw new Fault(
       'BANK_ACCOUNT_VALIDATION_PENDING',
@@ -115,7 +115,7 @@ export function checkPullable(
   port: RailPort | undefined,
   field = 'source.accountId',
 ): PaymentRail {
-  const rail = pullRailOf(account.info);
+  const rail = debitRailOf(account.info);
   if (!rail) throw invalidField(field, 'must be an account type that supports debits');
   checkValidated(account);
   if (account.status !== 'ACTIVE')
@@ -165,10 +165,11 @@ export async function realtimePayer(
   if (!platform.currencies.some((each) => each.currencyCode === currency)) {
     throw new Fault('INVALID_CURRENCY', `The platform does not support ${currency}.`);
   }
-  const ways = realtimeWays(currency, network);
-  if (!ways) throw new Fault('INVALID_CURRENCY', `${currency} does not support REALTIME_FUNDING.`);
-  if (ways.isCrypto && (network === undefined || ways.forms.length === 0)) {
-    const choice = `must be one of ${ways.networks.join(', ')} for ${currency}`;
+  const funding = realtimeFundingOf(currency, network);
+  if (!funding)
+    throw new Fault('INVALID_CURRENCY', `${currency} does not support REALTIME_FUNDING.`);
+  if (funding.isCrypto && (network === undefined || funding.payInTypes.length === 0)) {
+    const choice = `must be one of ${funding.networks.join(', ')} for ${currency}`;
     throw invalidField('source.cryptoNetwork', choice);
   }
   const customer = await payingCustomer(ctx, platform, customerId ?? null, customerId);
@@ -176,8 +177,8 @@ export async function realtimePayer(
     kind: 'realtime',
     currency,
     customer,
-    network: ways.isCrypto ? network : undefined,
-    ways,
+    network: funding.isCrypto ? network : undefined,
+    funding,
   };
 }
 

@@ -1,7 +1,7 @@
 // The price of a payment in integers. Fees are deducted from the sending amount; the remainder is
 // converted. Each variable fee is rounded half up, the receiving amount down if the sending side is fixed,
 // the sending amount up if the receiving side is fixed. The FX position absorbs rounding differences.
-import { type FeeSchedule, feesOn } from '../../../catalog/currencies/fees.ts';
+import { calculateFees, type FeeSchedule } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
 import {
   add,
@@ -37,7 +37,7 @@ const BPS = 10_000n;
 
 /** The amounts after fees. `net` is negative if the fees exceed `sending`. */
 function afterFees(sending: Money, { service, platform }: Terms) {
-  const fees = feesOn(sending.amount, service, platform);
+  const fees = calculateFees(sending.amount, service, platform);
   const money = (amount: bigint): Money => ({ currency: sending.currency, amount });
   return {
     net: subtract(sending, money(fees.total)),

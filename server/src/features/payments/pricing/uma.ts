@@ -2,7 +2,7 @@
 // receiving provider accepts the payment before it is quoted. A receiver who is a customer of the same
 // platform is paid internally, without a provider.
 
-import { readUma } from '../../../catalog/rails/uma-address.ts';
+import { parseUmaAddress } from '../../../catalog/rails/uma-address.ts';
 import type { RailPort, UmaPort } from '../../../connectors/ports/index.ts';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
 import type { Money } from '../../../kernel/money.ts';
@@ -36,7 +36,7 @@ async function requiredDiscovery(
   { umaAddress }: UmaDestination,
   lookupId: string | undefined,
 ): Promise<PayeeDiscoveryRow> {
-  const uma = readUma(umaAddress);
+  const uma = parseUmaAddress(umaAddress);
   if (!uma) {
     const field = 'destination.umaAddress';
     throw invalidField(field, 'must have the form $name@example.com', 'INVALID_UMA_ADDRESS');

@@ -152,7 +152,7 @@ export async function stageQuote(
   if (payee.kind === 'external')
     await checkInvoice(ctx, payee.account, money.price.receiving.amount);
   const [id, quoteId] = [ctx.id('Transaction'), ctx.id('Quote')];
-  const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.ways.ttlMs : QUOTE_TTL_MS);
+  const expiresAt = ctx.now + (payer.kind === 'realtime' ? payer.funding.ttlMs : QUOTE_TTL_MS);
   const intent = { quoteId, transactionId: id, payer, payee, money, expiresAt };
   const details = {
     id,

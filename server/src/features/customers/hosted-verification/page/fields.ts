@@ -1,6 +1,9 @@
 // Fields that the page can request, with their texts and API names. The server validates the values.
 import { withoutPostalCodes } from '../../../../catalog/identity/countries.ts';
-import { neededIdentifier, TAX_IDENTIFIERS } from '../../../../catalog/identity/tax-identifiers.ts';
+import {
+  requiredTaxIdentifier,
+  TAX_IDENTIFIERS,
+} from '../../../../catalog/identity/tax-identifiers.ts';
 import type { Json } from './json.ts';
 
 type Kind =
@@ -149,7 +152,7 @@ function identifierHint(type: unknown, issuer: unknown): string {
 /** Fields of an identity number. They depend on the country of residence and the nationality. */
 function identifierFieldsOf(prefix: string, usTypes: readonly string[]): Field[] {
   const neededOf = (read: (name: string) => unknown) =>
-    neededIdentifier({
+    requiredTaxIdentifier({
       nationality: read(`${prefix}nationality`),
       residence: read(`${prefix}address.country`),
     });

@@ -4,7 +4,10 @@
 // for both versions, as wallets use it so.
 import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
-import { type BitcoinAddress, bitcoinAddress } from '../../../../catalog/crypto/bitcoin-address.ts';
+import {
+  type BitcoinAddress,
+  parseBitcoinAddress,
+} from '../../../../catalog/crypto/bitcoin-address.ts';
 import { compressed, recoverKey, tweakedX } from './secp256k1.ts';
 
 export type SignatureScheme = 'bip137' | 'electrum';
@@ -58,7 +61,7 @@ function programOf(kind: Kind, key: Buffer, uncompressed: boolean): Uint8Array |
 
 /** Script addresses (P2WSH) cannot be proved by a signature. */
 export function isBitcoinProvable(address: string): boolean {
-  return bitcoinAddress(address)?.kind !== 'p2wsh';
+  return parseBitcoinAddress(address)?.kind !== 'p2wsh';
 }
 
 /** Whether the key of this address signed the message. */
@@ -68,7 +71,7 @@ export function provesBitcoin(
   signature: string,
   scheme: SignatureScheme,
 ): boolean {
-  const target = bitcoinAddress(address);
+  const target = parseBitcoinAddress(address);
   const bytes = Buffer.from(signature, 'base64');
   if (!target || bytes.length !== 65 || bytes.toString('base64') !== signature) return false;
   const header = bytes[0]!;

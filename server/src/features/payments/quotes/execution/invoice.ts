@@ -2,7 +2,7 @@
 // across all platforms. All three are checked for the quote and again at the start of the payment; the row of
 // `invoice_uses` that the payment then inserts prevents a second payment.
 
-import { type Invoice, readBolt11 } from '../../../../catalog/crypto/bolt11.ts';
+import { type Invoice, parseBolt11 } from '../../../../catalog/crypto/bolt11.ts';
 import { iso } from '../../../../kernel/effects.ts';
 import { Fault } from '../../../../kernel/fault.ts';
 import type { Ctx } from '../../../../runtime/operation/context.ts';
@@ -15,7 +15,7 @@ type Target = Pick<ExternalAccountRow, 'info'>;
 /** Undefined if the account is no invoice, or is an invoice that only the sandbox accepts. */
 function invoiceOf({ caller }: Ctx, { info }: Target): Invoice | undefined {
   if (!('invoice' in info) || typeof info.invoice !== 'string') return undefined;
-  const invoice = readBolt11(info.invoice);
+  const invoice = parseBolt11(info.invoice);
   if (invoice || caller.environment === 'sandbox') return invoice;
   throw new Fault('INVALID_RECEIVER', 'The destination is not a valid Lightning invoice.');
 }
