@@ -35,7 +35,7 @@ function bothSweeps() {
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-it('requests and attempts are deleted after a day, keys of codes at their expiry, signatures never', async () => {
+it('deletes requests and attempts after a day, keys of codes at their expiry, signatures never', async () => {
   const sweep = bothSweeps();
   const thing = await signedTestOperation(app);
   const headers = await thing.signed(await thing.session());
