@@ -61,7 +61,7 @@ async function send(secret: string, method: string, path: string, body?: unknown
   return { status: reply.statusCode, body: answer, headers: reply.headers };
 }
 
-const passport = (documentHolder: string) =>
+const passport = (documentHolder: string, name?: string) =>
   documentForm(
     {
       documentHolder,
@@ -70,7 +70,7 @@ const passport = (documentHolder: string) =>
       documentNumber: 'P1',
       issuingAuthority: 'Department of State',
     },
-    { bytes: pdfFile() },
+    { bytes: pdfFile(), ...(name ? { name } : {}) },
   );
 
 /** A complete individual, and a link. */
@@ -328,6 +328,14 @@ describe('the page of a link', () => {
     expect(
       rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
     ).toEqual(['identifier', 'nationality']);
+  });
+
+  it('reports why a document is rejected', async () => {
+    const person = await customer(app, as());
+    const secret = secretOf(await make(person.id));
+    const rejected = await send(secret, 'POST', '/documents', passport(person.id, 'EXPIRED.pdf'));
+    expect(rejected).toMatchObject({ status: 400, body: { code: 'EXPIRED' } });
+    expect((await send(secret, 'GET', '/state')).body.documents).toEqual([]);
   });
 
   it('accesses only the customer of its link', async () => {
