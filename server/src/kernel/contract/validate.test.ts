@@ -1,16 +1,34 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { Ajv } from 'ajv';
 import { expect, it } from 'vitest';
+import { CONNECTORS } from '../../connectors/registry.ts';
 import { operationsOf, type Parts } from '../../features.ts';
-import { named } from '../schema.ts';
+import { ajvParts, named } from '../schema.ts';
 import type { Contract } from './operation.ts';
 import { compileSchemas, fieldErrors } from './validate.ts';
 
 const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 
+// Only the contracts are read.
+const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
+const contracts = operationsOf(parts).map(({ contract }) => contract);
+
+it('is called with valid schemas only', () => {
+  const ajv = new Ajv({ strict: false });
+  const parts = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
+  const settings = CONNECTORS.map((connector) => connector.settings);
+  const schemas = [...parts, ...settings].filter((schema) => schema !== undefined);
+  expect(schemas.length).toBeGreaterThan(100);
+  for (const schema of schemas) {
+    const { body, named } = ajvParts(schema, '/named/');
+    for (const each of [body, ...Object.values(named)]) {
+      expect([ajv.validateSchema(each as object), ajv.errorsText()]).toEqual([true, 'No errors']);
+    }
+  }
+  expect(ajv.validateSchema({ type: 'text' })).toBe(false);
+});
+
 it('compiles every contract', () => {
-  // Only the contracts are read.
-  const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
-  const contracts = operationsOf(parts).map(({ contract }) => contract);
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
   // A compiled contract takes no step again but the one after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);

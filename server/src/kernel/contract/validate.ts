@@ -9,8 +9,11 @@ import { runToEnd } from '../steps.ts';
 import type { Contract } from './operation.ts';
 
 // Verbose, because the text of a rule is in the schema that a value violates. References are not
-// inlined, so that each compiled part remains small.
+// inlined, so that each compiled part remains small. Schemas are checked by a test and not at every
+// start, because compiling the schema of schemas takes 50 ms.
 const base: Options = {
+  meta: false,
+  validateSchema: false,
   allErrors: true,
   strict: false,
   messages: true,
