@@ -116,7 +116,7 @@ interface FirstStart {
 const FIRST_PLATFORM = 'first platform';
 
 /** The oldest platform with its oldest token, or with the token of the requested client id. */
-async function standing(
+async function existing(
   runtime: Runtime,
   wanted: Partial<Credentials>,
 ): Promise<FirstStart | undefined> {
@@ -143,7 +143,7 @@ export async function firstStart(
   fundingOf: FundingOf,
   wanted: Partial<Credentials> = {},
 ): Promise<FirstStart> {
-  const known = await standing(runtime, wanted);
+  const known = await existing(runtime, wanted);
   if (known) return known;
   const caller = systemCaller(newPlatformId(runtime.effects), 'sandbox');
   try {
@@ -163,7 +163,7 @@ export async function firstStart(
     const { platformId, clientId, clientSecret } = made;
     return { created: true, platformId, clientId, clientSecret };
   } catch (error) {
-    const other = isKeyTaken(error) ? await standing(runtime, wanted) : undefined;
+    const other = isKeyTaken(error) ? await existing(runtime, wanted) : undefined;
     if (!other) throw error;
     return other;
   }

@@ -112,8 +112,8 @@ const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])]
 );
 
 function unknownFlag(name: string): string {
-  const meant = nearest(name, FLAGS);
-  const proposal = meant === undefined ? '' : `; nearest match: ${meant}`;
+  const intended = nearest(name, FLAGS);
+  const proposal = intended === undefined ? '' : `; nearest match: ${intended}`;
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 

@@ -4,7 +4,7 @@ import { readConfig } from './config.ts';
 import { listenProblem } from './http/connection/listen.ts';
 import { supervisorLink } from './processes/link.ts';
 import { versionLine } from './runtime/config/version.ts';
-import { say } from './startup.ts';
+import { report } from './startup.ts';
 
 /** Runs the server with these flags. Invalid settings: one line each and exit code 2. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -12,7 +12,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const result = readConfig(process.env, argv);
   if ('help' in result) return void process.stdout.write(`${result.help}\n`);
   if ('errors' in result) {
-    for (const line of result.errors) say(line);
+    for (const line of result.errors) report(line);
     process.exit(2);
   }
   const { config } = result;
@@ -28,8 +28,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     }
   } catch (error) {
     const problem = listenProblem(error, config);
-    say(problem ?? (error instanceof Error ? error.message : String(error)));
-    if (config.logLevel === 'debug' && error instanceof Error) say(error.stack ?? '');
+    report(problem ?? (error instanceof Error ? error.message : String(error)));
+    if (config.logLevel === 'debug' && error instanceof Error) report(error.stack ?? '');
     process.exit(1);
   }
 }

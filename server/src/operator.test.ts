@@ -179,10 +179,10 @@ describe('platform', () => {
     expect(made.code).toBe(0);
     await sql('alter table signing_keys rename to signing_keys_away');
     await sql('create table signing_keys (like signing_keys_away including all)');
-    const refused = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
+    const rejected = await run(['platform', 'create', '--name', 'No master key', '--json'], none);
     await sql('drop table signing_keys');
     await sql('alter table signing_keys_away rename to signing_keys');
-    expect(refused).toEqual({
+    expect(rejected).toEqual({
       code: 1,
       out: '',
       err: 'RAILHEAD_MASTER_KEY must be set for this in production.\n',
@@ -262,11 +262,11 @@ describe('misuse', () => {
       'platform --version',
       'platform --help',
     ],
-  ])('%j prints three lines with the nearest match', async (argv, problem, meant, help) => {
+  ])('%j prints three lines with the nearest match', async (argv, problem, intended, help) => {
     expect(await run(argv)).toEqual({
       code: 2,
       out: '',
-      err: `${problem}\nNearest match: railhead-server ${meant}\nSee railhead-server ${help}.\n`,
+      err: `${problem}\nNearest match: railhead-server ${intended}\nSee railhead-server ${help}.\n`,
     });
   });
 

@@ -132,30 +132,30 @@ const helpOf = (verb: Verb) =>
 const unknown = (problem: string, second: string, help: string) =>
   usageError(`${problem}\n${second}\nSee ${COMMAND} ${help}.`);
 
-const nearestMatch = (meant: string) => `Nearest match: ${COMMAND} ${meant}`;
+const nearestMatch = (intended: string) => `Nearest match: ${COMMAND} ${intended}`;
 
 /** Flags of the command itself and of a noun. */
 const FLAGS = ['--help', '--version'];
 
 function unknownNoun(noun: string, verb: string | undefined): Error {
   const isFlag = noun.startsWith('-');
-  const meant = nearest(noun, isFlag ? FLAGS : ['start', 'help', 'version', ...NOUNS]);
-  const same = VERBS.some((each) => each.noun === meant && each.verb === verb);
+  const intended = nearest(noun, isFlag ? FLAGS : ['start', 'help', 'version', ...NOUNS]);
+  const same = VERBS.some((each) => each.noun === intended && each.verb === verb);
   return unknown(
     `${shown(noun)} is not a ${isFlag ? 'flag of this command' : 'command'}.`,
-    meant === undefined
+    intended === undefined
       ? `Usage: ${COMMAND} <noun> <verb> [flags]`
-      : nearestMatch(same ? `${meant} ${verb}` : meant),
+      : nearestMatch(same ? `${intended} ${verb}` : intended),
     '--help',
   );
 }
 
 function unknownVerb(noun: string, name: string, names: readonly string[]): Error {
   const isFlag = name.startsWith('-');
-  const meant = nearest(name, isFlag ? FLAGS : names);
+  const intended = nearest(name, isFlag ? FLAGS : names);
   return unknown(
     `${noun} has no ${isFlag ? 'flag' : 'verb'} ${shown(name)}.`,
-    meant === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${meant}`),
+    intended === undefined ? `Verbs: ${names.join(', ')}` : nearestMatch(`${noun} ${intended}`),
     `${noun} --help`,
   );
 }

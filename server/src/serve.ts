@@ -22,7 +22,7 @@ import {
   credentialsPath,
   databaseOf,
   openLog,
-  say,
+  report,
   watchDatabase,
 } from './startup.ts';
 
@@ -96,7 +96,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   app.readiness.started();
   const serving = { origin, credentials: first?.written };
   if (link) link.send({ type: 'serving', serving });
-  else say(banner(config, serving));
+  else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
   if (first?.created && config.sampleCustomer) await createSample(app.server, first.written);
   await app.compileSchemas();

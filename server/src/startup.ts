@@ -22,7 +22,7 @@ export interface Serving {
   credentials: CredentialsFile | undefined;
 }
 
-export const say = (line: string) => void process.stderr.write(`${line}\n`);
+export const report = (line: string) => void process.stderr.write(`${line}\n`);
 
 /**
  * The log on standard output, flushed at exit. Lines of one of several processes begin with its
@@ -50,7 +50,7 @@ export async function databaseOf(
   effects: Effects,
 ): Promise<{ url: string; embedded?: Embedded }> {
   if (config.databaseUrl) return { url: config.databaseUrl };
-  say('Starting the database …');
+  report('Starting the database …');
   // While processes are replaced there is one more.
   const maxConnections = CONNECTIONS * (config.processes + 1) + SPARE_CONNECTIONS;
   const random = (bytes: number) => effects.random(bytes);

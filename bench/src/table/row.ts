@@ -59,10 +59,10 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
   };
 }
 
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const respond = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** Progress, on standard error; only the table goes to standard output. */
-export const note = (text: string) => say(`  ${text}`);
+export const note = (text: string) => respond(`  ${text}`);
 
 function report(name: string, run: Run): void {
   const load = run.loadUs === undefined ? '' : `, load generator ${run.loadUs.toFixed(0)} µs each`;

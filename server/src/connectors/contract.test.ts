@@ -61,11 +61,11 @@ const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDE
 
 /** A network that counts the calls and answers none. */
 function deafEffects(): Effects & { calls: number } {
-  const refuse = async () => {
+  const reject = async () => {
     effects.calls += 1;
     throw new Error('no network');
   };
-  const effects = { ...testEffects(), calls: 0, http: refuse, stream: refuse, call: refuse };
+  const effects = { ...testEffects(), calls: 0, http: reject, stream: reject, call: reject };
   return effects;
 }
 

@@ -89,8 +89,8 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
       const [name, bytes] = [newName(), bytesOf(size)];
       await storage().put(name, chunks(bytes));
       for (const from of [undefined, 0, 1, size - 1, size].filter((each) => (each ?? 0) >= 0)) {
-        const got = await gather(storage().get(name, from));
-        expect(got.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
+        const received = await gather(storage().get(name, from));
+        expect(received.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
       }
     },
   );
@@ -140,8 +140,8 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
   it('takes many at once', async () => {
     const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
     await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
-    const got = await Promise.all(all.map(([name]) => gather(storage().get(name))));
-    expect(got.map((each, at) => each.equals(all[at]?.[1] as Buffer))).not.toContain(false);
+    const received = await Promise.all(all.map(([name]) => gather(storage().get(name))));
+    expect(received.map((each, at) => each.equals(all[at]?.[1] as Buffer))).not.toContain(false);
   });
 });
 
@@ -182,16 +182,16 @@ describe('the folder', () => {
 
 /** Whether the Authorization header is what AWS Signature Version 4 makes of this request and secret. */
 function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
-  const given =
+  const input =
     /Credential=\w+\/(\d+)\/([\w-]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/;
   const [, day = '', region = '', signed = '', signature] =
-    given.exec(headers.authorization ?? '') ?? [];
+    input.exec(headers.authorization ?? '') ?? [];
   const hmac = (key: string | Buffer, text: string) =>
     createHmac('sha256', key).update(text).digest();
   const lines = signed.split(';').map((name) => `${name}:${headers[name]}\n`);
-  const asked = [method, url, '', lines.join(''), signed, headers['x-amz-content-sha256']];
+  const requested = [method, url, '', lines.join(''), signed, headers['x-amz-content-sha256']];
   const scope = `${day}/${region}/s3/aws4_request`;
-  const hash = createHash('sha256').update(asked.join('\n')).digest('hex');
+  const hash = createHash('sha256').update(requested.join('\n')).digest('hex');
   const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash].join('\n');
   const key = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`);
   return hmac(key, text).toString('hex') === signature;
@@ -225,16 +225,16 @@ describe('the bucket', () => {
   });
 
   it('rejects an unknown key and is not called again', async () => {
-    let asked = 0;
+    let requested = 0;
     trouble = () => {
-      asked++;
+      requested++;
       return false;
     };
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
     const wrong = storageOf(effects, { folder: staging, s3 });
-    const refused = wrong.put(newName(), chunks(bytesOf(10)));
-    await expect(refused).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');
-    expect(asked).toBe(1);
+    const rejected = wrong.put(newName(), chunks(bytesOf(10)));
+    await expect(rejected).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');
+    expect(requested).toBe(1);
   });
 
   it('is called with a signature over the request', async () => {

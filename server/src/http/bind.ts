@@ -245,16 +245,16 @@ async function runKeyed(
     if (stored) return stored;
   }
   try {
-    const answered = await operate(runtime, caller, async (ctx) => {
+    const replied = await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
       if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
       return reply;
     });
     // A reply that is not stored has not met a conflict: another one may be stored under the key.
-    const stored = isFinal(contract, answered.status)
+    const stored = isFinal(contract, replied.status)
       ? null
       : await replay(runtime, contract, keyed);
-    return stored ?? answered;
+    return stored ?? replied;
   } catch (error) {
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
     const stored = await replay(runtime, contract, keyed);
@@ -262,9 +262,9 @@ async function runKeyed(
     // A rejection is as final as a success under the same key, unless it is retryable.
     if (!(error instanceof Fault) || error.isRetryable) throw error;
     if (!isFinal(contract, error.status)) throw error;
-    const refusal = { status: error.status, body: faultBody(error) };
+    const rejection = { status: error.status, body: faultBody(error) };
     try {
-      await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, refusal));
+      await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, rejection));
     } catch (again) {
       if (!isKeyTaken(again)) throw again;
       // Another process stored an answer to the same request concurrently, possibly a different

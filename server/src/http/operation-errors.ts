@@ -11,7 +11,7 @@ interface CommonError {
 }
 
 const isAuthenticated = ({ permission }: Contract) => permission !== undefined;
-const takesKey = (contract: Contract) => idempotencyOf(contract) !== 'none';
+const acceptsKey = (contract: Contract) => idempotencyOf(contract) !== 'none';
 
 const COMMON_ERRORS: readonly CommonError[] = [
   // An empty idempotency key, a query or body that cannot be read or does not fit its schema.
@@ -21,8 +21,8 @@ const COMMON_ERRORS: readonly CommonError[] = [
   // A token lacks the permission, or is not one of the sandbox. Of agents, the policy decides.
   { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' },
   // A key that was used before with another request.
-  { codes: ['CONFLICT'], of: (contract) => takesKey(contract) && !contract.money },
-  { codes: ['DUPLICATE_PAY_REQUEST'], of: (contract) => takesKey(contract) && !!contract.money },
+  { codes: ['CONFLICT'], of: (contract) => acceptsKey(contract) && !contract.money },
+  { codes: ['DUPLICATE_PAY_REQUEST'], of: (contract) => acceptsKey(contract) && !!contract.money },
   {
     codes: [
       'WALLET_SIGNATURE_MISSING',

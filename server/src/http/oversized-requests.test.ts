@@ -169,8 +169,8 @@ describe('a list in a body', () => {
 describe('what stands before the body', () => {
   it('is refused in our shape when it is too long', async () => {
     const headers = { 'x-long': 'x'.repeat(20_000) };
-    const refused = await send('/config', { headers });
-    expect(refused).toMatchObject({ status: 431, body: { code: 'HEADERS_TOO_LARGE' } });
+    const rejection = await send('/config', { headers });
+    expect(rejection).toMatchObject({ status: 431, body: { code: 'HEADERS_TOO_LARGE' } });
     await goesOn();
   });
 

@@ -11,7 +11,7 @@ import { readQuery } from './body/query.ts';
 import { createUploads } from './body/upload.ts';
 import { type Connections, createConnections } from './connection/connections.ts';
 import { createDrain, type Drain } from './connection/drain.ts';
-import { sayGoodbye } from './connection/goodbye.ts';
+import { announceClose } from './connection/goodbye.ts';
 import { answerUnreadable, headFault } from './connection/raw-errors.ts';
 import { addSecurityHeaders, securityHeadersOf } from './connection/security-headers.ts';
 import { faultBody } from './fault-body.ts';
@@ -201,7 +201,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // Bodies are read by the route after admission.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   addSecurityHeaders(server, securityHeaders);
-  sayGoodbye(server);
+  announceClose(server);
   guard.addTo(server);
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);

@@ -144,7 +144,7 @@ describe('variant, for OpenAPI', () => {
 
 describe('named', () => {
   it('hoists to components, at any depth, once', () => {
-    const Quote = named('Quote', Type.Object({ sent: CurrencyAmount, got: CurrencyAmount }));
+    const Quote = named('Quote', Type.Object({ sent: CurrencyAmount, received: CurrencyAmount }));
     const components: Record<string, unknown> = {};
     expect(toOpenApi(page(Quote), components)).toMatchObject({
       required: ['data', 'hasMore'],
@@ -153,10 +153,10 @@ describe('named', () => {
     expect(Object.keys(components).sort()).toEqual(['Currency', 'CurrencyAmount', 'Quote']);
     expect(components.Quote).toEqual({
       type: 'object',
-      required: ['sent', 'got'],
+      required: ['sent', 'received'],
       properties: {
         sent: { $ref: '#/components/schemas/CurrencyAmount' },
-        got: { $ref: '#/components/schemas/CurrencyAmount' },
+        received: { $ref: '#/components/schemas/CurrencyAmount' },
       },
     });
   });

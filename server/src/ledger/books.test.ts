@@ -95,8 +95,8 @@ describe('effectsOf', () => {
 describe('applyPostings', () => {
   it('rejects what would go below the floor, and then changes nothing', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
-    const refusal = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
-    expect(refusal).toEqual({ why: 'funds', account: 'a' });
+    const rejection = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
+    expect(rejection).toEqual({ why: 'funds', account: 'a' });
     expect(books.accounts.get('a')?.balance).toBe(10n);
     expect(books.transfers.size).toBe(0);
   });
@@ -175,10 +175,10 @@ describe('freezes', () => {
     ['in', transfer('b', 'a', 1n)],
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
-  ])('reject new transfers: %s', (_, given) => {
-    expect(judge(both(true), given)).toEqual({ why: 'frozen', account: 'a' });
-    expect(judge(both(false), given)).toBe(undefined);
-    expect(judge(both(true), { ...given, force: true })).toBe(undefined);
+  ])('reject new transfers: %s', (_, input) => {
+    expect(judge(both(true), input)).toEqual({ why: 'frozen', account: 'a' });
+    expect(judge(both(false), input)).toBe(undefined);
+    expect(judge(both(true), { ...input, force: true })).toBe(undefined);
   });
 
   it('allow existing holds to end', () => {

@@ -8,7 +8,7 @@ import { systemEffects } from '../runtime/config/system-effects.ts';
 import { migrate } from '../runtime/db/migrate.ts';
 import { masterKeyIn } from '../runtime/security/master-key.ts';
 import { createEnding, onSignals } from '../shutdown.ts';
-import { banner, databaseOf, openLog, say, watchDatabase } from '../startup.ts';
+import { banner, databaseOf, openLog, report, watchDatabase } from '../startup.ts';
 import { createFleet } from './fleet.ts';
 import { prepareProcesses } from './process.ts';
 
@@ -43,7 +43,7 @@ export async function supervise(config: Config, argv: readonly string[]): Promis
       await fleet.stop();
       throw error;
     });
-    say(banner(config, serving));
+    report(banner(config, serving));
   } catch (error) {
     if (isEnding()) return;
     await embedded?.stop();

@@ -18,7 +18,7 @@ import {
 
 const office = opened(openOffice);
 
-const ask = (method: string, path: string, body?: object) =>
+const request = (method: string, path: string, body?: object) =>
   office.app.call(method, path, body, office.as);
 
 /** A person with contact data only, verified where the EU requires it. */
@@ -32,8 +32,8 @@ async function newResidentOf(region: string) {
   const id = await newPerson({ region, ...contacts });
   for (const channel of ['email', 'phone']) {
     const path = `/customers/${id}/verify-${channel}`;
-    await ask('POST', path);
-    ok(await ask('POST', `${path}/confirm`, { code: '123456' }), 200);
+    await request('POST', path);
+    ok(await request('POST', `${path}/confirm`, { code: '123456' }), 200);
   }
   return id;
 }
@@ -107,7 +107,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(review).not.toContain('970 489');
       await press(page, 'Submit');
       await title(page, 'You are verified');
-      expect(ok(await ask('GET', `/customers/${id}`), 200)).toMatchObject({
+      expect(ok(await request('GET', `/customers/${id}`), 200)).toMatchObject({
         kycStatus: 'APPROVED',
         idType: 'NON_US_TAX_ID',
         countryOfIssuance: 'DE',
@@ -134,7 +134,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await show(page);
       await press(page, 'Submit');
       await title(page, 'You are verified');
-      expect(ok(await ask('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
+      expect(ok(await request('GET', `/customers/${id}`), 200)).not.toHaveProperty('idType');
       expect(complaints).toEqual([]);
       await close();
     },
@@ -193,7 +193,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
           ...{ purposeOfAccount: 'SUPPLIER_PAYMENTS', sourceOfFunds: 'Sales' },
         },
       };
-      const business = ok(await ask('POST', '/customers', body), 201);
+      const business = ok(await request('POST', '/customers', body), 201);
       const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
       await openAndStart(page, await office.linkFor(business.id));
       await title(page, 'Owners and control persons');
@@ -225,7 +225,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       await inspect(page, 'abroad-2-owner');
       await press(page, 'Add this person');
       await page.getByText('Erika Mustermann').waitFor();
-      const { beneficialOwners } = ok(await ask('GET', `/customers/${business.id}`), 200);
+      const { beneficialOwners } = ok(await request('GET', `/customers/${business.id}`), 200);
       expect(beneficialOwners).toMatchObject([
         { personalInfo: { idType: 'NON_US_TAX_ID', countryOfIssuance: 'DE' } },
       ]);

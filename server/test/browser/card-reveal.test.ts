@@ -183,12 +183,12 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
     'is not consumed by a prefetch',
     async () => {
       const url = await link();
-      const asked: unknown[] = [];
-      app.app.server.server.on('request', ({ headers }) => asked.push(headers['sec-purpose']));
+      const requested: unknown[] = [];
+      app.app.server.server.on('request', ({ headers }) => requested.push(headers['sec-purpose']));
       const context = await browser.newContext();
       const page = await context.newPage();
       await page.goto(`${shop.origin}/ahead?url=${encodeURIComponent(url)}`);
-      await expect.poll(() => asked, { timeout: 10_000 }).toEqual(['prefetch']);
+      await expect.poll(() => requested, { timeout: 10_000 }).toEqual(['prefetch']);
       await page.goto(url);
       expect(await page.locator('dd').count()).toBe(3);
       await context.close();

@@ -58,8 +58,8 @@ export const COMPLETE_DATA = {
   address: ADDRESS,
 };
 
-export const title = (page: Page, words: string) =>
-  page.getByRole('heading', { level: 1, name: words }).waitFor();
+export const title = (page: Page, text: string) =>
+  page.getByRole('heading', { level: 1, name: text }).waitFor();
 
 export const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).click();

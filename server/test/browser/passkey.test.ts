@@ -113,11 +113,11 @@ async function proved(
 ) {
   const { clientPublicKey, userVerification } = keys;
   const path = `/auth/credentials/${id}`;
-  const asked = ok(await fixture.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
-  const input = { challenge: asked.challenge, credentialId, userVerification };
+  const requested = ok(await fixture.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
+  const input = { challenge: requested.challenge, credentialId, userVerification };
   const assertion = await inPage<object>(opened, 'prove', input);
   const body = { type: 'PASSKEY', assertion };
-  return fixture.call('POST', `${path}/verify`, body, { 'request-id': asked.requestId });
+  return fixture.call('POST', `${path}/verify`, body, { 'request-id': requested.requestId });
 }
 
 describe.runIf(browserPath)('a passkey of a browser', () => {
@@ -141,8 +141,8 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const opened = await device(verifies);
       const { added } = await registered(opened, { attestation, userVerification });
       const keys = drawKeys();
-      const ask = { clientPublicKey: keys.uncompressedKey, userVerification };
-      const session = ok(await proved(opened, added, ask), 200);
+      const request = { clientPublicKey: keys.uncompressedKey, userVerification };
+      const session = ok(await proved(opened, added, request), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
 
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
@@ -161,8 +161,8 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const userVerification = 'preferred';
       const { added } = await registered(opened, { attestation: 'none', userVerification });
       await opened.page.goto(sites[1].origin);
-      const ask = { clientPublicKey: drawKeys().publicKey, userVerification };
-      expect(await proved(opened, added, ask)).toMatchObject({
+      const request = { clientPublicKey: drawKeys().publicKey, userVerification };
+      expect(await proved(opened, added, request)).toMatchObject({
         status: 401,
         body: {
           code: 'UNAUTHORIZED',
@@ -170,7 +170,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
         },
       });
       await opened.page.goto(sites[0].origin);
-      expect((await proved(opened, added, ask)).status).toBe(200);
+      expect((await proved(opened, added, request)).status).toBe(200);
       await opened.close();
     },
     PATIENCE_MS,

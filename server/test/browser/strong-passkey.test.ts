@@ -105,7 +105,7 @@ async function waiting(customerId: string, count: number): Promise<Answer['body'
   return quotes;
 }
 
-const asked = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertionOptions;
+const requested = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertionOptions;
 
 const bring = (quoteId: string, passkeyAssertion: object) =>
   authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
@@ -132,11 +132,11 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       expect(ok(await logIn(id), 200).status).toBe('SUCCESS');
 
       const [first, second] = await waiting(id, 2);
-      const signed = await inPage('prove', asked(first));
+      const signed = await inPage('prove', requested(first));
       expectWrong(await bring(second.id, signed));
       expect(ok(await bring(first.id, signed), 200).status).toBe('PROCESSING');
       expect((await bring(first.id, signed)).status).toBe(409);
-      const other = await inPage('prove', asked(second));
+      const other = await inPage('prove', requested(second));
       expect(ok(await bring(second.id, other), 200).status).toBe('PROCESSING');
       expect(shop.complaints).toEqual([]);
     },

@@ -143,11 +143,11 @@ describe.runIf(browserPath)('the verification page', () => {
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'Documents');
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(request.method()));
+      const requested: string[] = [];
+      page.on('request', (request) => requested.push(request.method()));
       await page.getByRole('button', { name: /^Remove / }).dblclick();
       await page.getByRole('button', { name: /^Remove / }).waitFor({ state: 'detached' });
-      expect(asked.filter((method) => method === 'DELETE')).toHaveLength(1);
+      expect(requested.filter((method) => method === 'DELETE')).toHaveLength(1);
       await close();
     },
     PATIENCE_MS,

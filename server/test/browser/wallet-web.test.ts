@@ -85,8 +85,8 @@ async function open(size: Size): Promise<Visit> {
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-const news = (page: Page, words: string) =>
-  page.getByRole('status').filter({ hasText: words }).waitFor();
+const news = (page: Page, expected: string) =>
+  page.getByRole('status').filter({ hasText: expected }).waitFor();
 const balanceIs = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
 
@@ -187,10 +187,10 @@ interface RelayedRequest {
 /** Sends a request to the backend as its page does, unless overridden. */
 async function relayed(
   method: string,
-  way: string,
+  route: string,
   { body, cookie = '', headers }: RelayedRequest = {},
 ) {
-  const reply = await fetch(site + way, {
+  const reply = await fetch(site + route, {
     method,
     headers: { origin: site, cookie, 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
@@ -209,15 +209,15 @@ async function visitor(email: string) {
 /** A visit after sign-in. */
 async function signedIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
-  const way = `/api/credentials/${credential.id}`;
-  const sent = await relayed('POST', `${way}/challenge`, { cookie });
+  const route = `/api/credentials/${credential.id}`;
+  const sent = await relayed('POST', `${route}/challenge`, { cookie });
   const keys = drawKeys();
   const { otpEncryptionTargetBundle: bundle } = sent.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
-  const asked = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
-  const first = await relayed('POST', `${way}/verify`, asked);
+  const requested = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
+  const first = await relayed('POST', `${route}/verify`, requested);
   const headers = await signedHeaders(first.body, keys);
-  const opened = await relayed('POST', `${way}/verify`, { ...asked, headers });
+  const opened = await relayed('POST', `${route}/verify`, { ...requested, headers });
   expect(opened.status).toBe(200);
   return { before: cookie, cookie: opened.cookie, accountId, session: opened.body };
 }
@@ -313,9 +313,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['GET', '/../package.json'],
         ['GET', '/backend.mjs'],
       ] as const;
-      for (const [method, way] of others) {
-        expect([way, ...verdict(await relayed(method, way, { cookie }))]).toEqual([
-          ...[way, 404, 'NOT_FOUND'],
+      for (const [method, route] of others) {
+        expect([route, ...verdict(await relayed(method, route, { cookie }))]).toEqual([
+          ...[route, 404, 'NOT_FOUND'],
         ]);
       }
     },
@@ -341,9 +341,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['GET', `/api/quotes/${quote.id}`],
         ['POST', `/api/quotes/${quote.id}/execute`],
       ] as const;
-      for (const [method, way] of foreign) {
-        const asked = await relayed(method, way, { cookie });
-        expect([way, ...verdict(asked)]).toEqual([way, 404, 'NOT_FOUND']);
+      for (const [method, route] of foreign) {
+        const requested = await relayed(method, route, { cookie });
+        expect([route, ...verdict(requested)]).toEqual([route, 404, 'NOT_FOUND']);
       }
       const { body } = await relayed('GET', '/api/account', { cookie });
       expect(body.id).toBe(mine.accountId);
@@ -358,9 +358,9 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const { before, cookie } = await signedIn('guest@example.com');
       expect(before).not.toBe(cookie);
       for (const unsigned of ['', 'visit=made-up', before, guest.cookie]) {
-        for (const way of ['/api/account', '/api/credentials', '/api/sessions']) {
-          const asked = await relayed('GET', way, { cookie: unsigned });
-          expect(verdict(asked)).toEqual([401, 'SIGN_IN']);
+        for (const route of ['/api/account', '/api/credentials', '/api/sessions']) {
+          const requested = await relayed('GET', route, { cookie: unsigned });
+          expect(verdict(requested)).toEqual([401, 'SIGN_IN']);
         }
       }
       const origin = 'http://localhost:9';
@@ -376,8 +376,8 @@ describe.runIf(browserPath)('the web wallet example', () => {
   );
 
   it('does not expose the API secret, and has a strict content security policy', async () => {
-    for (const way of ['/', '/app.js', '/style.css']) {
-      const reply = await fetch(site + way);
+    for (const route of ['/', '/app.js', '/style.css']) {
+      const reply = await fetch(site + route);
       expect(reply.status).toBe(200);
       expect(await reply.text()).not.toContain(app.platform.clientSecret);
       const policy = reply.headers.get('content-security-policy');

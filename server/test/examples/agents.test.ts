@@ -163,7 +163,7 @@ async function payees(stage: Stage, { own }: Connected) {
   });
 }
 
-async function life(stage: Stage) {
+async function lifecycle(stage: Stage) {
   const agent = await connected(stage);
   await reads(stage, agent);
   await pays(stage, agent);
@@ -183,5 +183,5 @@ async function life(stage: Stage) {
 }
 
 describe('examples of agents', () => {
-  examples('agents', { unconnected, life });
+  examples('agents', { unconnected, lifecycle });
 });

@@ -159,17 +159,17 @@ async function factors(stage: Stage) {
 async function passkey(stage: Stage) {
   const { show } = stage;
   const query = { customerId: await european(stage) };
-  const { options: asked, allowedOrigins } = await show('startScaFactorEnrollment', 'passkey', {
+  const { options: requested, allowedOrigins } = await show('startScaFactorEnrollment', 'passkey', {
     summary: 'Enrol a passkey: options for the browser',
     query,
     body: { type: 'PASSKEY' },
   });
   const [origin] = allowedOrigins;
-  const device = authenticator({ site: asked.rp.id, at: origin });
+  const device = authenticator({ site: requested.rp.id, at: origin });
   const { factor } = await show('confirmScaFactorEnrollment', 'passkey', {
     summary: 'Confirm with what the browser returned',
     query,
-    body: { type: 'PASSKEY', origin, credential: registrationJson(device, asked.challenge) },
+    body: { type: 'PASSKEY', origin, credential: registrationJson(device, requested.challenge) },
   });
   await show('deleteScaFactor', 'passkey', {
     summary: 'Remove a passkey',

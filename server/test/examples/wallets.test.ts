@@ -211,15 +211,15 @@ async function delegation(stage: Stage) {
   );
   await app.settle();
   const body = { cardId: card.id, internalAccountId: accountId, nickname: 'Everyday card' };
-  const ask = (name: string, summary: string, headers?: Record<string, string>) =>
+  const send = (name: string, summary: string, headers?: Record<string, string>) =>
     show('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
-  const first = await ask('first', 'First request: the reply says what to sign');
-  const second = await ask(
+  const first = await send('first', 'First request: the reply says what to sign');
+  const second = await send(
     'second',
     'Second request, signed: the reply says what to sign next',
     await signedHeaders(first, keys),
   );
-  const { id } = await ask(
+  const { id } = await send(
     'third',
     'Third request, signed: the key is active',
     await signedHeaders(second, keys),

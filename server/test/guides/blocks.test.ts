@@ -162,8 +162,8 @@ describe('the verification of a webhook', () => {
   /** Prints whether three signatures are genuine: the right one, one of another body, and none. */
   function answers(program: string, file: string, text: string, ...args: string[]): string {
     writeFileSync(path.join(folder, file), text);
-    const words = [...args, file, body, signature];
-    return execFileSync(program, words, { cwd: folder, env, encoding: 'utf8' });
+    const command = [...args, file, body, signature];
+    return execFileSync(program, command, { cwd: folder, env, encoding: 'utf8' });
   }
 
   it('is right in JavaScript', () => {

@@ -107,13 +107,13 @@ describe('jobs retry', () => {
     provider.manner = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await running(payment.id);
-    await shop.refused(
+    await shop.rejected(
       'The job is running. Only failed jobs can be retried.',
       'jobs',
       'retry',
       job,
     );
-    await shop.refused('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
+    await shop.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(HELD);
     await run;
     provider.manner = 'pays';
@@ -158,7 +158,7 @@ describe('jobs cancel', () => {
     expect(await shop.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await shop.refused('No result is expected', ...fail);
+    await shop.rejected('No result is expected', ...fail);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
@@ -172,7 +172,7 @@ describe('jobs cancel', () => {
     expect(await shop.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await funds(payment)).toEqual(THERE);
     expect(provider.sends).toEqual([]);
-    await shop.refused('No result is expected', 'payouts', 'settle', payment.id);
+    await shop.rejected('No result is expected', 'payouts', 'settle', payment.id);
   });
 
   it('of a check leaves the payout to the operator', async () => {
@@ -190,7 +190,7 @@ describe('jobs cancel', () => {
     await cancelled(payment.id);
     await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
-    await shop.refused('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    await shop.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
     expect(await funds(payment)).toEqual(THERE);
   });
@@ -209,7 +209,7 @@ describe('jobs cancel of other transfers', () => {
     expect(await shop.queue(id)).toMatchObject([{ kind: 'pull', amount: USD }]);
     await shop.json('payouts', 'settle', id);
     expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
-    await shop.refused('No result is expected', 'payouts', 'settle', id);
+    await shop.rejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {

@@ -38,8 +38,10 @@ function sectionOf(code: Code): string[] {
   const { cause, remedy } = ERROR_GUIDE[code];
   const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
   if (ways.length === 0) return [];
-  const tries = ways.map((how) => `- Provoke it: ${how.charAt(0).toLowerCase()}${how.slice(1)}.`);
-  return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...tries, ''];
+  const attempts = ways.map(
+    (how) => `- Provoke it: ${how.charAt(0).toLowerCase()}${how.slice(1)}.`,
+  );
+  return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...attempts, ''];
 }
 
 function page(): string {

@@ -226,16 +226,16 @@ const LISTS: [string, string, string[]][] = [
 ];
 
 describe.each(LISTS)('GET %s', (path, resource, queries) => {
-  it.each(queries)('reads an index range for any page: %s', async (given) => {
-    const query = given.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
+  it.each(queries)('reads an index range for any page: %s', async (input) => {
+    const query = input.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
     for (const cursor of ['', `&cursor=${deep(resource)}`]) {
       seen.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
-      const [{ table, query: asked } = { table: undefined, query: undefined }] = seen;
-      if (!table || !asked) throw new Error(`${path} queried no page`);
+      const [{ table, query: requested } = { table: undefined, query: undefined }] = seen;
+      if (!table || !requested) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // a platform has a handful
-      await checkFlat(pageSql(table, asked), FEW);
-      await checkFlat(countSql(table, asked), MANY);
+      await checkFlat(pageSql(table, requested), FEW);
+      await checkFlat(countSql(table, requested), MANY);
     }
   });
 });
@@ -243,14 +243,14 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
 it('finds the accounts of the platform itself without reading those of its customers', async () => {
   const { db } = app.runtime;
   const { find } = db;
-  const asked: string[] = [];
+  const requested: string[] = [];
   db.find = (table, where, options) => {
-    asked.push(`${table.name} ${Object.keys(where).join()} ${options?.orderBy ?? ''}`);
+    requested.push(`${table.name} ${Object.keys(where).join()} ${options?.orderBy ?? ''}`);
     return find(table, where, options);
   };
   ok(await app.call('GET', '/platform/internal-accounts'), 200);
   db.find = find;
-  expect(asked).toEqual(['internal_accounts platform_id,customer_id id']);
+  expect(requested).toEqual(['internal_accounts platform_id,customer_id id']);
   const text = `select * from internal_accounts
     where platform_id = $1 and customer_id is null order by id limit 1000`;
   await checkFlat({ text, values: [app.platform.id] }, FEW);

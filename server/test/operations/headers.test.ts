@@ -9,7 +9,7 @@ import { testApp } from '../kit/app/test-app.ts';
 import { sendRaw } from '../kit/http/raw-http.ts';
 import { document } from '../kit/http/requests.ts';
 
-interface Got {
+interface Received {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: string;
@@ -24,12 +24,12 @@ beforeAll(async () => {
   await Promise.all([listen(app), listen(plain)]);
 });
 
-async function ask(
+async function send(
   to: TestApp,
   method: string,
   path: string,
   headers: Record<string, string> = {},
-): Promise<Got> {
+): Promise<Received> {
   const request = http.request({ host: '127.0.0.1', port: portOf(to), method, path, headers });
   request.end();
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
@@ -65,7 +65,7 @@ describe('every reply', () => {
   it.each([...OPERATIONS, ...OTHERS, ...WRONG_METHODS])(
     'has the security headers: %s %s',
     async (method, path) => {
-      const { headers } = await ask(app, method, path.replaceAll(/\{\w+\}/g, 'x'));
+      const { headers } = await send(app, method, path.replaceAll(/\{\w+\}/g, 'x'));
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['strict-transport-security']).toBe('max-age=31536000');
     },
@@ -85,7 +85,7 @@ describe('every reply', () => {
 
   it('omits HSTS without https', async () => {
     for (const path of ['/', '/docs', '/2025-10-13/customers']) {
-      const { headers } = await ask(plain, 'GET', path);
+      const { headers } = await send(plain, 'GET', path);
       expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers).not.toHaveProperty('strict-transport-security');
     }
@@ -94,17 +94,17 @@ describe('every reply', () => {
 
 describe('the API reference', () => {
   it('cannot be framed', async () => {
-    const { headers } = await ask(app, 'GET', '/docs');
+    const { headers } = await send(app, 'GET', '/docs');
     expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
   });
 
   it('is the redirect target of the root', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
     for (const method of ['GET', 'HEAD']) {
-      const { status, headers } = await ask(app, method, '/', { accept });
+      const { status, headers } = await send(app, method, '/', { accept });
       expect([status, headers.location, headers.vary]).toEqual([302, '/docs', 'accept']);
     }
-    const { status, body } = await ask(app, 'GET', '/', { accept: '*/*' });
+    const { status, body } = await send(app, 'GET', '/', { accept: '*/*' });
     expect([status, JSON.parse(body)]).toMatchObject([200, { docs: '/docs' }]);
   });
 });
@@ -114,10 +114,10 @@ describe('HEAD', () => {
     const { id } = await customer(app, {}, { fullName: 'Waiting Person001' });
     const link = ok(await app.call('POST', `/customers/${id}/kyc-link`, {}), 201);
     const verify = new URL(link.kycUrl).pathname;
-    const asset = /src="(assets\/[^"]+)"/.exec((await ask(app, 'GET', verify)).body)?.[1];
+    const asset = /src="(assets\/[^"]+)"/.exec((await send(app, 'GET', verify)).body)?.[1];
     const paths = [verify, `/verify/${asset}`, '/verify/x', '/card/x', '/i/x', '/docs', '/'];
     for (const path of [...paths, '/reset/x', '/ownership/x', '/openapi.json']) {
-      const [head, get] = [await ask(app, 'HEAD', path), await ask(app, 'GET', path)];
+      const [head, get] = [await send(app, 'HEAD', path), await send(app, 'GET', path)];
       const { date: _, connection: __, ...expected } = get.headers;
       if (path === '/card/x') delete expected['content-length'];
       expect([path, head.status, head.body]).toEqual([path, get.status, '']);

@@ -119,14 +119,14 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
     const options = rightful(contract, limitedAgent.accessToken);
-    const ask = () => limited.call(contract.method, target, bodyOf(contract), options);
+    const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
     const atOnce = tight?.contract.rateClass || contract.auth === 'agent' ? 2 : 4;
     for (let spent = 0; spent < atOnce; spent++) {
-      expect((await ask()).status).not.toBe(429);
+      expect((await request()).status).not.toBe(429);
     }
-    const answer = await ask();
+    const answer = await request();
     expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMITED']);
     expect(answer.headers['retry-after']).toBe('1');
     expect(answer.headers['ratelimit-remaining']).toBe('0');
@@ -162,21 +162,21 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
           .replace(/[0-9a-f]{12}$/, '0123456789ab')
           .replace(/(-[0-9A-Z]{4}){3}$/, '-2222-2222-2222');
       };
-      const ask = (value: (name: string) => string) => {
+      const request = (value: (name: string) => string) => {
         const target = fill(contract, value, ofRegion);
         return app.call(contract.method, target, bodyOf(contract), rightful(contract));
       };
-      const theirs = await ask((name) => foreign[name] as string);
-      const random = await ask(unknown);
-      const malformed = await ask(() => 'no-such-thing');
+      const theirs = await request((name) => foreign[name] as string);
+      const random = await request(unknown);
+      const malformed = await request(() => 'no-such-thing');
       expect(theirs.status).toBe(404);
       expect(theirs.body.code).toBe(contract.notFound);
       expect(theirs.body).toEqual(random.body);
       expect(theirs.body).toEqual(malformed.body);
-      const encoded = await ask((name) => encodeURIComponent(foreign[name] as string));
+      const encoded = await request((name) => encodeURIComponent(foreign[name] as string));
       expect(encoded.body).toEqual(theirs.body);
       if (contract.auth !== 'agent') return;
-      const neighbours = await ask((name) => beside[name] as string);
+      const neighbours = await request((name) => beside[name] as string);
       expect(neighbours.body).toEqual(theirs.body);
     });
 

@@ -35,12 +35,12 @@ import {
   type SecretList,
   secretList,
 } from '../kit/secrets/search.ts';
-import { liveStrongly, type StrongLife } from '../kit/secrets/second-factors.ts';
+import { liveStrongly, type StrongLifecycle } from '../kit/secrets/second-factors.ts';
 import {
-  beginLife,
+  beginLifecycle,
+  type Completed,
   goOn,
-  type Life,
-  type Lived,
+  type Lifecycle,
   recorded,
   refreshLate,
 } from '../kit/secrets/wallets.ts';
@@ -96,35 +96,35 @@ const sandboxToken = (now: number) => async (claims: object) => {
   return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...fresh, ...claims })}.${signature}`;
 };
 
-async function inProduction(life: Life): Promise<void> {
+async function inProduction(lifecycle: Lifecycle): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
-  ok(await life.app.call('PATCH', '/config', config, { as: life.as }), 200);
-  const lived = await goOn(await beginLife(life));
+  ok(await lifecycle.app.call('PATCH', '/config', config, { as: lifecycle.as }), 200);
+  const lived = await goOn(await beginLifecycle(lifecycle));
   await noteCustody();
   const { fixture, accountId, email, session } = lived;
   ok(await fixture.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const why = { actor: 'Ada', reason: 'lost the mailbox' };
-  const asked = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
-  await app.operate((ctx) => startRecovery(ctx, asked), life.as);
+  const requested = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
+  await app.operate((ctx) => startRecovery(ctx, requested), lifecycle.as);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
   expect(types.sort()).toEqual(['EMAIL_OTP', 'OAUTH', 'PASSKEY', 'SMS_OTP']);
 }
 
 /** Damaged rows that no code would write, each read by a request. */
-async function damage({ secrets: list }: Life, { fixture, accountId, session }: Lived) {
+async function damage({ secrets: list }: Lifecycle, { fixture, accountId, session }: Completed) {
   const { db } = app.runtime;
-  const noteSecret = (...kept: string[]) =>
-    list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...kept);
+  const noteSecret = (...retained: string[]) =>
+    list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...retained);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: drawKeys().uncompressedKey };
-  const asked = ok(await fixture.call('POST', path, body), 202);
+  const requested = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [
     accountId,
     `s1.${noteSecret(SEEDS)}`,
   ]);
-  const headers = await signedHeaders(asked, session);
+  const headers = await signedHeaders(requested, session);
   expect((await fixture.call('POST', path, body, headers)).status).toBe(500);
 
   const other = ok(await fixture.call('POST', path, body), 202);
@@ -170,14 +170,14 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 }
 
 /** All wallet operations and payments; then the database is damaged. */
-async function inSandbox(life: Life): Promise<void> {
-  const lived = await goOn(await beginLife(life));
-  life.wait();
+async function inSandbox(lifecycle: Lifecycle): Promise<void> {
+  const lived = await goOn(await beginLifecycle(lifecycle));
+  lifecycle.wait();
   await lived.fixture.otpBundle(lived.email.id);
   await noteCustody();
   const { accountId, customerId, session } = lived;
-  const payer = walletPaymentFixture(life.app);
-  await fund(life.app, accountId, 100_000_000);
+  const payer = walletPaymentFixture(lifecycle.app);
+  await fund(lifecycle.app, accountId, 100_000_000);
   const { id: to } = await payer.sparkAccount(customerId);
   const quote = quoteBody(accountId, to, 5_000_000);
   await payer.pay(session, quote);
@@ -188,19 +188,19 @@ async function inSandbox(life: Life): Promise<void> {
   ok(await payer.execute(other.id, twice), 200);
   await app.settle();
   await late(lived);
-  await damage(life, lived);
+  await damage(lifecycle, lived);
 }
 
 /** A customer under strong authentication, and another one with an agent. */
-async function withStrongAuthentication(life: StrongLife): Promise<void> {
-  await liveStrongly(life);
-  await liveAsAgent(life);
+async function withStrongAuthentication(lifecycle: StrongLifecycle): Promise<void> {
+  await liveStrongly(lifecycle);
+  await liveAsAgent(lifecycle);
 }
 
 const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
 /** A session whose encrypted key is in the database until it is requested. */
-async function late(lived: Lived): Promise<void> {
+async function late(lived: Completed): Promise<void> {
   const polls = 'update platforms set wallet_polls = $2 where id = $1';
   await app.runtime.db.query(polls, [lived.as.id, 1]);
   await refreshLate(lived, async () => {
@@ -230,8 +230,8 @@ beforeAll(async () => {
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
   const real = recorded(app, secrets);
-  const inMail = () => /^(\w{12}) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1];
-  const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1];
+  const inMail = () => /^(\w{12}) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1];
+  const inText = () => /^(\w{12}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1];
   const wait = () => app.effects.set(app.effects.now() + MINUTE);
   await inProduction({
     ...{ app: real.app, as: app.production, secrets, wait },
@@ -252,7 +252,7 @@ beforeAll(async () => {
     ...{ ...real, ...strength, as: app.production },
     async sentCode() {
       await app.settle();
-      return /^(\d{6}) /.exec(JSON.parse(sms.got.at(-1)?.body ?? '{}').text)?.[1] ?? '';
+      return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
     },
   });
   const played = recorded(app, secrets);
@@ -278,7 +278,7 @@ beforeAll(async () => {
   places.push(
     ...(await outputsOf(app)),
     ...errorsIn(exchanges),
-    ...hook.got.map(({ type, headers, body }) => ({
+    ...hook.arrivals.map(({ type, headers, body }) => ({
       name: `the webhook ${type}`,
       text: `${JSON.stringify(headers)} ${body}`,
     })),
@@ -389,7 +389,7 @@ describe('a server process', () => {
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
     const { app: there, exchanges } = recorded(remote(server, as), list);
     await goOn(
-      await beginLife({
+      await beginLifecycle({
         ...{ app: there, as, secrets: list, wait: () => undefined },
         codeOf: async () => CODE,
         tokenOf: (claims) => sandboxToken(Date.now())(claims),

@@ -38,14 +38,14 @@ let server: Running;
 let load: Load;
 let receiver: Receiver;
 /** Events that were rejected once. */
-const refused = new Set<string>();
+const rejected = new Set<string>();
 
 beforeAll(async () => {
   place = createPlace('crash', os.tmpdir());
   const whim = seeded(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
-    const first = type !== 'TEST' && !refused.has(id) && whim() < 0.02;
-    if (first) refused.add(id);
+    const first = type !== 'TEST' && !rejected.has(id) && whim() < 0.02;
+    if (first) rejected.add(id);
     // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
   });
@@ -143,7 +143,7 @@ async function restart(): Promise<void> {
 function received(): Map<string, string> {
   const key = createPublicKey(server.credentials.webhookPublicKey);
   const bodies = new Map<string, string>();
-  for (const { id, body, headers } of receiver.got) {
+  for (const { id, body, headers } of receiver.arrivals) {
     const signature = Buffer.from(headers['x-service-signature'] ?? '', 'base64');
     if (!verify('sha256', Buffer.from(body), key, signature)) throw new Error(`${id}: signature`);
     expect(headers['webhook-id']).toBe(id);
@@ -188,9 +188,9 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     'is killed again during webhook deliveries',
     async () => {
       for (const which of ['node', 'both'] as const) {
-        const before = receiver.got.length;
+        const before = receiver.arrivals.length;
         for (let waited = 0; waited < SILENCE_MS; waited += 5) {
-          if (receiver.got.length > before + 20) break;
+          if (receiver.arrivals.length > before + 20) break;
           await sleep(5);
         }
         await place.kill(server.child, which);
@@ -231,11 +231,11 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
     const events = new Map(look.events.map((event) => [event.id, event]));
     for (const [id, body] of bodies) {
       const event = events.get(id);
-      const said = JSON.parse(body) as { type: string; data: unknown };
-      expect(said.type).toBe(event?.type); // no event is delivered that was not committed
+      const reported = JSON.parse(body) as { type: string; data: unknown };
+      expect(reported.type).toBe(event?.type); // no event is delivered that was not committed
       // Encrypted values can be decrypted by the server alone.
-      if (event?.sealed) expect(said.data).toMatchObject({ id: event.subject });
-      else if (event?.balance === null) expect(said.data).toEqual(JSON.parse(event.data));
+      if (event?.sealed) expect(reported.data).toMatchObject({ id: event.subject });
+      else if (event?.balance === null) expect(reported.data).toEqual(JSON.parse(event.data));
     }
     // The latest balance event of an account has its current balance.
     const shown = new Set(
@@ -246,7 +246,7 @@ describe(`a server that is killed under load (CRASH_SEED=${SEED})`, () => {
       ({ id, balance, held }) => withEvents.has(id) && !shown.has(`${id} ${balance} ${held}`),
     );
     expect(silent).toEqual([]);
-    const again = receiver.got.length - bodies.size - refused.size;
+    const again = receiver.arrivals.length - bodies.size - rejected.size;
     expect(again).toBeGreaterThan(0);
     const payments = look.payments.length;
     console.info(

@@ -59,7 +59,7 @@ afterAll(async () => {
   await place.remove();
 }, 60_000);
 
-const arrival = (...words: string[]) => words.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
+const arrival = (...args: string[]) => args.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
 
 /** Lines that must appear in this order, possibly with others between them. */
 const STORY = [
@@ -122,7 +122,7 @@ describe('npm run demo', () => {
       expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
       expect((await config()).webhookEndpoint).toBe(endpoint.url);
       await endpoint.has(2);
-      expect(endpoint.got.map((each) => each.type)).toEqual(['TEST', 'TEST']);
+      expect(endpoint.arrivals.map((each) => each.type)).toEqual(['TEST', 'TEST']);
     },
     DEMO_MS,
   );
@@ -160,8 +160,8 @@ describe('npm run demo, with errors', () => {
       const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', place.dir];
       const { code, err } = await demonstrate(...folder, ...flags);
       expect(code).toBe(1);
-      const [, words] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];
-      expect(words).toMatch(line);
+      const [, command] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];
+      expect(command).toMatch(line);
     },
     60_000,
   );

@@ -62,7 +62,7 @@ interface Credentials {
 }
 
 async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>) {
-  for (let tries = START_MS / 50; tries > 0; tries--) {
+  for (let attempts = START_MS / 50; attempts > 0; attempts--) {
     const found = await look();
     if (found !== undefined) return found;
     await sleep(50);

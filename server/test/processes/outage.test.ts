@@ -76,10 +76,11 @@ describe('a database outage', () => {
 
   it('logs one line per kind and second, and /readyz is never 200', async () => {
     app.readiness.started();
-    const ask = (url: string, headers = {}) => app.server.inject({ method: 'GET', url, headers });
-    const customers = () => ask('/2025-10-13/customers', { authorization });
+    const request = (url: string, headers = {}) =>
+      app.server.inject({ method: 'GET', url, headers });
+    const customers = () => request('/2025-10-13/customers', { authorization });
     expect((await customers()).statusCode).toBe(200);
-    expect((await ask('/readyz')).statusCode).toBe(200);
+    expect((await request('/readyz')).statusCode).toBe(200);
     expect(lines).toEqual([]);
     proxy.cut();
     const startMs = performance.now();
@@ -89,10 +90,10 @@ describe('a database outage', () => {
     }
     await sleep(1_100);
     const seconds = (performance.now() - startMs) / 1_000;
-    expect((await ask('/readyz')).statusCode).toBe(503);
+    expect((await request('/readyz')).statusCode).toBe(503);
     const all = lines.map((line) => JSON.parse(line));
-    const refused = all.filter(({ message }) => message === 'dependency failed');
-    const counted = refused.reduce((sum, { count = 1 }) => sum + count, 0);
+    const rejected = all.filter(({ message }) => message === 'dependency failed');
+    const counted = rejected.reduce((sum, { count = 1 }) => sum + count, 0);
     expect(counted).toBe(1_000);
     const kinds = new Map<string, number>();
     for (const { message, err } of all) {

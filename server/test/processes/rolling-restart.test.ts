@@ -219,7 +219,7 @@ describe.skipIf(!isInstalled())('two servers behind HAProxy', () => {
     await client.end();
     expect(rows).toEqual([{ payments: paid, texts: paid, balance: FUNDS - paid * 1_00 }]);
     expect(problemsOf(await lookAt(url))).toEqual([]);
-    const delivered = receiver.got.map(({ id }) => id);
+    const delivered = receiver.arrivals.map(({ id }) => id);
     expect(new Set(delivered).size).toBe(delivered.length);
   }, 90_000);
 });

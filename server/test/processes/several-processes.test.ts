@@ -60,7 +60,7 @@ function sendSteadily(clients: number) {
 describe.skipIf(process.platform !== 'linux')('several processes', () => {
   it('are started by a supervisor that prints the credentials once', async () => {
     expect(pids()).toHaveLength(PROCESSES);
-    const { err } = place.said(server.child);
+    const { err } = place.reported(server.child);
     expect(err.match(/Client secret/g)).toHaveLength(1);
     expect(err).toContain(`  Processes      ${PROCESSES}\n`);
     expect(await get('/config')).toBe(200);
@@ -107,8 +107,8 @@ describe('roles', () => {
     try {
       const flags = ['--roles', 'jobs,deliver', '--public-url', 'http://localhost:4000'];
       const child = own.launch(flags);
-      await vi.waitUntil(() => own.said(child).err.includes('Readiness'), WAIT);
-      const [, origin] = /Readiness +(\S+)\/readyz/.exec(own.said(child).err) ?? [];
+      await vi.waitUntil(() => own.reported(child).err.includes('Readiness'), WAIT);
+      const [, origin] = /Readiness +(\S+)\/readyz/.exec(own.reported(child).err) ?? [];
       const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
       expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(status))).toEqual([
         ...[200, 200, 200],

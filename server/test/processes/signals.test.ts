@@ -84,7 +84,7 @@ describe('a running server', () => {
   it('prints a curl line that works when pasted', async () => {
     const { clientId, clientSecret, baseUrl } = server.credentials;
     const line = `curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`;
-    expect(own.said(server.child).err).toContain(line);
+    expect(own.reported(server.child).err).toContain(line);
     const { status, body } = await call(server, 'GET', '/platform/internal-accounts');
     expect(status).toBe(200);
     expect(body.data.length).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ const counted = async (server: Running): Promise<number> =>
 
 /** Waits until the server accepts no new request. */
 async function stopsAccepting(server: Running): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let attempts = 0; attempts < 500; attempts++) {
     const status = await fetch(`${server.origin}/healthz`).then(
       (reply) => reply.status,
       () => 503,
@@ -187,7 +187,8 @@ describe('SIGTERM', () => {
     const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
     const fund = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
     expect((await call(server, 'POST', fund, { amount: 100 })).status).toBe(200);
-    const paid = () => receiver.got.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
+    const paid = () =>
+      receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
     await vi.waitUntil(() => paid().length === 1, WAIT);
     server.child.kill('SIGTERM');
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });

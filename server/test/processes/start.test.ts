@@ -35,7 +35,7 @@ async function freePort(): Promise<number> {
 }
 
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 6_000; tries++) {
+  for (let attempts = 0; attempts < 6_000; attempts++) {
     const found = await look().catch(() => undefined);
     if (found !== undefined) return found;
     await sleep(10);
@@ -47,7 +47,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 async function printed(own: Place, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await own.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
-  expect(own.said(child).err).toContain(`Base URL       ${origin}/`);
+  expect(own.reported(child).err).toContain(`Base URL       ${origin}/`);
   for (const host of [new URL(origin).host, `127.0.0.1:${new URL(origin).port}`]) {
     expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
   }
@@ -136,8 +136,8 @@ describe('railhead-server', () => {
 
   it.each([['--version'], ['start', '--version']])(
     'prints the version: %s %s',
-    async (...words) => {
-      const { stdout } = await promisify(execFile)(process.execPath, [command, ...words]);
+    async (...args) => {
+      const { stdout } = await promisify(execFile)(process.execPath, [command, ...args]);
       expect(stdout).toMatch(/^railhead-server \d+\.\d+\.\d+\n$/);
     },
     60_000,

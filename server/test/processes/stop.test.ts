@@ -72,18 +72,18 @@ const names = async (): Promise<string[]> =>
   );
 
 /** A connection on which this text is sent. `got` returns the received text. */
-async function connection(text: string): Promise<{ socket: net.Socket; got: () => string }> {
+async function connection(text: string): Promise<{ socket: net.Socket; received: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);
   sockets.push(socket);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
-  let got = '';
+  let received = '';
   socket.on('data', (chunk: Buffer) => {
-    got += chunk.toString('latin1');
+    received += chunk.toString('latin1');
   });
   if (text) socket.write(text);
-  return { socket, got: () => got };
+  return { socket, received: () => received };
 }
 
 /** The headers of a request, up to the empty line. */
@@ -105,13 +105,13 @@ async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
 const DELAYS: Record<string, () => Promise<unknown>> = {
   'a connection that never sent a byte': () => connection(''),
   'a kept connection after a reply': async () => {
-    const { got } = await connection(`${head('GET /healthz')}\r\n`);
-    await vi.waitUntil(() => got().includes('"ok"'));
+    const { received } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => received().includes('"ok"'));
   },
   'half of a request head': () => connection(head('GET /healthz')),
   'half of a request head after a reply': async () => {
-    const { got, socket } = await connection(`${head('GET /healthz')}\r\n`);
-    await vi.waitUntil(() => got().includes('"ok"'));
+    const { received, socket } = await connection(`${head('GET /healthz')}\r\n`);
+    await vi.waitUntil(() => received().includes('"ok"'));
     socket.write(head('GET /healthz'));
   },
   'half of a request body': () => {
@@ -124,11 +124,11 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
     return connection(`${head('POST /2025-10-13/documents', type)}\r\n${part}`);
   },
   'a client that does not read its replies': async () => {
-    const { socket, got } = await connection('');
+    const { socket, received } = await connection('');
     socket.pause();
     socket.write(`${head('GET /openapi.json')}\r\n`.repeat(20));
     await sleep(300);
-    expect(got()).toBe('');
+    expect(received()).toBe('');
   },
 };
 
@@ -155,7 +155,7 @@ describe('a stop', () => {
   it('completes a request whose body is still arriving', async () => {
     const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
     const more = `${JSON_TYPE}content-length: ${body.length}\r\n`;
-    const { socket, got } = await connection(
+    const { socket, received } = await connection(
       `${head('POST /2025-10-13/customers', more)}\r\n${body.slice(0, 20)}`,
     );
     await sleep(200);
@@ -164,25 +164,25 @@ describe('a stop', () => {
     const ready = fetch(`${server.origin}/readyz`).then(({ status }) => status);
     expect(await ready.catch(() => 503)).toBe(503);
     socket.write(body.slice(20));
-    await vi.waitUntil(() => got().includes('Grace Hopper'), { timeout: 5_000 });
-    expect(got()).toMatch(/^HTTP\/1\.1 201 /);
+    await vi.waitUntil(() => received().includes('Grace Hopper'), { timeout: 5_000 });
+    expect(received()).toMatch(/^HTTP\/1\.1 201 /);
     await end;
     server = await start();
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
 
   it('returns the usual error format for a request during the stop', async () => {
-    const { socket, got } = await connection(head('GET /2025-10-13/customers'));
+    const { socket, received } = await connection(head('GET /2025-10-13/customers'));
     await sleep(200);
     const end = stopped();
     await sleep(300);
     socket.write('\r\n');
-    await vi.waitUntil(() => got().includes('}'), { timeout: 5_000 });
-    expect(got()).toMatch(/^HTTP\/1\.1 503 /);
-    expect(got()).toMatch(
+    await vi.waitUntil(() => received().includes('}'), { timeout: 5_000 });
+    expect(received()).toMatch(/^HTTP\/1\.1 503 /);
+    expect(received()).toMatch(
       /"code":"SERVICE_UNAVAILABLE","reason":"The server is shutting down. Retry the request."/,
     );
-    expect(got()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i);
     await end;
     server = await start();
   }, 90_000);
@@ -202,17 +202,20 @@ describe('a stop', () => {
     const code = await call('POST', `/customers/${made.body.id}/verify-phone`, undefined, shop);
     expect(code).toMatchObject({ status: 204 });
     expect(await created('Alan Turing')).toBe(201);
-    await vi.waitUntil(() => provider.cases.length > 0 && receiver.got.length > 0, {
+    await vi.waitUntil(() => provider.cases.length > 0 && receiver.arrivals.length > 0, {
       timeout: 10_000,
     });
     await stopped();
     provider.answer({});
     receiver.behave(200);
-    const [messages, deliveries] = [provider.cases.length, receiver.got.length];
+    const [messages, deliveries] = [provider.cases.length, receiver.arrivals.length];
     server = await start();
-    await vi.waitUntil(() => provider.cases.length > messages && receiver.got.length > deliveries, {
-      timeout: 30_000,
-    });
+    await vi.waitUntil(
+      () => provider.cases.length > messages && receiver.arrivals.length > deliveries,
+      {
+        timeout: 30_000,
+      },
+    );
     expect(await names()).toContain('Alan Turing');
   }, 120_000);
 

@@ -8,11 +8,11 @@ import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
   ASKED,
-  asks,
   NOTICES,
   type NoticeKind,
   notice,
   openCardStories,
+  requests,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -28,7 +28,7 @@ interface Parent {
   amount?: readonly NoticeKind[];
 }
 
-const auth = asks('authorization', 40);
+const auth = requests('authorization', 40);
 const cleared = notice('clearing', 40);
 const PARENTS: Readonly<Record<string, Parent>> = {
   'is authorized': {
@@ -53,19 +53,23 @@ const PARENTS: Readonly<Record<string, Parent>> = {
     takes: ['return_reversal'],
     amount: ['return'],
   },
-  'is an exception': { acts: [asks('authorization', 40, '006')], status: 'EXCEPTION', takes: [] },
+  'is an exception': {
+    acts: [requests('authorization', 40, '006')],
+    status: 'EXCEPTION',
+    takes: [],
+  },
   'is an exception with something cleared': {
-    acts: [asks('financial_authorization', 40, '006')],
+    acts: [requests('financial_authorization', 40, '006')],
     status: 'EXCEPTION',
     takes: ['return'],
   },
   'is an authorized credit': {
-    acts: [asks('credit_authorization', 40)],
+    acts: [requests('credit_authorization', 40)],
     status: 'AUTHORIZED',
     takes: ['clearing'],
   },
   'is a settled credit': {
-    acts: [asks('financial_credit_authorization', 40)],
+    acts: [requests('financial_credit_authorization', 40)],
     status: 'SETTLED',
     takes: [],
   },
@@ -134,8 +138,8 @@ describe('what is simulated', () => {
 
   it('is of a payment with this card', async () => {
     const [story, other] = [await fixture.begin(), await fixture.begin()];
-    await story.ask('authorization', 40);
-    await other.ask('authorization', 40);
+    await story.request('authorization', 40);
+    await other.request('authorization', 40);
     const { id } = await other.payment();
     const { call } = fixture.cards;
     const [deposit] = ok(
@@ -219,10 +223,10 @@ describe('what is simulated', () => {
     it('has a name of its own each time, for a decline as well', async () => {
       const story = await fixture.begin();
       const tokens = [
-        await story.ask('authorization', 1),
-        await story.ask('authorization', 1),
-        await story.ask('authorization', 1, '002'),
-        await story.ask('balance_inquiry'),
+        await story.request('authorization', 1),
+        await story.request('authorization', 1),
+        await story.request('authorization', 1, '002'),
+        await story.request('balance_inquiry'),
       ];
       expect(new Set(tokens).size).toBe(4);
       const seen = (await story.payments()).map((each) => each.issuerTransactionToken);

@@ -5,12 +5,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
-  type Asked,
-  asks,
   type Begun,
   becomes,
   notice,
   openCardStories,
+  type Requested,
+  requests,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -30,14 +30,14 @@ interface Story extends Begun {
   acts: readonly (readonly [Act, readonly string[]])[];
   end: string;
   /** What stays in our keeping, in dollars. */
-  kept?: number;
+  stored?: number;
 }
 
 const HALF_A_MINUTE = 30_000;
 
 const paid = (end?: string) =>
   [
-    asks('authorization', 40, end),
+    requests('authorization', 40, end),
     ['account 960/1000', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 960/960'],
   ] as const;
 const TAKEN = 'taken 40 in 1';
@@ -45,12 +45,12 @@ const WHOLE = `SETTLED 40, cleared 40 in 1, ${TAKEN}`;
 const whole = [notice('clearing', 40), [WHOLE]] as const;
 /** It has just what it pays. */
 const barely = [
-  asks('authorization', 40),
+  requests('authorization', 40),
   ['account 0/40', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
 /** Forty and ten are taken at one moment, each by a job of its own: either may be first. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
-const announced = (what: Asked) => [asks(what, 40), ['AUTHORIZED +40']] as const;
+const announced = (what: Requested) => [requests(what, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
@@ -148,7 +148,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     funds: 40,
     acts: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${TAKEN}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${TAKEN}; account 0/0`,
-    kept: -10,
+    stored: -10,
   },
   'cleared for more when the card was closed, at our cost': {
     acts: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${TAKEN}`]]],
@@ -191,7 +191,7 @@ const STORIES: Readonly<Record<string, Story>> = {
       [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
     ],
     end: `EXCEPTION 60, cleared 60 in 2, ${TAKEN}; account 0/0`,
-    kept: -20,
+    stored: -20,
   },
   'advised to be less': {
     acts: [
@@ -249,7 +249,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'of a single message, returned': {
     acts: [
       [
-        asks('financial_authorization', 40),
+        requests('financial_authorization', 40),
         ['account 960/1000', `${WHOLE} (1 pending)`, 'account 960/960'],
       ],
       [notice('return', 15), ['account 975/975', `${WHOLE}, back 15 in 1`]],
@@ -288,14 +288,14 @@ describe('a payment', () => {
     ['USD', 'USDB'].map((currency) => [name, currency] as const),
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
-    const { acts, end, kept = 0, ...begun } = expectedOf(STORIES, name);
+    const { acts, end, stored = 0, ...begun } = expectedOf(STORIES, name);
     const story = await fixture.begin({ ...begun, currency });
     for (const [act, events] of acts) {
       await act(story);
       expect(await story.next()).toEqual(events);
     }
     expect(await story.end()).toBe(end);
-    expect(await story.kept()).toBe(kept);
+    expect(await story.stored()).toBe(stored);
     await fixture.drain();
     expect(await story.next()).toEqual([]);
   });

@@ -11,7 +11,7 @@ import {
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import { internalAccount, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
-import { ASKED, type Asked, type Begun, openCardStories } from '../kit/cards/card-story.ts';
+import { ASKED, type Begun, openCardStories, type Requested } from '../kit/cards/card-story.ts';
 import { cardName } from '../kit/cards/cards.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
@@ -55,18 +55,18 @@ describe('the table of issuing', () => {
     const holder = await cards.holder();
     await app.settle();
     const platformCardId = cardName(suffix);
-    const asked = ok(await cards.askCard(holder, { platformCardId }), 201);
-    expect(asked).toMatchObject({ state: 'PROCESSING', platformCardId });
-    const story = await fixture.storyOf(asked, holder);
+    const requested = ok(await cards.askCard(holder, { platformCardId }), 201);
+    expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
+    const story = await fixture.storyOf(requested, holder);
     expect(await story.next()).toEqual(row.now);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
       expect(await story.next()).toEqual([]);
-      expect((await cards.cardNow(asked.id)).state).toBe('PROCESSING');
+      expect((await cards.cardNow(requested.id)).state).toBe('PROCESSING');
       await app.advance(1);
       expect(await story.next()).toEqual(row.later.comes);
     }
-    const now = await cards.cardNow(asked.id);
+    const now = await cards.cardNow(requested.id);
     expect(now).toMatchObject(row.end);
     const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
     expect(data).toEqual([now]);
@@ -137,7 +137,7 @@ interface Row {
   /** The payment and the account as they stand; none without a payment. */
   end?: string;
   /** What stays in our keeping, in dollars. */
-  kept?: number;
+  stored?: number;
 }
 
 const declined = (decision: string): Row => ({ decision, now: [] });
@@ -152,17 +152,17 @@ const STUCK_CLEARED = 'EXCEPTION 40, cleared 40 in 1, taken 40 in 1';
 const debit = (events: string, stuck: string): Record<string, Row> => {
   const began = ['account 960/1000', events];
   const end = `${events.replace(' (1 pending)', '')}; account 960/960`;
-  const kept = events === AUTHORIZED ? 40 : 0;
+  const stored = events === AUTHORIZED ? 40 : 0;
   return {
-    [OTHER]: { decision: 'approved', now: [...began, 'account 960/960'], end, kept },
+    [OTHER]: { decision: 'approved', now: [...began, 'account 960/960'], end, stored },
     '002': FUNDS,
     '003': PAUSED,
-    '005': { decision: 'approved', now: began, later: ['account 960/960'], end, kept },
+    '005': { decision: 'approved', now: began, later: ['account 960/960'], end, stored },
     '006': {
       decision: 'approved',
       now: [...began, stuck],
       end: `${stuck}; account 960/1000`,
-      kept: kept - 40,
+      stored: stored - 40,
     },
   };
 };
@@ -176,7 +176,7 @@ const announced: Row = {
   ...{ decision: 'approved', now: ['AUTHORIZED +40'], end: 'AUTHORIZED +40; account 1000/1000' },
 };
 
-const ROWS: Readonly<Record<Asked, Readonly<Record<string, Row>>>> = {
+const ROWS: Readonly<Record<Requested, Readonly<Record<string, Row>>>> = {
   authorization: debit(AUTHORIZED, STUCK),
   financial_authorization: debit(CLEARED, STUCK_CLEARED),
   credit_authorization: unpulled(announced),
@@ -206,7 +206,7 @@ describe('the table of descriptors', () => {
     const { app } = fixture;
     const row = expectedOf(ROWS[what], suffix);
     const story = await fixture.begin({ currency });
-    const token = await story.ask(what, 40, suffix);
+    const token = await story.request(what, 40, suffix);
     expect(await story.next()).toEqual(row.now);
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${row.decision}`);
     if (row.later) {
@@ -223,7 +223,7 @@ describe('the table of descriptors', () => {
       expect([issuerTransactionToken, merchant.descriptor]).toEqual([token, `SHOP ${suffix}`]);
       expect(await story.end()).toBe(row.end);
     }
-    expect(await story.kept()).toBe(row.kept ?? 0);
+    expect(await story.stored()).toBe(row.stored ?? 0);
     await fixture.drain();
     expect(await story.next()).toEqual([]);
   });
@@ -233,12 +233,12 @@ describe('the table of descriptors', () => {
 interface Situation {
   begun(): Begun;
   patch?: Record<string, unknown>;
-  declines: Partial<Record<Asked, string | undefined>>;
+  declines: Partial<Record<Requested, string | undefined>>;
 }
 
-const ofAll = (reason: string): Partial<Record<Asked, string>> =>
+const ofAll = (reason: string): Partial<Record<Requested, string>> =>
   Object.fromEntries(ASKED.map((what) => [what, reason]));
-const ofDebits = (reason: string): Partial<Record<Asked, string>> => ({
+const ofDebits = (reason: string): Partial<Record<Requested, string>> => ({
   authorization: reason,
   financial_authorization: reason,
 });
@@ -277,7 +277,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 
 describe('a card that a wallet pays for', () => {
   // Whether a card is good, too, is whether it could pay.
-  const WITHOUT: Partial<Record<Asked, string>> = {
+  const WITHOUT: Partial<Record<Requested, string>> = {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
@@ -289,7 +289,7 @@ describe('a card that a wallet pays for', () => {
     await fixture.app.settle();
     const { card, accountId, customer } = held;
     const story = await fixture.storyOf(card, { accountId, customer, currency: 'USDB' });
-    await story.ask(what, 40);
+    await story.request(what, 40);
     const emitted = await story.next();
     const reason = hasKey ? undefined : WITHOUT[what];
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${reason ?? 'approved'}`);
@@ -309,7 +309,7 @@ describe('a card that', () => {
     const story = await fixture.begin(begun());
     if (patch) ok(await story.patch(patch), 200);
     await story.next();
-    await story.ask(what, 40);
+    await story.request(what, 40);
     const emitted = await story.next();
     expect(await story.decision()).toBe(`${what.toUpperCase()} ${declines[what] ?? 'approved'}`);
     const pays = declines[what] === undefined && what !== 'balance_inquiry';

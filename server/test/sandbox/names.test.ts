@@ -11,13 +11,13 @@ import {
   ALL,
   expectedOf,
   expectStory,
+  type MethodName,
   openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
   register,
   SENT,
-  type WayName,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -32,7 +32,7 @@ const code = ({ status, body }: Answer) => [status, body.code];
 type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
-  now: Verdict | { refused: string };
+  now: Verdict | { rejected: string };
   later?: { afterMs: number; verdict: Verdict };
 }
 
@@ -43,7 +43,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
   '102': { now: ['NOT_MATCHED'] },
   '103': { now: ['PARTIAL_MATCH', 'G. Hopper'] },
   '104': { now: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
-  '105': { now: { refused: 'INVALID_BANK_ACCOUNT' } },
+  '105': { now: { rejected: 'INVALID_BANK_ACCOUNT' } },
   '106': { now: ['UNSUPPORTED'] },
   '107': { now: ['CHECKED_BY_RECEIVING_FI'] },
 };
@@ -53,18 +53,18 @@ describe('the table of names', () => {
     expect(Object.keys(NAMES).sort()).toEqual(['000', ...Object.keys(NAME_ANSWERS)].sort());
   });
 
-  const ACCOUNTS: readonly WayName[] = ['USD', 'EUR by IBAN', 'MXN by CLABE', 'INR by VPA'];
+  const ACCOUNTS: readonly MethodName[] = ['USD', 'EUR by IBAN', 'MXN by CLABE', 'INR by VPA'];
   const rows = ['000', ...Object.keys(NAME_ANSWERS)].flatMap((suffix) =>
-    ACCOUNTS.map((way) => [suffix, way] as const),
+    ACCOUNTS.map((method) => [suffix, method] as const),
   );
-  it.each(rows)('…%s, %s', async (suffix, way) => {
+  it.each(rows)('…%s, %s', async (suffix, method) => {
     const { app } = fixture;
     const { now, later } = expectedOf(NAMES, suffix);
     const person = await customer(app);
     const story = await watch(fixture, () => '', []);
-    const answer = await register(fixture, person.id, way, suffix);
-    if ('refused' in now) {
-      expect(code(answer)).toEqual([400, now.refused]);
+    const answer = await register(fixture, person.id, method, suffix);
+    if ('rejected' in now) {
+      expect(code(answer)).toEqual([400, now.rejected]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;
@@ -105,8 +105,8 @@ const at = (name: string, host = HOST) => `${name}@${host}`;
 const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
 
 /** What is refused, where: as the address is looked up, or as the payment is asked for. */
-type UmaRow = Row | { lookup: Refusal } | { quote: Refusal };
-type Refusal = readonly [status: number, code: string];
+type UmaRow = Row | { lookup: Rejection } | { quote: Rejection };
+type Rejection = readonly [status: number, code: string];
 
 const OUT = ['PENDING', 'payer rest/all', 'PROCESSING', 'payer rest/rest'];
 const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
@@ -133,9 +133,9 @@ const STATUSES: Readonly<Record<string, number>> = {
 };
 
 /** Whatever is not named above is a request that cannot be answered: 400. */
-const refusal = (words: string): Refusal => [
-  STATUSES[words] ?? 400,
-  words.toUpperCase().replaceAll('-', '_'),
+const rejection = (text: string): Rejection => [
+  STATUSES[text] ?? 400,
+  text.toUpperCase().replaceAll('-', '_'),
 ];
 
 const AT_LOOKUP = `unsupported-uma-version no-compatible-uma-version counterparty-pubkey-fetch-error
@@ -176,10 +176,14 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
     },
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
-  ...Object.fromEntries(AT_LOOKUP.map((words) => [`$error.${words}`, { lookup: refusal(words) }])),
-  ...Object.fromEntries(AT_PAYMENT.map((words) => [`$error.${words}`, { quote: refusal(words) }])),
   ...Object.fromEntries(
-    LATE.map((words) => [`$error.payment.${words}`, { quote: refusal(words) }]),
+    AT_LOOKUP.map((words) => [`$error.${words}`, { lookup: rejection(words) }]),
+  ),
+  ...Object.fromEntries(
+    AT_PAYMENT.map((words) => [`$error.${words}`, { quote: rejection(words) }]),
+  ),
+  ...Object.fromEntries(
+    LATE.map((words) => [`$error.payment.${words}`, { quote: rejection(words) }]),
   ),
 };
 
@@ -235,7 +239,7 @@ const TAKEN: Row = {
 /** A payment of a sender whom discovery does not find is rejected. */
 const NOT_TAKEN = { lookup: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
-const SENDERS: Readonly<Record<string, Row | { lookup: Refusal }>> = {
+const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
   '$success.usd': TAKEN,
   '$success.eur': TAKEN,
   '$success.mxn': TAKEN,

@@ -135,7 +135,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
     const as = of(kind);
-    const { id } = await fixture.firm(as, `REG-1${suffix}`);
+    const { id } = await fixture.business(as, `REG-1${suffix}`);
     expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
     expect(await fixture.eventTypes(id)).toEqual([]);
 
@@ -188,7 +188,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 
   it('without a number must provide one, or is approved if validation is skipped', async () => {
     const as = of(kind);
-    const { id } = await fixture.firm(as, undefined);
+    const { id } = await fixture.business(as, undefined);
     const body = ok(await fixture.submit(as, id), 200);
     if (lite) {
       expect([body.verificationStatus, body.errors]).toEqual(['APPROVED', []]);
@@ -204,7 +204,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   it('decides existing owners if nothing else is required', async () => {
     if (!lite) return;
     const as = of(kind);
-    const { id } = await fixture.firm(as, 'REG-1002');
+    const { id } = await fixture.business(as, 'REG-1002');
     for (const each of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${each}`);
     ok(await fixture.submit(as, id), 200);
     expect(await fixture.statuses(as, id)).toEqual(['REJECTED', ...ownersAt('REJECTED')]);

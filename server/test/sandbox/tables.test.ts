@@ -12,6 +12,7 @@ import {
   ALL,
   expectedOf,
   expectStory,
+  type MethodName,
   openSandboxFixture,
   payeeOf,
   payerOf,
@@ -20,7 +21,6 @@ import {
   SENT,
   WAYS,
   type Watched,
-  type WayName,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -38,11 +38,11 @@ const MINUTE = 60 * SECOND;
 const FEE = 50 + (SENT * 30) / 10_000;
 
 /** Everything that has to be read or made before a payment, so that its story starts with it. */
-async function payer(currency: string, way: WayName, suffix: string) {
+async function payer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await customer(app);
   const account = await internalAccount(app, person.id, currency);
-  const target = ok(await register(fixture, person.id, way, suffix), 201);
+  const target = ok(await register(fixture, person.id, method, suffix), 201);
   await fund(app, account.id, ALL);
   return { person, account, target, watched: payerOf(account) };
 }
@@ -149,7 +149,7 @@ describe('the table of quotes', () => {
     expect(Object.keys(QUOTES).sort()).toEqual(withOther(QUOTE_OUTCOMES));
   });
 
-  const CONTEXTS: readonly [from: string, way: WayName][] = [
+  const CONTEXTS: readonly [from: string, way: MethodName][] = [
     ['USD', 'EUR by IBAN'],
     ['USD', 'USD'],
     ['EUR', 'INR by VPA'],
@@ -157,11 +157,11 @@ describe('the table of quotes', () => {
     ['BTC', 'BTC on Spark'],
   ];
   const rows = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
-    CONTEXTS.map(([from, way]) => [suffix, from, way] as const),
+    CONTEXTS.map(([from, method]) => [suffix, from, method] as const),
   );
-  it.each(rows)('…%s, %s to %s', async (suffix, from, way) => {
+  it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
     const { app } = fixture;
-    const { account, target, watched } = await payer(from, way, suffix);
+    const { account, target, watched } = await payer(from, method, suffix);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -213,13 +213,13 @@ describe('the table of quotes', () => {
   });
 });
 
-const REFUSED = [...STARTED, ...FAILED, 'payer all/all', REFUNDED];
+const REJECTED = [...STARTED, ...FAILED, 'payer all/all', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
   [OTHER]: ARRIVED,
-  '002': { now: REFUSED, end: failed('QUOTE_EXECUTION_FAILED') },
-  '003': { now: REFUSED, end: failed('ACCOUNT_INVALID') },
-  '004': { now: REFUSED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
+  '002': { now: REJECTED, end: failed('QUOTE_EXECUTION_FAILED') },
+  '003': { now: REJECTED, end: failed('ACCOUNT_INVALID') },
+  '004': { now: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
     now: [...STARTED, ...SUBMITTED],
     later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
@@ -289,11 +289,11 @@ describe('the table of transfers', () => {
   });
 
   const payouts = suffixes.flatMap((suffix) =>
-    (Object.keys(WAYS) as WayName[]).map((way) => [suffix, way] as const),
+    (Object.keys(WAYS) as MethodName[]).map((method) => [suffix, method] as const),
   );
-  it.each(payouts)('…%s, paid out: %s', async (suffix, way) => {
+  it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
     const { app } = fixture;
-    const { account, target, watched } = await payer(WAYS[way].currency, way, suffix);
+    const { account, target, watched } = await payer(WAYS[method].currency, method, suffix);
     let id = '';
     const story = await watch(fixture, () => id, [watched]);
     const body = {

@@ -77,7 +77,7 @@ const UNBOUND = `alter table wallet_authorizations
 const SIGNED = `platform_id, account_id, customer_id, operation, subject, session_id, public_key,
   stamp, payload, created_at`;
 /** Replaces the latest authorization, with the signature of the first. */
-const signedAnew = (stamp: string, id = 'l.id') => [
+const signedAgain = (stamp: string, id = 'l.id') => [
   UNBOUND,
   `create temporary table lately on commit drop as
     select * from wallet_authorizations where session_id is not null order by id desc limit 1`,
@@ -230,7 +230,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ['wallet authorizations are permanent', [UNBOUND, 'delete from wallet_authorizations']],
   [
     'which may not sign',
-    ["update wallet_sessions set status = 'REVOKED'", ...signedAnew('l.stamp, l.public_key')],
+    ["update wallet_sessions set status = 'REVOKED'", ...signedAgain('l.stamp, l.public_key')],
   ],
   [
     'a wallet payment is signed exactly once',
@@ -254,8 +254,8 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
         from wallet_authorizations where operation = 'verifyAuthCredential' limit 1`,
     ],
   ],
-  ['does not match its signature', signedAnew('w.stamp, w.public_key')],
-  ['cannot be read', signedAnew('w.stamp, w.public_key', "'made up'")],
+  ['does not match its signature', signedAgain('w.stamp, w.public_key')],
+  ['cannot be read', signedAgain('w.stamp, w.public_key', "'made up'")],
   ...CORRUPTIONS,
   ...ISSUED_CORRUPTIONS,
   ['was deleted without a note', [unseen('jobs'), 'delete from jobs']],

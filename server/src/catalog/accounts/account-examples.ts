@@ -10,7 +10,7 @@ const person = (country: string, more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-const firm = (country: string) => ({
+const business = (country: string) => ({
   beneficiaryType: 'BUSINESS',
   legalName: 'Example Trading Ltd',
   registrationNumber: 'R-1001',
@@ -148,7 +148,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
     swiftCode: 'BOTKJPJT',
     bankName: 'Example Bank of Japan',
     accountNumber: '1234567',
-    beneficiary: firm('JP'),
+    beneficiary: business('JP'),
   },
   BASE_WALLET: EVM,
   ETHEREUM_WALLET: { ...EVM, beneficiary: person('DE') },
@@ -166,7 +166,7 @@ const DETAILS: Readonly<Record<AccountType, Readonly<Record<string, unknown>>>> 
   CNY_ACCOUNT: {
     bankName: 'Bank of China',
     accountNumber: '6013820000000001',
-    beneficiary: firm('CN'),
+    beneficiary: business('CN'),
   },
   ILS_ACCOUNT: { iban: 'IL620108000000099999999', beneficiary: person('IL') },
   TRY_ACCOUNT: { iban: 'TR330006100519786457841326', beneficiary: person('TR') },

@@ -246,12 +246,12 @@ describe('rules of account types', () => {
       validateAccountInfo(change(type, { beneficiary }), currencyFor(type), strict).errors.map(
         (error) => error.field.replace('info.beneficiary.', ''),
       );
-    const firm = { beneficiaryType: 'BUSINESS', legalName: 'A' };
-    expect(missing('USD_ACCOUNT', firm)).toEqual(['address']);
-    expect(missing('EUR_ACCOUNT', firm)).toEqual(['address', 'registrationNumber']);
-    expect(missing('KES_ACCOUNT', firm)).toEqual(['registrationNumber', 'taxId']);
-    expect(missing('CAD_ACCOUNT', firm)).toEqual([]);
-    expect(missing('MXN_ACCOUNT', { ...firm, address: { line1: 'x' } })).toEqual([
+    const business = { beneficiaryType: 'BUSINESS', legalName: 'A' };
+    expect(missing('USD_ACCOUNT', business)).toEqual(['address']);
+    expect(missing('EUR_ACCOUNT', business)).toEqual(['address', 'registrationNumber']);
+    expect(missing('KES_ACCOUNT', business)).toEqual(['registrationNumber', 'taxId']);
+    expect(missing('CAD_ACCOUNT', business)).toEqual([]);
+    expect(missing('MXN_ACCOUNT', { ...business, address: { line1: 'x' } })).toEqual([
       'address.city',
       'address.postalCode',
       'address.country',
@@ -259,7 +259,7 @@ describe('rules of account types', () => {
     expect(missing('GBP_ACCOUNT', { beneficiaryType: 'INDIVIDUAL', fullName: 'A' })).toEqual([
       'address',
     ]);
-    expect(missing('BASE_WALLET', firm)).toEqual([]);
+    expect(missing('BASE_WALLET', business)).toEqual([]);
   });
 });
 

@@ -17,7 +17,7 @@ export interface OidcIdentity {
  * `malformed`: the text is not a token of a supported provider. `refused`: the claims or the
  * signature are invalid. `reason` is an error message and never contains values of the token.
  */
-export type OidcProblem = { problem: 'malformed' | 'refused'; reason: string };
+export type OidcProblem = { problem: 'malformed' | 'rejected'; reason: string };
 export type OidcResult = { identity: OidcIdentity } | OidcProblem;
 
 /** A parsed token whose claims and signature are not yet validated. */
@@ -53,7 +53,7 @@ const MAX_SUBJECT_LENGTH = 255;
 const MAX_EMAIL_LENGTH = 320;
 
 const malformed = (reason: string): OidcProblem => ({ problem: 'malformed', reason });
-const rejected = (reason: string): OidcProblem => ({ problem: 'refused', reason });
+const rejected = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 

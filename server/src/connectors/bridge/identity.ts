@@ -93,7 +93,7 @@ export function httpIdentity(
   url: string,
   note: (problem: string) => void,
 ): IdentityPort {
-  async function ask(submitted: IdentityCase): Promise<IdentityVerdict> {
+  async function request(submitted: IdentityCase): Promise<IdentityVerdict> {
     try {
       const reply = await effects.http({
         url,
@@ -113,5 +113,5 @@ export function httpIdentity(
     }
     return UNKNOWN;
   }
-  return { submit: ask, check: ask };
+  return { submit: request, check: request };
 }

@@ -9,7 +9,7 @@ const MIN_SIDE_PIXELS = 300;
 const refused = (
   code: 'LOW_QUALITY' | 'UNSUITABLE_DOCUMENT' | 'INCOMPLETE',
   reason: string,
-): DocumentVerdict => ({ state: 'refused', code, reason });
+): DocumentVerdict => ({ state: 'rejected', code, reason });
 
 /** Verdict by the structure of the file. */
 export function checkFile({

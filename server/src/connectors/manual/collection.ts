@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
+  acceptsReference,
   type PaymentInstructions,
-  takesReference,
 } from '../../catalog/rails/payment-instructions.ts';
 import type { Collection } from './funding.ts';
 
@@ -30,7 +30,7 @@ function entryProblems(entry: unknown, where: string, judge: Validator): string[
   });
   if (errors.length) return errors.map(({ field, message }) => `${where}.${field} ${message}`);
   const type = String(info.accountType);
-  return takesReference(type)
+  return acceptsReference(type)
     ? []
     : [`${where}: ${type} carries no reference, so its deposits could not be attributed`];
 }

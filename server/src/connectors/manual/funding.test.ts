@@ -36,10 +36,10 @@ const other = 'InternalAccount:018f0000-0000-7000-8000-0123456789ac';
 
 describe('manualFunding', () => {
   const port = manualFunding(read({ USD: [usd], EUR: [eur] }));
-  const asked = { accountId: id, currency: 'USD', owner: 'customer' as const };
+  const requested = { accountId: id, currency: 'USD', owner: 'customer' as const };
 
   it('returns the collection account with the reference of each account', () => {
-    const [first] = port.instructions(asked);
+    const [first] = port.instructions(requested);
     expect(first).toEqual({
       ...usd,
       isPlatformAccount: false,
@@ -49,11 +49,11 @@ describe('manualFunding', () => {
       },
     });
     expect(judge(first)).toEqual([]);
-    expect(port.instructions(asked)).toEqual([first]);
-    const [second] = port.instructions({ ...asked, accountId: other, owner: 'platform' });
+    expect(port.instructions(requested)).toEqual([first]);
+    const [second] = port.instructions({ ...requested, accountId: other, owner: 'platform' });
     expect(second?.accountOrWalletInfo.reference).not.toBe(first?.accountOrWalletInfo.reference);
     expect(second?.isPlatformAccount).toBe(true);
-    expect(port.instructions({ ...asked, currency: 'GBP' })).toEqual([]);
+    expect(port.instructions({ ...requested, currency: 'GBP' })).toEqual([]);
   });
 
   it('offers instructions of a payment only for rails that settle within minutes', () => {
@@ -83,7 +83,7 @@ describe('manualFunding', () => {
     expect(dollars?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
     expect(dollars?.instructionsNotes).toContain(usd.instructionsNotes);
     // The account itself keeps all of its ways.
-    expect(wider.instructions(asked)[0]?.accountOrWalletInfo.paymentRails).toEqual(rails);
+    expect(wider.instructions(requested)[0]?.accountOrWalletInfo.paymentRails).toEqual(rails);
   });
 });
 

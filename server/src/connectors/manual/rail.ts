@@ -13,13 +13,13 @@ const carries = (accountType: string): boolean =>
 const pulls = (accountType: string, rail: string | null): boolean =>
   accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH');
 
-function takes({ kind, account, rail }: RailInstruction): boolean {
+function accepts({ kind, account, rail }: RailInstruction): boolean {
   if (kind === 'refund') return true; // a refund needs no data of the payer
   return kind === 'pull' ? pulls(account.accountType, rail) : carries(account.accountType);
 }
 
 const answer = async (instruction: RailInstruction): Promise<Progress> =>
-  takes(instruction)
+  accepts(instruction)
     ? { state: 'accepted' }
     : { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
 

@@ -28,12 +28,12 @@ async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefi
 describe('httpRates', () => {
   let server: Server;
   let url: string;
-  let asked = 0;
+  let requested = 0;
   let answer: { status: number; body: string; delayMs?: number };
 
   beforeAll(async () => {
     server = createServer((_, response) => {
-      asked++;
+      requested++;
       const { status, body, delayMs = 0 } = answer;
       setTimeout(() => response.writeHead(status).end(body), delayMs);
     });
@@ -42,7 +42,7 @@ describe('httpRates', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
   afterEach(() => {
-    asked = 0;
+    requested = 0;
   });
 
   it('makes one request for many calls, and another after a minute', async () => {
@@ -55,10 +55,10 @@ describe('httpRates', () => {
     answer.body = table('0.92');
     effects.set(NOW + 59_000);
     expect(await euro(port)).toBe('0.9154');
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     effects.set(NOW + 60_000);
     expect(await euro(port)).toBe('0.92');
-    expect(asked).toBe(2);
+    expect(requested).toBe(2);
     expect((await port.rate('USD', 'EUR'))?.at).toBe(NOW);
     expect(notes).toEqual([]);
   });
@@ -79,10 +79,10 @@ describe('httpRates', () => {
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
-      expect(asked).toBe(2); // not again at once
+      expect(requested).toBe(2); // not again at once
       effects.set(NOW + HOUR + 5_000);
       expect(await euro(port)).toBeUndefined();
-      expect(asked).toBe(3);
+      expect(requested).toBe(3);
       expect(notes).toEqual([note, note]);
     },
   );

@@ -44,10 +44,10 @@ function fresh(
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
   let table: RateTable | undefined;
-  let askAt = 0;
+  let requestAt = 0;
   let asking: Promise<void> | undefined;
 
-  async function ask(): Promise<string | undefined> {
+  async function request(): Promise<string | undefined> {
     const reply = await effects.http({
       url,
       method: 'GET',
@@ -66,15 +66,15 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
   }
 
   async function renew(): Promise<void> {
-    const problem = await ask().catch(() => 'does not answer');
+    const problem = await request().catch(() => 'does not answer');
     if (problem) note(`The rate service ${problem}.`);
-    askAt = effects.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
+    requestAt = effects.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
     asking = undefined;
   }
 
   return {
     async rate(from, to) {
-      if (effects.now() >= askAt) {
+      if (effects.now() >= requestAt) {
         asking ??= renew();
         await asking;
       }

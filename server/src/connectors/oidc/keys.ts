@@ -72,7 +72,7 @@ export function providerKeys(
   let failedAt: Time | undefined;
   let fetching: Promise<Fetched> | undefined;
 
-  async function ask(): Promise<Fetched> {
+  async function request(): Promise<Fetched> {
     try {
       held = { keys: await fetchKeys(effects, issuer), at: effects.now() };
       failedAt = undefined;
@@ -90,7 +90,7 @@ export function providerKeys(
     if (!fetching && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
       throw new Error('an identity provider could not be asked a moment ago');
     }
-    fetching ??= ask();
+    fetching ??= request();
     return fetching;
   }
 

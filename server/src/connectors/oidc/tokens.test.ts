@@ -24,8 +24,8 @@ const [first, second, elliptic] = await Promise.all([
 const provider = await startIdentityProvider();
 afterAll(() => provider.close());
 
-const NO_SIGNATURE = { problem: 'refused', reason: 'The signature of the token is not good.' };
-const NO_KEY = { problem: 'refused', reason: 'The key of the token is not one of its issuer.' };
+const NO_SIGNATURE = { problem: 'rejected', reason: 'The signature of the token is not good.' };
+const NO_KEY = { problem: 'rejected', reason: 'The key of the token is not one of its issuer.' };
 
 function setUp(issuers: readonly string[] = [provider.issuer]) {
   const effects = testEffects();
@@ -94,7 +94,7 @@ describe('what is not', () => {
     expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
     const foreign = { ...second, jwk: { ...second.jwk, kid: 'first' } };
     expect(await judge(foreign)).toEqual(NO_SIGNATURE);
-    expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'refused' });
+    expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
   });
 
@@ -103,12 +103,12 @@ describe('what is not', () => {
     const reason = 'The alg of the token must be RS256 or ES256.';
     for (const alg of ['none', 'None', 'PS256', 'RS1', 7, undefined]) {
       const text = `${segment({ alg, kid: 'first' })}.${segment(claims())}.x`;
-      expect(await verify(text)).toEqual({ problem: 'refused', reason });
+      expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
     const pem = await exportSPKI((await importJWK(first.jwk)) as CryptoKey);
     const signed = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
     const mac = createHmac('sha256', pem).update(signed).digest('base64url');
-    expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'refused', reason });
+    expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'rejected', reason });
     expect(provider.seen()).toEqual([]);
   });
 
@@ -125,11 +125,11 @@ describe('what is not', () => {
     for (const typ of ['at+jwt', 'logout+jwt', '', 1]) {
       const text = `${segment({ alg: 'RS256', kid: 'first', typ })}.${segment(claims())}.x`;
       const reason = 'The typ of the token must be JWT.';
-      expect(await verify(text)).toEqual({ problem: 'refused', reason });
+      expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
     const reason = 'The crit of the token is not supported.';
     expect(await judge(first, {}, { crit: ['b64'], b64: true })).toEqual({
-      problem: 'refused',
+      problem: 'rejected',
       reason,
     });
   });
@@ -143,7 +143,7 @@ describe('what is not', () => {
   it('an expired token, without a request, or one of an unknown provider', async () => {
     const { judge, effects } = setUp();
     expect(await judge(first, { iat: effects.now() / 1000 - 61 })).toEqual({
-      problem: 'refused',
+      problem: 'rejected',
       reason: 'The token is too old: iat is over 60 s ago.',
     });
     expect(await judge(first, { iss: 'https://id.example.com' })).toEqual({

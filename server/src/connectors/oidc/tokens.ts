@@ -21,17 +21,17 @@ interface OidcSettings {
   note?: ((problem: string) => void) | undefined;
 }
 
-const refused = (reason: string): OidcProblem => ({ problem: 'refused', reason });
+const rejected = (reason: string): OidcProblem => ({ problem: 'rejected', reason });
 
 /** Checks before the signature. */
 function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | undefined {
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
-    return refused(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
+    return rejected(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
   }
   // A provider signs other things with the same keys; the type distinguishes them.
   const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
-  if (!isIdToken) return refused('The typ of the token must be JWT.');
-  return crit === undefined ? undefined : refused('The crit of the token is not supported.');
+  if (!isIdToken) return rejected('The typ of the token must be JWT.');
+  return crit === undefined ? undefined : rejected('The crit of the token is not supported.');
 }
 
 type Signature = 'good' | 'bad' | 'unknown key';
@@ -71,8 +71,8 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
       const signature = await seek(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return verdict;
       return signature === 'bad'
-        ? refused('The signature of the token is not good.')
-        : refused('The key of the token is not one of its issuer.');
+        ? rejected('The signature of the token is not good.')
+        : rejected('The key of the token is not one of its issuer.');
     },
   };
 }

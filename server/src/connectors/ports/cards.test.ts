@@ -55,7 +55,7 @@ async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
 ): Promise<P | undefined> {
   let progress = first;
   let now = NOW;
-  for (let asked = 0; asked < 20; asked++) {
+  for (let requested = 0; requested < 20; requested++) {
     const { checkAfterMs } = progress as { checkAfterMs?: number };
     if (checkAfterMs === undefined) return progress;
     expect(checkAfterMs).toBeGreaterThan(0);

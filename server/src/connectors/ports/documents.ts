@@ -46,7 +46,7 @@ export type DocumentProblem =
 /** `reason` is a sentence for the platform, without content of the document. */
 export type DocumentVerdict =
   | { state: 'accepted' }
-  | { state: 'refused'; code: DocumentProblem; reason: string };
+  | { state: 'rejected'; code: DocumentProblem; reason: string };
 
 export interface DocumentCheckPort {
   /** Called while the client waits, and again if the same upload has to be decided once more. */

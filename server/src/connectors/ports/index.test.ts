@@ -75,7 +75,7 @@ const ending = (suffix: string): RailInstruction =>
 describe.each(offersOf('rail', effects))(
   'the rail of the %s connector in %s',
   (_name, mode, rail) => {
-    const everyWay = [
+    const everyMethod = [
       ...ACCOUNT_TYPES.map((type) => instruction(type)),
       ...SUFFIXES.map(ending),
       ...SUFFIXES.map((suffix) => ({ ...ending(suffix), origin: 'transfer' as const })),
@@ -84,7 +84,7 @@ describe.each(offersOf('rail', effects))(
     ];
 
     it('takes a second send of an instruction as the first', async () => {
-      for (const each of everyWay) {
+      for (const each of everyMethod) {
         const first = await rail.send(each);
         expect(await rail.send({ ...each })).toEqual(first);
         expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([first, first]);
@@ -103,7 +103,7 @@ describe.each(offersOf('rail', effects))(
         if (progress.state === 'unknown') expect(checkAfterMs).toBeGreaterThan(0);
         if (progress.state === 'settled') expect(progress.reference).not.toBe('');
       };
-      for (const each of everyWay) {
+      for (const each of everyMethod) {
         good(await rail.send(each));
         for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
           good(await rail.check(each, NOW + after));
@@ -112,10 +112,10 @@ describe.each(offersOf('rail', effects))(
     });
 
     it('comes to an end, or waits for a notice, by asking at the times it names', async () => {
-      for (const each of everyWay) {
+      for (const each of everyMethod) {
         let progress = await rail.send(each);
         let now = NOW;
-        for (let asked = 0; asked < 20; asked++) {
+        for (let requested = 0; requested < 20; requested++) {
           const { checkAfterMs } = progress as { checkAfterMs?: number };
           if (checkAfterMs === undefined) break;
           now += checkAfterMs;
@@ -193,11 +193,11 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
       ...{ reference: 'RH018F0000000070008000000000000001', amount: 12_345n },
       ...{ owner: 'customer', at: NOW, expiresAt: NOW + 300_000 },
     };
-    const asked = funding.forPayment?.(payment) ?? [];
-    expect(asked).not.toEqual([]);
-    expect(funding.forPayment?.(payment)).toEqual(asked);
-    expect(JSON.stringify(asked)).toContain(payment.reference);
-    for (const each of asked) {
+    const requested = funding.forPayment?.(payment) ?? [];
+    expect(requested).not.toEqual([]);
+    expect(funding.forPayment?.(payment)).toEqual(requested);
+    expect(JSON.stringify(requested)).toContain(payment.reference);
+    for (const each of requested) {
       expect(fieldErrors(PaymentInstructions, each, 'body')).toEqual([]);
     }
   });
@@ -210,7 +210,7 @@ describe.each(offersOf('names', effects))(
       for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
         const { account } = ending(suffix);
         let elapsedMs = 0;
-        for (let asked = 0; asked < 20; asked++) {
+        for (let requested = 0; requested < 20; requested++) {
           const check = await names.verify(account, elapsedMs);
           expect(await names.verify(account, elapsedMs)).toEqual(check);
           if (check.status !== 'PENDING') break;
@@ -232,13 +232,13 @@ const MESSENGERS = [
       const { mail } = connectorRegistry(effects, { smtpUrl: peer.url, mailFrom: 'a@example.com' })(
         'production',
       );
-      const emitted = { taken: 250, refused: 550, later: 451 };
+      const emitted = { taken: 250, rejected: 550, later: 451 };
       return {
         peer,
         send: (to: string, id: string) => mail?.send({ id, to, subject: 'Hi', text: 'SECRET' }),
         answer: (how: keyof typeof emitted, to: string) =>
-          how === 'taken' ? undefined : peer.refuse(to, emitted[how]),
-        ids: () => peer.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
+          how === 'taken' ? undefined : peer.reject(to, emitted[how]),
+        ids: () => peer.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]),
       };
     },
   ],
@@ -247,12 +247,12 @@ const MESSENGERS = [
     async () => {
       const peer = await startReceiver();
       const { sms } = connectorRegistry(effects, { smsUrl: peer.url })('production');
-      const emitted = { taken: 202, refused: 422, later: 429 };
+      const emitted = { taken: 202, rejected: 422, later: 429 };
       return {
         peer,
         send: (to: string, id: string) => sms?.send({ id, to, text: 'SECRET' }),
         answer: (how: keyof typeof emitted) => peer.behave(emitted[how]),
-        ids: () => peer.got.map(({ id }) => id),
+        ids: () => peer.arrivals.map(({ id }) => id),
       };
     },
   ],
@@ -267,8 +267,8 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
     expect(ids()).toHaveLength(2);
     expect(ids()[0]).toContain('1');
     expect(new Set(ids()).size).toBe(1);
-    answer('refused', 'no@example.org');
-    expect(await send('no@example.org', 'Message:2')).toBe('refused');
+    answer('rejected', 'no@example.org');
+    expect(await send('no@example.org', 'Message:2')).toBe('rejected');
     answer('later', 'later@example.org');
     for (const down of [false, true]) {
       if (down) await peer.close();
@@ -292,8 +292,8 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
 const service = await startIdentityService();
 afterAll(() => service.close());
 service.answer((reply, { id }) => {
-  const asked = service.cases.filter((each) => each.id === id).length;
-  const verdict = asked < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
+  const requested = service.cases.filter((each) => each.id === id).length;
+  const verdict = requested < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
   reply.writeHead(200).end(JSON.stringify(verdict));
 });
 const silent = await startIdentityService();
@@ -329,7 +329,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
   it('come to an end, or wait for an operator, by asking at the times they name', async () => {
     for (const each of cases) {
       let verdict = await identity?.submit(each);
-      for (let asked = 0; asked < 5; asked++) {
+      for (let requested = 0; requested < 5; requested++) {
         if (verdict?.state !== 'review' && verdict?.state !== 'unknown') break;
         if (verdict.checkAfterMs === undefined) break;
         expect(verdict.checkAfterMs).toBeGreaterThan(0);

@@ -13,7 +13,7 @@ interface OutgoingMessage {
  * `sent`: the service has accepted it. `refused`: it will never be accepted. An error is retried
  * while the message is useful; it contains neither recipient nor text.
  */
-type MessageReply = 'sent' | 'refused';
+type MessageReply = 'sent' | 'rejected';
 
 interface OutgoingMail extends OutgoingMessage {
   subject: string;

@@ -67,5 +67,5 @@ export interface RailPort {
    * follow by `check` or a notice; `refused`: the instruction continues. Absent: instructions
    * cannot be cancelled.
    */
-  cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'refused'>;
+  cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;
 }

@@ -101,7 +101,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('rejects an account that its rail does not support', async () => {
     const { mint, link } = await fixture(provider);
-    const wrong = { state: 'refused', problem: 'NOT_SUPPORTED' };
+    const wrong = { state: 'rejected', problem: 'NOT_SUPPORTED' };
     expect(await mint.linkAccount(link, { ...provider.bank, rail: 'SPARK' })).toEqual(wrong);
     expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(wrong);
   });
@@ -184,10 +184,10 @@ describe('the sandbox’s own rows', () => {
     ['acme-usd-005', 'ACMEUSD', 'Acme USD'],
     ['international-settlement', 'INTERNATIO', 'International Settlement'],
     ['000', 'TOKEN', 'Token'],
-  ])('calls the token %s %s', async (id, symbol, words) => {
+  ])('calls the token %s %s', async (id, symbol, message) => {
     const { mint, link } = await at('');
     expect(await mint.token(link, name(id), null)).toMatchObject({
-      token: { symbol, name: words, decimals: 6, baseCurrency: 'USD', supply: 0n },
+      token: { symbol, name: message, decimals: 6, baseCurrency: 'USD', supply: 0n },
     });
   });
 
@@ -275,7 +275,7 @@ describe('the sandbox’s own rows', () => {
   ])('refuses to link a bank account that ends in %s: %s', async (end, problem) => {
     const { mint, link } = await at('');
     const answer = await mint.linkAccount(link, banked(end));
-    expect(answer).toEqual({ state: 'refused', problem });
+    expect(answer).toEqual({ state: 'rejected', problem });
   });
 
   it('rejects an order for one bank account and fails that of another', async () => {
@@ -285,8 +285,8 @@ describe('the sandbox’s own rows', () => {
       const reference = answer.state === 'linked' ? answer.reference : '';
       return { from: { id: banked(end).id, rail: 'ACH_DEBIT', reference } };
     };
-    const refused = order({ source: 'ACH_DEBIT', ...(await from('206')) });
-    expect((await mint.prepare(link, refused)).state).toBe('refused');
+    const rejected = order({ source: 'ACH_DEBIT', ...(await from('206')) });
+    expect((await mint.prepare(link, rejected)).state).toBe('rejected');
     const failing = order({ source: 'ACH_DEBIT', ...(await from('003')) });
     expect(await mint.check(link, failing, START + 5 * SECOND)).toEqual({
       state: 'failed',

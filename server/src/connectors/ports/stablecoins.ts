@@ -75,7 +75,7 @@ export type LinkProblem =
 
 export type LinkResult =
   | { state: 'linked'; reference: string }
-  | { state: 'refused'; problem: LinkProblem }
+  | { state: 'rejected'; problem: LinkProblem }
   | Unlinked;
 
 /**
@@ -126,7 +126,7 @@ export type OrderPreview =
       estimatedDelivery?: { rail: string; amount: string; currency: string; timing: string };
     }
   /** Rejected; the text is for the platform. */
-  | { state: 'refused'; reason: string }
+  | { state: 'rejected'; reason: string }
   /** The provider has no balance to fund it. */
   | { state: 'no-source' }
   | Unlinked;

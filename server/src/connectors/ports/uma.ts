@@ -8,7 +8,7 @@ import type { Progress } from './rail.ts';
 
 /** Rejection by another UMA provider: error code and a sentence. */
 export interface UmaRejection {
-  state: 'refused';
+  state: 'rejected';
   code: Code;
   reason: string;
 }

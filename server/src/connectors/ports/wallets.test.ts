@@ -315,12 +315,12 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
     expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
     const stamp = await custody.stampWith({ id, signer, payload });
     expect(stamp).toMatch(/^[\w-]+$/);
-    const said = opened(stamp);
+    const reported = opened(stamp);
     const keys = { apiPublicKey: CLIENT.publicKey, apiPrivateKey: CLIENT.privateKey };
     const model = (await new ApiKeyStamper(keys).stamp(payload)).stampHeaderValue;
-    expect(Object.keys(said)).toEqual(Object.keys(opened(model)));
-    expect([said.publicKey, said.scheme]).toEqual([publicKey, opened(model).scheme]);
-    const { signature } = said as { signature: string };
+    expect(Object.keys(reported)).toEqual(Object.keys(opened(model)));
+    expect([reported.publicKey, reported.scheme]).toEqual([publicKey, opened(model).scheme]);
+    const { signature } = reported as { signature: string };
     expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
     expect(await verifyStampSignature(publicKey, signature, `${payload} `)).toBe(false);
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);

@@ -42,7 +42,7 @@ interface Call {
 const troubled = (status: number) => status >= 500 || status === 429;
 
 /** Reads a response completely, so that its connection can be reused; returns the beginning. */
-async function wordsOf({ body }: StreamReply): Promise<string> {
+async function textOf({ body }: StreamReply): Promise<string> {
   let words = '';
   for await (const chunk of body) {
     words += Buffer.from(chunk).toString('latin1');
@@ -53,7 +53,7 @@ async function wordsOf({ body }: StreamReply): Promise<string> {
 
 /** The error code of the service: `AccessDenied`. */
 async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
-  const words = await wordsOf(reply).catch(() => '');
+  const words = await textOf(reply).catch(() => '');
   const code = /<Code>(\w{1,60})<\/Code>/.exec(words)?.[1] ?? '';
   return new Error(`storage answered ${method} with ${reply.status} ${code}`.trim());
 }
@@ -91,7 +91,7 @@ function caller(effects: Effects, settings: S3Settings) {
         return undefined;
       });
       if (reply && !troubled(reply.status)) return reply;
-      if (reply) await wordsOf(reply).catch(() => '');
+      if (reply) await textOf(reply).catch(() => '');
       await pause(wait);
     }
     return once(call);
@@ -133,7 +133,7 @@ export function s3Storage(effects: Effects, settings: S3Settings, staging: strin
           body: () => handle.createReadStream({ start: 0, autoClose: false }),
           sha256: hash.digest('hex'),
         };
-        await wordsOf(await demand(call, [200]));
+        await textOf(await demand(call, [200]));
       } finally {
         await handle.close();
       }
@@ -142,10 +142,10 @@ export function s3Storage(effects: Effects, settings: S3Settings, staging: strin
       const headers = { range: `bytes=${from}-` };
       const reply = await demand({ method: 'GET', name, headers }, [206, 416]);
       if (reply.status === 206) yield* reply.body;
-      else await wordsOf(reply);
+      else await textOf(reply);
     },
     async remove(name) {
-      await wordsOf(await demand({ method: 'DELETE', name }, [200, 204, 404]));
+      await textOf(await demand({ method: 'DELETE', name }, [200, 204, 404]));
     },
   };
 }

@@ -84,11 +84,11 @@ describe('the built-in custodian', () => {
       encappedKeyBuf: hex(data.encappedPublic),
       receiverPriv: client.privateKey,
     });
-    const said = Buffer.from(words).toString('ascii');
-    expect(said).toBe(
+    const reported = Buffer.from(words).toString('ascii');
+    expect(reported).toBe(
       'legal winner thank year wave sausage worth useful legal winner thank yellow',
     );
-    expect(validateMnemonic(said, wordlist)).toBe(true);
+    expect(validateMnemonic(reported, wordlist)).toBe(true);
     expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
@@ -145,14 +145,14 @@ describe('the built-in custodian', () => {
 
 describe('a signing key', () => {
   it('follows from its purpose, and from the next one where that is no scalar', () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const bytes = [Buffer.alloc(32, 255), Buffer.alloc(32), Buffer.alloc(32, 0x33)];
     const derive = (purpose: string) => {
-      asked.push(purpose);
-      return bytes[asked.length - 1] as Buffer;
+      requested.push(purpose);
+      return bytes[requested.length - 1] as Buffer;
     };
     const { publicKey } = signerOf({ derive }, 'bundles');
-    expect(asked).toEqual(['bundles', 'bundles 2', 'bundles 3']);
+    expect(requested).toEqual(['bundles', 'bundles 2', 'bundles 3']);
     expect(publicKey).toMatch(
       /^0451a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d/,
     );

@@ -114,7 +114,7 @@ function newSeed(
 }
 
 /** The mnemonic in ASCII, for the caller to wipe. The string is left to the garbage collector. */
-function wordsOf(
+function textOf(
   keys: Pick<CustodyKeys, 'open'>,
   { walletId, seed }: { walletId: string; seed: string },
 ): Buffer {
@@ -171,7 +171,7 @@ export function localCustody(
     newSeed: async (of) => ({ seed: newSeed(effects, keys, of) }),
 
     async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
-      const words = await sealed(clientPublicKey, wordsOf(keys, { walletId, seed }));
+      const words = await sealed(clientPublicKey, textOf(keys, { walletId, seed }));
       const data = { ...sealedFields(words), organizationId };
       return bundleOf(data, attests ? bundleSigner() : undefined);
     },
@@ -197,9 +197,9 @@ export function localCustody(
       const pair = sealedPair(keys, target, targetContext(id));
       try {
         const plaintext = await openWith(pair, message);
-        const said = plaintext && readOtpPlaintext(plaintext);
+        const text = plaintext && readOtpPlaintext(plaintext);
         plaintext?.fill(0);
-        return said;
+        return text;
       } finally {
         pair.scalar.fill(0);
       }

@@ -22,7 +22,7 @@ export function smsBridge(effects: Effects, url: string): SmsPort {
         publicOnly: false,
       });
       if (status >= 200 && status < 300) return 'sent';
-      if (status >= 400 && status < 500 && !NOT_NOW.includes(status)) return 'refused';
+      if (status >= 400 && status < 500 && !NOT_NOW.includes(status)) return 'rejected';
       throw new Error(`the service for text messages answered ${status}`);
     },
   };

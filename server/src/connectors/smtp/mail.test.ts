@@ -36,21 +36,21 @@ async function complaintOf(work: Promise<unknown>): Promise<string> {
 describe('smtpMail', () => {
   it('logs in and hands over one message with a plain text', async () => {
     expect(await mail().send(message)).toBe('sent');
-    const [got] = server.got;
-    expect(got).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
-    expect(got?.raw).toContain('From: Railhead <codes@pay.example.com>');
-    expect(got?.raw).toContain(`To: ${message.to}`);
-    expect(got?.raw).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
-    expect(got?.raw).toContain('Auto-Submitted: auto-generated');
-    expect(got?.raw).toContain('042137 is your code.\r\nDo not pass it on.');
-    expect(got?.raw).not.toContain('text/html');
+    const [received] = server.received;
+    expect(received).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
+    expect(received?.raw).toContain('From: Railhead <codes@pay.example.com>');
+    expect(received?.raw).toContain(`To: ${message.to}`);
+    expect(received?.raw).toContain('Date: Mon, 05 Jan 2026 09:00:00 +0000');
+    expect(received?.raw).toContain('Auto-Submitted: auto-generated');
+    expect(received?.raw).toContain('042137 is your code.\r\nDo not pass it on.');
+    expect(received?.raw).not.toContain('text/html');
   });
 
   it('sends a message with the same id each time', async () => {
     await mail().send(message);
     await mail().send(message);
     await mail().send({ ...message, id: 'Message:018f0000-0000-7000-8000-000000000002' });
-    const ids = server.got.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]?.trim());
+    const ids = server.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(raw)?.[1]?.trim());
     expect(ids[0]).toBe('<018f0000-0000-7000-8000-000000000001@pay.example.com>');
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
@@ -58,20 +58,20 @@ describe('smtpMail', () => {
 
   it('sends to exactly one address', async () => {
     for (const to of ['ada@example.org, eve@example.org', 'ada@a.org eve@b.org', 'x: ada@a.org;']) {
-      expect([to, await mail().send({ ...message, to })]).toEqual([to, 'refused']);
+      expect([to, await mail().send({ ...message, to })]).toEqual([to, 'rejected']);
     }
-    expect(server.got).toEqual([]);
+    expect(server.received).toEqual([]);
     const lines = { ...message, subject: 'Hello\r\nBcc: eve@example.org' };
     expect(await mail().send(lines)).toBe('sent');
-    expect(server.got[0]?.to).toEqual([message.to]);
-    expect(server.got[0]?.raw).not.toMatch(/^Bcc:/m);
+    expect(server.received[0]?.to).toEqual([message.to]);
+    expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m);
   });
 
   it('names another sender, and another address for answers, and stays with its own', async () => {
     const named = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
     await mail().send({ ...named, replyTo: 'help@bank.example.com' });
     await mail().send({ ...named, replyTo: 'a@b.example.com, eve@example.org' });
-    const [first, second] = server.got;
+    const [first, second] = server.received;
     expect(first).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
     expect(first?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
     expect(first?.raw).not.toMatch(/^Bcc:|=0D|=0A/m);
@@ -80,37 +80,37 @@ describe('smtpMail', () => {
   });
 
   it.each([550, 501, 553])('counts a recipient refused with %s as refused', async (status) => {
-    server.refuse(message.to, status);
-    expect(await mail().send(message)).toBe('refused');
+    server.reject(message.to, status);
+    expect(await mail().send(message)).toBe('rejected');
   });
 
   it.each([451, 503, 530])('throws at %s, and repeats nothing the server said', async (status) => {
-    server.refuse(message.to, status);
-    const words = await complaintOf(mail().send(message));
-    expect(words).toContain(`RCPT TO ${status}`);
-    expect(words).not.toContain('ada@');
-    expect(words).not.toContain('042137');
+    server.reject(message.to, status);
+    const complaint = await complaintOf(mail().send(message));
+    expect(complaint).toContain(`RCPT TO ${status}`);
+    expect(complaint).not.toContain('ada@');
+    expect(complaint).not.toContain('042137');
   });
 
   it('throws where the login is wrong, and does not show it', async () => {
-    const words = await complaintOf(
+    const complaint = await complaintOf(
       mail(`smtp://railhead:hunter2@127.0.0.1:${server.port}`).send(message),
     );
-    expect(words).toContain('EAUTH');
-    expect(words).not.toContain('hunter2');
-    expect(server.got).toEqual([]);
+    expect(complaint).toContain('EAUTH');
+    expect(complaint).not.toContain('hunter2');
+    expect(server.received).toEqual([]);
   });
 
   it('throws if the connection is refused', async () => {
-    const words = await complaintOf(mail('smtp://127.0.0.1:9').send(message));
-    expect(words).toContain('the mail server took no message');
+    const complaint = await complaintOf(mail('smtp://127.0.0.1:9').send(message));
+    expect(complaint).toContain('the mail server took no message');
   });
 
   it('sends neither login nor message to another machine without TLS', async () => {
     const away = server.url.replace('127.0.0.1', '0.0.0.0');
-    const words = await complaintOf(mail(away).send(message));
-    expect(words).toMatch(/ETLS|STARTTLS/);
-    expect(server.got).toEqual([]);
+    const complaint = await complaintOf(mail(away).send(message));
+    expect(complaint).toMatch(/ETLS|STARTTLS/);
+    expect(server.received).toEqual([]);
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe('smtpMail', () => {
     const other = await startMailServer(options);
     const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
     expect(await complaintOf(mail(away).send(message))).toContain('took no message');
-    expect(other.got).toEqual([]);
+    expect(other.received).toEqual([]);
     await other.close();
   });
 });

@@ -89,7 +89,7 @@ export function smtpMail(effects: Effects, { url, from }: SmtpSettings): MailPor
   const sender = addressIn(from);
   return {
     async send({ id, to, subject, text, senderName, replyTo }) {
-      if (!ONE_ADDRESS.test(to)) return 'refused';
+      if (!ONE_ADDRESS.test(to)) return 'rejected';
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(connection);
       try {
@@ -110,7 +110,7 @@ export function smtpMail(effects: Effects, { url, from }: SmtpSettings): MailPor
         return 'sent';
       } catch (error) {
         if (circuitOpenIn(error)) throw error;
-        if (isRejection(error as SmtpError)) return 'refused';
+        if (isRejection(error as SmtpError)) return 'rejected';
         throw failure(error as SmtpError);
       } finally {
         transport.close();

@@ -53,12 +53,12 @@ describe('payment that requires SCA', () => {
     const eur = held.eur.id;
     const outside = await externalAccount(app, person.id, 'EUR');
     const agent = await fixture.agentOf(person.id);
-    const refused = await agent.call('POST', '/agents/me/transfer-out', {
+    const rejected = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
       destination: { accountId: outside.id },
       amount: 10_00,
     });
-    expect(coded(refused)).toEqual([409, 'CONFLICT']);
+    expect(coded(rejected)).toEqual([409, 'CONFLICT']);
     const body = quoteBody(eur, outside.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
@@ -104,8 +104,8 @@ describe('production without an SMS provider', () => {
     });
     const body = quoteBody(from.id, to.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-    const refused = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
-    expect(coded(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const rejected = await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`);
+    expect(coded(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -176,9 +176,9 @@ describe('two hundred concurrent transfers at a limit', () => {
     const agent = await payer(policy);
     const answers = await crowd(agent, 200);
     const passed = answers.filter(({ status }) => status === 201);
-    const refused = answers.filter(({ status }) => status === 403);
-    expect([passed.length, refused.length]).toEqual([most, 200 - most]);
-    for (const { body } of refused) expect(body.reason).toContain(name);
+    const rejected = answers.filter(({ status }) => status === 403);
+    expect([passed.length, rejected.length]).toEqual([most, 200 - most]);
+    for (const { body } of rejected) expect(body.reason).toContain(name);
     expect(await agent.usage()).toMatchObject({
       dailyTransactionCount: most,
       dailySpend: most * 1_00,

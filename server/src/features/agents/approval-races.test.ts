@@ -21,20 +21,20 @@ const HUNDRED = 100_00;
 const payer = (more: object = {}, amount?: number) =>
   agentPayer(app, fixture, { ...ASKS, ...more }, amount);
 
-const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
+const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
 
 describe('platform and agent that execute one quote concurrently', () => {
   it('succeeds for one of them', async () => {
     for (let round = 0; round < 8; round++) {
       const agent = await payer();
       const quote = await agent.quote(HUNDRED);
-      const [asked, executed] = await Promise.all([
+      const [requested, executed] = await Promise.all([
         agent.execute(quote.id),
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
-      expect([asked.status, executed.status].sort()).toEqual([200, 409]);
+      expect([requested.status, executed.status].sort()).toEqual([200, 409]);
       const waits = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
-      expect(waits.data).toHaveLength(asked.status === 200 ? 1 : 0);
+      expect(waits.data).toHaveLength(requested.status === 200 ? 1 : 0);
     }
     await app.settle();
   });
@@ -59,8 +59,10 @@ describe('concurrent decisions', () => {
   it('result in either approval or rejection', async () => {
     for (let n = 0; n < 6; n++) {
       const { agent, action } = await waiting('TRANSFER_OUT');
-      const words = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
-      const answers = await Promise.all(words.map((word) => agent.decide(word, action.id)));
+      const decisions = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
+      const answers = await Promise.all(
+        decisions.map((decision) => agent.decide(decision, action.id)),
+      );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
       const won = answers.find(({ status }) => status === 200)?.body.status;
       expect((await agent.show(action.id)).status).toBe(won);
@@ -74,7 +76,7 @@ describe('concurrent decisions', () => {
   it('end FAILED where funds are insufficient', async () => {
     const agent = await payer({}, 350_00);
     const actions = await Promise.all(
-      Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
+      Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
     const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
     const statuses = answers.map((answer) => ok(answer, 200).status);
@@ -93,7 +95,7 @@ describe('concurrent decisions', () => {
   it('end FAILED where the limit is exceeded', async () => {
     const agent = await payer(limits({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
-      Array.from({ length: 20 }, () => agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')),
+      Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
     const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
     const statuses = answers.map((answer) => ok(answer, 200).status);
@@ -129,10 +131,10 @@ describe('pending actions', () => {
     await db.query(copied('transactions', transactionId, `'id', ${nth('Transaction')}`), []);
     const ids = `'id', ${nth('AgentAction')}, 'transaction_id', ${nth('Transaction')}`;
     await db.query(copied('agent_actions', action.id, ids), []);
-    const last = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL');
-    for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([409, 'CONFLICT']);
+    const last = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
+    for (const kind of KINDS) expect(coded(await agent.send(kind))).toEqual([409, 'CONFLICT']);
     ok(await agent.decide('reject', last.id), 200);
-    await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL');
+    await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const left = "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
     expect(await db.query(left, [agent.id])).toEqual([]);
@@ -148,7 +150,7 @@ describe('listAgentApprovals', () => {
     const ids: string[] = [];
     for (const agent of [one, two, one]) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.push((await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
+      ids.push((await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
     }
     const [first, second, third] = ids;
     const list = async (query = '') =>

@@ -43,8 +43,8 @@ describe('failed request of an agent', () => {
     const agent = await agentPayer(app, fixture, {}, 30_00);
     const all = await Promise.all(Array.from({ length: 12 }, () => agent.transfer('out', 10_00)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
-    const refused = all.filter(({ status }) => status !== 201).map(coded);
-    expect(refused).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
+    const rejected = all.filter(({ status }) => status !== 201).map(coded);
+    expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await whats(agent);
     expect(events.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
     expect(events.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
@@ -86,17 +86,21 @@ describe('approval', () => {
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
-    const [asks, acts] = [await fixture.agentOf(person.id, ASKS), await fixture.agentOf(person.id)];
-    const execution = async ({ call }: typeof asks) => {
+    const [requests, acts] = [
+      await fixture.agentOf(person.id, ASKS),
+      await fixture.agentOf(person.id),
+    ];
+    const execution = async ({ call }: typeof requests) => {
       const body = quoteBody(euros.id, target.id, 10_00);
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
       return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
     };
-    const waits = await execution(asks);
+    const waits = await execution(requests);
     const action = ok(await waits.execute(), 200);
     const { execute: act } = await execution(acts);
     await loginFixture(app).failTimes(person.id, 5);
-    const approve = () => fixture.manage('POST', `/agents/${asks.id}/actions/${action.id}/approve`);
+    const approve = () =>
+      fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
     const byPayment = `/transactions/${waits.quote.transactionId}/approve`;
     const locked = [423, 'ACCOUNT_LOCKED'];
     expect(coded(await approve())).toEqual(locked);
@@ -113,7 +117,7 @@ describe('approval', () => {
 
   it('records the reason of a failure in the audit', async () => {
     const agent = await agentPayer(app, fixture, ASKS);
-    const { id } = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+    const { id } = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
     await agent.pause();
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
     expect((await agent.audit()).at(-1)).toMatchObject({
@@ -186,7 +190,9 @@ describe('deletion of a customer', () => {
     );
     expect(actor).toMatch(/^Token:/);
     expect(lines).toEqual(
-      [null, reason].flatMap((said) => all.map(({ id }) => ({ agent: id, actor, reason: said }))),
+      [null, reason].flatMap((reported) =>
+        all.map(({ id }) => ({ agent: id, actor, reason: reported })),
+      ),
     );
   });
 });

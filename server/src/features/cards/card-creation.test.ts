@@ -65,12 +65,18 @@ describe('createCard', () => {
   });
 
   it('is ACTIVE once issued, with one event', async () => {
-    const asked = await fixture.card(await fixture.holder());
-    expect(asked).toMatchObject({ state: 'ACTIVE', stateReason: null, brand: expect.any(String) });
-    expect(asked.last4).toMatch(/^\d{4}$/);
-    expect(asked.expYear).toBeGreaterThan(2026);
-    const emitted = await fixture.eventsOf('CARD.', asked.id);
-    expect(emitted.map(({ type, data }) => [type, data])).toEqual([['CARD.STATE_CHANGE', asked]]);
+    const requested = await fixture.card(await fixture.holder());
+    expect(requested).toMatchObject({
+      state: 'ACTIVE',
+      stateReason: null,
+      brand: expect.any(String),
+    });
+    expect(requested.last4).toMatch(/^\d{4}$/);
+    expect(requested.expYear).toBeGreaterThan(2026);
+    const emitted = await fixture.eventsOf('CARD.', requested.id);
+    expect(emitted.map(({ type, data }) => [type, data])).toEqual([
+      ['CARD.STATE_CHANGE', requested],
+    ]);
   });
 
   it('makes up a name where there is none', async () => {
@@ -137,8 +143,8 @@ describe('the cardholder', () => {
     const more = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
     const unchecked = cardFixture(app, { as: app.unregulated });
     const holder = await unchecked.holder(more);
-    const refusal = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
-    expect(coded(await unchecked.askCard(holder))).toEqual(refusal);
+    const reason = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
+    expect(coded(await unchecked.askCard(holder))).toEqual(reason);
     await app.operate(async (ctx) => {
       await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
@@ -242,8 +248,8 @@ describe('how many', () => {
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(7);
-    const refused = all.filter(({ status }) => status !== 201);
-    expect(refused.map(coded)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
+    const rejection = all.filter(({ status }) => status !== 201);
+    expect(rejection.map(coded)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
     const [first] = holders;
     if (!first) throw new Error('no holder');
@@ -294,8 +300,8 @@ describe('platformCardId', () => {
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
-    const refused = all.filter(({ status }) => status !== 201);
-    expect(refused.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
+    const rejection = all.filter(({ status }) => status !== 201);
+    expect(rejection.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
     ok(await fixture.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.askCard(holder, { platformCardId }), 201);

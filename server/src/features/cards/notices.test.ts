@@ -50,11 +50,11 @@ describe('a clearing', () => {
 
   it('of more than a payment may be for is refused, however it comes', async () => {
     const paid = await fixture.begin();
-    const refused = 'is no amount of the payment';
-    await expect(paid.notify(clearing(MOST + 1))).rejects.toThrow(refused);
-    await expect(paid.notify(advice(MOST + 1))).rejects.toThrow(refused);
+    const rejected = 'is no amount of the payment';
+    await expect(paid.notify(clearing(MOST + 1))).rejects.toThrow(rejected);
+    await expect(paid.notify(advice(MOST + 1))).rejects.toThrow(rejected);
     await paid.notify(clearing(60));
-    await expect(paid.notify(clearing(MOST - 59))).rejects.toThrow(refused);
+    await expect(paid.notify(clearing(MOST - 59))).rejects.toThrow(rejected);
   });
 
   it('is not added to what is a total already, or comes back', async () => {
@@ -219,8 +219,8 @@ describe('an advice', () => {
     expect(await paid.shown()).toEqual(before);
     expect(await paid.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
-    const said = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
-    expect(said.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
+    const reported = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
+    expect(reported.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
   it('that the account cannot pay waits for what is cleared', async () => {

@@ -57,7 +57,7 @@ type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kin
 const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
 /** Throws if the account, as read, cannot pay an amount. */
-async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
+async function rejectUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
   const id = cardAccountOf(row);
   const [account, holding] = await Promise.all([
     readInternalAccount(ctx, id),
@@ -74,7 +74,7 @@ async function refuseUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
  * Rethrows faults that say nothing about the account and may be temporary: nothing is written, and
  * the network repeats the notice.
  */
-function refuseForNow(fault: Fault): void {
+function rejectForNow(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
   if (!isUnanswered(fault)) return;
   // Without its cause, which may quote a secret and would be logged.
@@ -91,11 +91,11 @@ async function furtherPull(
   if (amount === 0n) return NO_FURTHER_DEBIT;
   checkFundingDebitCount(factsOf(row));
   const pulled = await ctx.attempt(async () => {
-    await refuseUnlessPays(ctx, row, amount);
+    await rejectUnlessPays(ctx, row, amount);
     await signPull(ctx, parts, row, amount);
     await openFundingDebit(ctx, row, amount);
   });
-  if (pulled instanceof Fault) refuseForNow(pulled);
+  if (pulled instanceof Fault) rejectForNow(pulled);
   return { amount, outcome: pulled instanceof Fault ? 'failed' : 'pending' };
 }
 
@@ -186,7 +186,7 @@ async function advise(
 }
 
 /** A refund of at most the net amount. */
-async function giveBack(
+async function returnFunds(
   ctx: Ctx,
   row: CardPaymentRow,
   { amount }: Amounted<'RETURN'>,
@@ -208,7 +208,7 @@ async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 }
 
 /** Throws for an invalid amount, or one that exceeds the maximum of a payment. */
-function refuseAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
+function rejectAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
   if (amount < 0n || total > MAX_CENTS) throw untrue(`${amount} is no amount of the payment.`);
 }
@@ -227,7 +227,7 @@ function apply(
     case 'AUTHORIZATION_ADVICE':
       return advise(ctx, parts, row, notice);
     case 'RETURN':
-      return giveBack(ctx, row, notice);
+      return returnFunds(ctx, row, notice);
     case 'RETURN_REVERSAL':
       return reverse(ctx, row);
     default:
@@ -242,7 +242,7 @@ export async function changeByNotice(
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
-  if ('amount' in notice) refuseAmount(row, notice.kind, notice.amount);
+  if ('amount' in notice) rejectAmount(row, notice.kind, notice.amount);
   return whileOpen(ctx, row, () => apply(ctx, parts, row, notice));
 }
 

@@ -60,7 +60,7 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
 
   const { fixture } = issuer.held;
   if (!fixture) throw new Error('it has no network handler');
-  const asked = {
+  const requested = {
     id: 'network-1',
     token: 'network-token-1',
     cardId: card.id,
@@ -69,14 +69,14 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
     currency: 'USD',
     merchant: { descriptor: 'Corner shop' },
   } as const;
-  const decision = await fixture.authorize(asked, app.effects.now() + 1_000);
+  const decision = await fixture.authorize(requested, app.effects.now() + 1_000);
   expect(decision).toMatchObject({ approved: true });
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 100_00 });
   await app.advance(2_000);
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 60_00 });
   await fixture.applyNotice({
     id: 'network-2',
-    token: asked.token,
+    token: requested.token,
     kind: 'CLEARING',
     amount: 40_00n,
   });
@@ -86,7 +86,7 @@ it('issues, decides, clears and closes by what the issuer says', async () => {
   ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, as), 200);
   await app.settle();
   expect(issuer.received).toEqual([`acme-${card.id} CLOSED`]);
-  const late = { ...asked, id: 'network-3', token: 'network-token-3' };
+  const late = { ...requested, id: 'network-3', token: 'network-token-3' };
   expect(await fixture.authorize(late, app.effects.now() + 1_000)).toEqual({
     approved: false,
     reason: 'CARD_NOT_ACTIVE',

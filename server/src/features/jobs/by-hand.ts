@@ -92,9 +92,9 @@ export async function cancelJob(
   const caller = await callerFor(runtime, platform_id);
   const cancelled = await operate(runtime, caller, async (ctx) => {
     const row = await jobById(ctx, jobId);
-    const kept = cancelJobRow(ctx, row, reason);
+    const stored = cancelJobRow(ctx, row, reason);
     await awaitOperator(ctx, row);
-    return kept;
+    return stored;
   });
   return detailsOf(cancelled);
 }

@@ -46,8 +46,8 @@ describe('sandboxFundInternalAccount', () => {
     const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${ending}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
     const account = await internalAccount(app, id, 'USD');
-    const refused = await app.call('POST', path(account.id), { amount: 1 });
-    expect(refused).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
+    const rejected = await app.call('POST', path(account.id), { amount: 1 });
+    expect(rejected).toMatchObject({ status: 403, body: { code: 'USER_NOT_READY' } });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
@@ -132,7 +132,7 @@ describe('sandboxFundInternalAccount', () => {
   it('rejects inactive and unknown accounts, deleted customers, and production', async () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
-    const refused = async (id: string, status: number, code: string, options = {}) => {
+    const rejected = async (id: string, status: number, code: string, options = {}) => {
       const answer = await app.call('POST', path(id), { amount: 1 }, options);
       expect([answer.status, answer.body.code]).toEqual([status, code]);
     };
@@ -143,15 +143,15 @@ describe('sandboxFundInternalAccount', () => {
       ]);
     for (const unusable of ['PENDING', 'FROZEN', 'FAILED', 'CLOSED']) {
       await status(unusable);
-      await refused(account.id, 400, 'INVALID_INPUT');
+      await rejected(account.id, 400, 'INVALID_INPUT');
     }
     await status('ACTIVE');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    await refused(account.id, 410, 'CUSTOMER_DELETED');
-    await refused(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
+    await rejected(account.id, 410, 'CUSTOMER_DELETED');
+    await rejected(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
     const own = await internalAccount(app, null, 'USD', { as: app.production });
-    await refused(own.id, 403, 'FORBIDDEN', { as: app.production });
+    await rejected(own.id, 403, 'FORBIDDEN', { as: app.production });
     const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
-    await refused(own.id, 403, 'FORBIDDEN', { as: viewer });
+    await rejected(own.id, 403, 'FORBIDDEN', { as: viewer });
   });
 });

@@ -236,16 +236,16 @@ describe('listStablecoinOperations', () => {
       await app.advance(SECOND);
       made.unshift(ok(await fixture.burn(coin.id, fixture.burnBody(bank.id, { amount })), 201).id);
     }
-    const ask = async (query: string) =>
+    const request = async (query: string) =>
       ok(await fixture.read(`/stablecoins/${coin.id}/operations${query}`), 200);
-    const all = await ask('');
+    const all = await request('');
     expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(made);
     expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
-    const first = await ask('?operationType=BURN&limit=2');
-    const second = await ask(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
+    const first = await request('?operationType=BURN&limit=2');
+    const second = await request(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
     const paged = [...first.data, ...second.data].map((each: { id: string }) => each.id);
     expect([paged, first.totalCount, second.hasMore]).toEqual([made, 3, false]);
-    expect((await ask('?operationType=MINT')).data).toHaveLength(1);
+    expect((await request('?operationType=MINT')).data).toHaveLength(1);
     expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,
     );

@@ -42,7 +42,7 @@ export const SERVICE_STATUSES = [
   'DISABLED',
 ] as const;
 export type ServiceStatus = (typeof SERVICE_STATUSES)[number];
-export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disable' | 'drop';
+export type ServiceEvent = 'request' | 'reject' | 'approve' | 'enable' | 'disable' | 'drop';
 
 /**
  * A platform requests and the operator decides; a token that is never issued drops out
@@ -50,7 +50,7 @@ export type ServiceEvent = 'request' | 'refuse' | 'approve' | 'enable' | 'disabl
  */
 export const serviceStates = stateTable<ServiceStatus, ServiceEvent>('service of a stablecoin', {
   NOT_ENABLED: { request: 'PENDING_APPROVAL', approve: 'ENABLING' },
-  PENDING_APPROVAL: { approve: 'ENABLING', refuse: 'NOT_ENABLED', drop: 'NOT_ENABLED' },
+  PENDING_APPROVAL: { approve: 'ENABLING', reject: 'NOT_ENABLED', drop: 'NOT_ENABLED' },
   ENABLING: { enable: 'ENABLED', disable: 'DISABLED', drop: 'DISABLED' },
   ENABLED: { disable: 'DISABLED' },
   DISABLED: { approve: 'ENABLING' },

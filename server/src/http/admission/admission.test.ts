@@ -36,7 +36,7 @@ describe('from the head alone', () => {
     port = await portOf(app.server);
   });
 
-  const ask = async (head: Head) => {
+  const request = async (head: Head) => {
     const { status, body, headers } = await sendRaw(port, headOf(head));
     expect(headers['content-type']).toContain('application/json');
     return [status, body.code, body.status];
@@ -44,23 +44,23 @@ describe('from the head alone', () => {
 
   it('an unknown path, a wrong method and a wrong credential are rejected', async () => {
     const api = '/2025-10-13';
-    expect(await ask({ path: '/nothing' })).toEqual([404, 'NOT_FOUND', 404]);
-    expect(await ask({ path: `${api}/nothing` })).toEqual([404, 'NOT_FOUND', 404]);
-    expect(await ask({ path: `${api}/config` })).toEqual([405, 'METHOD_NOT_ALLOWED', 405]);
-    expect(await ask({ path: `${api}/quotes` })).toEqual([401, 'UNAUTHORIZED', 401]);
+    expect(await request({ path: '/nothing' })).toEqual([404, 'NOT_FOUND', 404]);
+    expect(await request({ path: `${api}/nothing` })).toEqual([404, 'NOT_FOUND', 404]);
+    expect(await request({ path: `${api}/config` })).toEqual([405, 'METHOD_NOT_ALLOWED', 405]);
+    expect(await request({ path: `${api}/quotes` })).toEqual([401, 'UNAUTHORIZED', 401]);
     const authorization = 'Basic Zzpn';
-    const wrong = await ask({ path: `${api}/quotes`, authorization });
+    const wrong = await request({ path: `${api}/quotes`, authorization });
     expect(wrong).toEqual([401, 'UNAUTHORIZED', 401]);
-    const link = await ask({ path: '/verify/none/submit' });
+    const link = await request({ path: '/verify/none/submit' });
     expect(link).toEqual([410, 'LINK_ENDED', 410]);
   });
 
   it('a missing permission and a body that is too large are rejected', async () => {
     const path = '/2025-10-13/quotes';
     const viewer = authorizationOf(await app.tokenWith(['VIEW']));
-    expect(await ask({ path, authorization: viewer })).toEqual([403, 'FORBIDDEN', 403]);
+    expect(await request({ path, authorization: viewer })).toEqual([403, 'FORBIDDEN', 403]);
     const authorization = authorizationOf(app.platform);
-    expect(await ask({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
+    expect(await request({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
   });
 
   it('a request over the limit is rejected, whatever its body is', async () => {
@@ -69,7 +69,7 @@ describe('from the head alone', () => {
     for (let at = 0; at < 20; at++) {
       await app.call('GET', '/config', undefined, { as: app.other });
     }
-    expect(await ask({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
+    expect(await request({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
     const broken = `${headOf({ path, authorization, length: 1 })}{`;
     const { text } = await sendRaw(port, broken.replace('Host', 'Connection: close\r\nHost'));
     expect(text).toMatch(/^HTTP\/1\.1 429 /);
@@ -171,7 +171,7 @@ describe('bytes of a platform', () => {
 describe('an address without a credential', () => {
   const app = testApp({ rateLimits: { anonymous: 2 } });
 
-  const ask = (url: string, remoteAddress: string, headers = {}) =>
+  const request = (url: string, remoteAddress: string, headers = {}) =>
     app.server.inject({ method: 'GET', url, remoteAddress, headers });
 
   it.each([
@@ -191,21 +191,21 @@ describe('an address without a credential', () => {
     }
     expect(statuses.slice(0, 4)).not.toContain(429);
     expect(statuses[4]).toBe(429);
-    expect((await ask('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
+    expect((await request('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
   });
 
   it('gets an error or a page, as it accepts, and health checks always', async () => {
     const remoteAddress = '10.2.0.1';
-    for (let at = 0; at < 4; at++) await ask('/docs', remoteAddress);
-    const error = await ask('/docs', remoteAddress);
+    for (let at = 0; at < 4; at++) await request('/docs', remoteAddress);
+    const error = await request('/docs', remoteAddress);
     expect([error.statusCode, error.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(error.headers['retry-after']).toBe('1');
-    const shown = await ask('/i/none', remoteAddress, { accept: 'text/html' });
+    const shown = await request('/i/none', remoteAddress, { accept: 'text/html' });
     expect([shown.statusCode, shown.headers['retry-after']]).toEqual([429, '1']);
     expect(shown.headers['content-type']).toContain('text/html');
     for (let at = 0; at < 10; at++) {
-      expect((await ask('/healthz', remoteAddress)).statusCode).toBe(200);
-      expect((await ask('/readyz', remoteAddress)).statusCode).toBe(200);
+      expect((await request('/healthz', remoteAddress)).statusCode).toBe(200);
+      expect((await request('/readyz', remoteAddress)).statusCode).toBe(200);
     }
   });
 });
@@ -214,9 +214,10 @@ describe('createRejectionDelay', () => {
   it('answers the first of each second at once, of each client', async () => {
     let now = 0;
     const delay = createRejectionDelay(() => now, 5);
-    const asked = (key: string, count: number) => Array.from({ length: count }, () => delay(key));
-    expect(asked('a', 20)).toEqual(Array(20).fill(undefined));
-    const late = asked('a', 3);
+    const requested = (key: string, count: number) =>
+      Array.from({ length: count }, () => delay(key));
+    expect(requested('a', 20)).toEqual(Array(20).fill(undefined));
+    const late = requested('a', 3);
     for (const each of late) expect(each).toBeInstanceOf(Promise);
     expect(delay('b')).toBeUndefined();
     await Promise.all(late);
@@ -281,7 +282,7 @@ describe('/readyz', () => {
   it('commits at most once a second, however often it is requested', async () => {
     const app = await startApp();
     const port = await portOf(app.server);
-    const ask = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
+    const request = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status;
     // Only probes write temporary files. They are counted when a later transaction of the connection ends.
     const probes = async () => {
       const [row] = await app.runtime.db.query(
@@ -292,11 +293,11 @@ describe('/readyz', () => {
     };
     const started = performance.now();
     for (let round = 0; round < 2; round++) {
-      const statuses = await Promise.all(Array.from({ length: 200 }, ask));
+      const statuses = await Promise.all(Array.from({ length: 200 }, request));
       expect(new Set(statuses)).toEqual(new Set([200]));
     }
     await sleep(1_200);
-    expect(await ask()).toBe(200);
+    expect(await request()).toBe(200);
     const seconds = Math.ceil((performance.now() - started) / 1_000);
     await expect.poll(probes).toBeGreaterThan(0);
     expect(await probes()).toBeLessThanOrEqual(seconds + 1);

@@ -7,22 +7,22 @@ import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
 
 function tokenLimiter(limits: Partial<RateLimits>) {
   let now = 1_000_000;
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   const limiter = createLimiter(
     limits,
     () => now,
-    (limit) => refusals.push(limit),
+    (limit) => rejections.push(limit),
   );
   let headers: Record<string, string> = {};
   return {
-    refusals,
+    rejections,
     limiter,
     headers: () => headers,
     wait(ms: number) {
       now += ms;
     },
     /** Whether the request may go on, or after how many seconds to come back. */
-    ask(platformId = 'a', costly = false, share?: string): true | number | undefined {
+    request(platformId = 'a', costly = false, share?: string): true | number | undefined {
       headers = {};
       try {
         const reply = { header: (name: string, value: string) => (headers[name] = value) };
@@ -35,81 +35,81 @@ function tokenLimiter(limits: Partial<RateLimits>) {
   };
 }
 
-const asked = (count: number, ask: () => unknown) => Array.from({ length: count }, ask);
+const requested = (count: number, request: () => unknown) => Array.from({ length: count }, request);
 const yes = (count: number) => Array<true>(count).fill(true);
 
 describe('createLimiter', () => {
   it('permits a burst of two seconds, then an even rate', () => {
-    const { ask, wait } = tokenLimiter({ requests: 10 });
-    expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
+    const { request, wait } = tokenLimiter({ requests: 10 });
+    expect(requested(21, () => request())).toEqual([...yes(20), 1]);
     wait(99);
-    expect(ask()).toBe(1);
+    expect(request()).toBe(1);
     wait(1);
-    expect(asked(2, () => ask())).toEqual([true, 1]);
+    expect(requested(2, () => request())).toEqual([true, 1]);
     wait(500);
-    expect(asked(6, () => ask())).toEqual([...yes(5), 1]);
+    expect(requested(6, () => request())).toEqual([...yes(5), 1]);
     wait(3_600_000);
-    expect(asked(21, () => ask())).toEqual([...yes(20), 1]);
+    expect(requested(21, () => request())).toEqual([...yes(20), 1]);
   });
 
   it('states what is left and when all of it is available again', () => {
-    const { ask, wait, headers } = tokenLimiter({ requests: 2 });
-    ask();
+    const { request, wait, headers } = tokenLimiter({ requests: 2 });
+    request();
     expect(headers()).toEqual({
       'RateLimit-Limit': '4',
       'RateLimit-Remaining': '3',
       'RateLimit-Reset': '1',
       'RateLimit-Policy': '4;w=2',
     });
-    asked(4, () => ask());
+    requested(4, () => request());
     expect(headers()).toMatchObject({ 'RateLimit-Remaining': '0', 'RateLimit-Reset': '2' });
     wait(1_000);
-    ask();
+    request();
     expect(headers()).toMatchObject({ 'RateLimit-Remaining': '1', 'RateLimit-Reset': '2' });
   });
 
   it('counts each platform by itself', () => {
-    const { ask } = tokenLimiter({ requests: 1 });
-    expect(asked(3, () => ask('a'))).toEqual([true, true, 1]);
-    expect(ask('b')).toBe(true);
+    const { request } = tokenLimiter({ requests: 1 });
+    expect(requested(3, () => request('a'))).toEqual([true, true, 1]);
+    expect(request('b')).toBe(true);
   });
 
   it('has a second, tighter limit for what costs more, and states the tighter one', () => {
-    const { ask, headers, refusals } = tokenLimiter({ requests: 10, costly: 1 });
-    expect(asked(3, () => ask('a', true))).toEqual([true, true, 1]);
+    const { request, headers, rejections } = tokenLimiter({ requests: 10, costly: 1 });
+    expect(requested(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
-    expect(refusals).toEqual(['costly']);
+    expect(rejections).toEqual(['costly']);
     // They counted among all, too.
-    expect(asked(18, () => ask())).toEqual([...yes(17), 1]);
+    expect(requested(18, () => request())).toEqual([...yes(17), 1]);
     expect(headers()['RateLimit-Limit']).toBe('20');
-    expect(refusals).toEqual(['costly', 'requests']);
-    expect(ask('a', true)).toBe(1);
+    expect(rejections).toEqual(['costly', 'requests']);
+    expect(request('a', true)).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('20');
   });
 
   it('limits an agent to a share, which counts for its platform as well', () => {
-    const { ask, headers } = tokenLimiter({ requests: 20 });
+    const { request, headers } = tokenLimiter({ requests: 20 });
     // A tenth of 20 per second, and twice as many at once.
-    expect(asked(5, () => ask('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
+    expect(requested(5, () => request('a', false, 'agent 1'))).toEqual([...yes(4), 1]);
     expect(headers()['RateLimit-Limit']).toBe('4');
-    expect(asked(5, () => ask('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
-    expect(asked(33, () => ask())).toEqual([...yes(32), 1]);
+    expect(requested(5, () => request('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
+    expect(requested(33, () => request())).toEqual([...yes(32), 1]);
     // The platform has nothing left for a third one.
-    expect(ask('a', false, 'agent 3')).toBe(1);
+    expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
   });
 
   it('permits an agent at least one request per second', () => {
-    const { ask } = tokenLimiter({ requests: 2, costly: 2 });
-    expect(asked(3, () => ask('a', true, 'agent'))).toEqual([true, true, 1]);
+    const { request } = tokenLimiter({ requests: 2, costly: 2 });
+    expect(requested(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
   });
 
   it('counts bytes of a platform, and says when enough are left', () => {
-    const { limiter, wait, refusals } = tokenLimiter({ bytes: 1_048_576 });
+    const { limiter, wait, rejections } = tokenLimiter({ bytes: 1_048_576 });
     const take = (bytes: number) => () => limiter.takeBytes('a', bytes);
     take(2_097_152)();
     expect(take(1)).toThrow('bytes');
-    expect(refusals).toEqual(['bytes']);
+    expect(rejections).toEqual(['bytes']);
     limiter.takeBytes('b', 1);
     wait(500);
     take(524_288)();
@@ -145,21 +145,21 @@ describe('createLimiter', () => {
   });
 
   it('counts requests of an address that need no credential', () => {
-    const { limiter, wait, refusals } = tokenLimiter({ anonymous: 1 });
-    const ask = (address: string) => () => limiter.admitAddress(address);
-    for (let at = 0; at < 2; at++) ask('10.0.0.1')();
-    expect(ask('10.0.0.1')).toThrow('address');
-    expect(refusals).toEqual(['anonymous']);
-    ask('10.0.0.2')();
-    for (let at = 0; at < 2; at++) ask(`2001:db8::${at}`)();
-    expect(ask('2001:db8::9')).toThrow('address');
+    const { limiter, wait, rejections } = tokenLimiter({ anonymous: 1 });
+    const request = (address: string) => () => limiter.admitAddress(address);
+    for (let at = 0; at < 2; at++) request('10.0.0.1')();
+    expect(request('10.0.0.1')).toThrow('address');
+    expect(rejections).toEqual(['anonymous']);
+    request('10.0.0.2')();
+    for (let at = 0; at < 2; at++) request(`2001:db8::${at}`)();
+    expect(request('2001:db8::9')).toThrow('address');
     wait(1_000);
-    ask('10.0.0.1')();
+    request('10.0.0.1')();
   });
 
   it('sets no limit, and no header, where it is 0', () => {
-    const { ask, headers, limiter } = tokenLimiter({});
-    expect(asked(1_000, () => ask('a', true))).toEqual(yes(1_000));
+    const { request, headers, limiter } = tokenLimiter({});
+    expect(requested(1_000, () => request('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
     for (let bad = 0; bad < 1_000; bad++) limiter.blame('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
@@ -169,28 +169,28 @@ describe('createLimiter', () => {
   });
 
   it('tolerates a clock that goes back', () => {
-    const { ask, wait } = tokenLimiter({ requests: 1 });
-    asked(3, () => ask());
+    const { request, wait } = tokenLimiter({ requests: 1 });
+    requested(3, () => request());
     wait(-60_000);
-    expect(ask()).toBe(1);
+    expect(request()).toBe(1);
     wait(1_000);
-    expect(ask()).toBe(true);
+    expect(request()).toBe(true);
   });
 
   it('forgets who was quiet for longest, not who is asking', () => {
-    const { ask } = tokenLimiter({ requests: 1 });
-    asked(3, () => ask('steady'));
-    for (let other = 0; other < 9_999; other++) ask(`token ${other}`);
-    expect(ask('steady')).toBe(1);
+    const { request } = tokenLimiter({ requests: 1 });
+    requested(3, () => request('steady'));
+    for (let other = 0; other < 9_999; other++) request(`token ${other}`);
+    expect(request('steady')).toBe(1);
     let more = 0;
-    asked(9_999, () => ask(`more ${more++}`));
-    expect(ask('steady')).toBe(1);
-    for (let other = 0; other < 10_000; other++) ask(`last ${other}`);
-    expect(ask('steady')).toBe(true);
+    requested(9_999, () => request(`more ${more++}`));
+    expect(request('steady')).toBe(1);
+    for (let other = 0; other < 10_000; other++) request(`last ${other}`);
+    expect(request('steady')).toBe(true);
   });
 
   it('rejects an address after invalid credentials, except valid ones', () => {
-    const { limiter, wait, refusals } = tokenLimiter({ refused: 1 });
+    const { limiter, wait, rejections } = tokenLimiter({ refused: 1 });
     const check =
       (address: string, proven = false) =>
       () =>
@@ -200,7 +200,7 @@ describe('createLimiter', () => {
       limiter.blame('10.0.0.1');
     }
     expect(check('10.0.0.1')).toThrow('credentials');
-    expect(refusals).toEqual(['refused']);
+    expect(rejections).toEqual(['refused']);
     check('10.0.0.1', true)();
     check('10.0.0.2')();
     wait(1_000);
@@ -261,10 +261,10 @@ describe('a server with limits', () => {
     const body = quoteBody(account.id, payee.id, 100_00);
     app.effects.set(app.effects.now() + 60_000);
     for (let other = 0; other < 2; other++) await app.call('POST', '/quotes', body);
-    const refused = await app.call('POST', '/quotes', body, { headers });
-    expect(refused.status).toBe(429);
-    expect(refused.headers['retry-after']).toBe('1');
-    expect(refused.body).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+    const rejection = await app.call('POST', '/quotes', body, { headers });
+    expect(rejection.status).toBe(429);
+    expect(rejection.headers['retry-after']).toBe('1');
+    expect(rejection.body).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
     app.effects.set(app.effects.now() + 1_000);
     const later = await app.call('POST', '/quotes', body, { headers });
     expect([later.status, later.headers['idempotency-replayed']]).toEqual([201, undefined]);
@@ -277,28 +277,28 @@ describe('a server with limits', () => {
 
   it('slows down clients that guess secrets and no others', async () => {
     app.effects.set(app.effects.now() + 60_000);
-    const ask = async (secret: string, remoteAddress: string) => {
+    const request = async (secret: string, remoteAddress: string) => {
       const login = Buffer.from(`${app.platform.clientId}:${secret}`).toString('base64');
       const headers = { authorization: `Basic ${login}` };
       const url = '/2025-10-13/config';
       return app.server.inject({ method: 'GET', url, headers, remoteAddress });
     };
     const good = app.platform.clientSecret;
-    expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);
+    expect((await request(good, '10.1.1.1')).statusCode).toBe(200);
     const guesses = [];
     for (let guess = 0; guess < 6; guess++) {
-      guesses.push((await ask(`guess ${guess}`, '10.1.1.1')).statusCode);
+      guesses.push((await request(`guess ${guess}`, '10.1.1.1')).statusCode);
     }
     expect(guesses).toEqual([401, 401, 401, 401, 429, 429]);
-    const refused = await ask('guess', '10.1.1.1');
-    expect(refused.json()).toMatchObject({ code: 'RATE_LIMITED' });
-    expect(refused.headers['retry-after']).toBe('1');
+    const rejection = await request('guess', '10.1.1.1');
+    expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
+    expect(rejection.headers['retry-after']).toBe('1');
     // Known here, though it has to be looked up again.
     app.effects.set(app.effects.now() + 3_000);
-    for (let guess = 0; guess < 4; guess++) await ask('guess', '10.1.1.1');
-    expect((await ask('guess', '10.1.1.1')).statusCode).toBe(429);
-    expect((await ask(good, '10.1.1.1')).statusCode).toBe(200);
-    expect((await ask('guess', '10.2.2.2')).statusCode).toBe(401);
+    for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
+    expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
+    expect((await request(good, '10.1.1.1')).statusCode).toBe(200);
+    expect((await request('guess', '10.2.2.2')).statusCode).toBe(401);
   });
 });
 
@@ -308,9 +308,9 @@ describe('a server behind a proxy', () => {
     const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
     const url = '/2025-10-13/config';
     const guess = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
-    const said = [];
-    for (let times = 0; times < 3; times++) said.push((await guess()).statusCode);
-    return said;
+    const reported = [];
+    for (let times = 0; times < 3; times++) reported.push((await guess()).statusCode);
+    return reported;
   };
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });
   const direct = testApp({ rateLimits });

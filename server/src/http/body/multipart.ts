@@ -42,8 +42,8 @@ interface FormOptions {
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
-const refused = (reason: string) => new Fault('INVALID_INPUT', reason);
-const damaged = () => refused('The multipart body is malformed or incomplete.');
+const rejected = (reason: string) => new Fault('INVALID_INPUT', reason);
+const damaged = () => rejected('The multipart body is malformed or incomplete.');
 
 /** The last part of a path of any system, without invisible characters. */
 function plainName(name: string): string {
@@ -100,17 +100,17 @@ function collectParts(): Parts {
 
 function parserFor(contentType: string | undefined) {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) {
-    throw refused('The body must be multipart/form-data.');
+    throw rejected('The body must be multipart/form-data.');
   }
   if (contentType && contentType.length > MAX_TYPE) {
-    throw refused(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
+    throw rejected(`The Content-Type header is longer than ${MAX_TYPE} characters.`);
   }
   const limits = { fields: MAX_FIELDS, fieldSize: MAX_FIELD, parts: MAX_FIELDS + 5 };
   const headers = { 'content-type': contentType as string };
   try {
     return new Busboy({ headers, limits: { ...limits, headerSize: MAX_HEADER, headerPairs: 20 } });
   } catch {
-    throw refused('The multipart body has no boundary.');
+    throw rejected('The multipart body has no boundary.');
   }
 }
 
@@ -123,13 +123,13 @@ function patience() {
     timer = setInterval(() => {
       const now = performance.now();
       if (now - began < LONGEST_MS && now - last < LONGEST_SILENCE_MS) return;
-      reject(refused('The body took too long to arrive.'));
+      reject(rejected('The body took too long to arrive.'));
     }, LOOK_EVERY_MS);
   });
   return {
     spent,
     /** Data arrived; the time to process it does not count. */
-    heard() {
+    received() {
       last = Infinity;
     },
     waiting() {
@@ -174,7 +174,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
       current = stream;
       storing = take(stream, fileName || 'file');
     });
-    const tooMany = () => reject(refused(`The body has more than ${MAX_FIELDS} fields.`));
+    const tooMany = () => reject(rejected(`The body has more than ${MAX_FIELDS} fields.`));
     parser.on('fieldsLimit', tooMany);
     parser.on('partsLimit', tooMany);
     parser.on('error', () => reject(damaged()));
@@ -206,9 +206,9 @@ export async function readForm(body: Readable, options: FormOptions): Promise<Fo
     for await (const chunk of arriving(body)) {
       // Returning here releases the body for another reader.
       if (ended) return undefined;
-      clock.heard();
+      clock.received();
       left -= chunk.length;
-      if (left < 0) throw refused(`The body is larger than ${options.maxBytes} bytes.`);
+      if (left < 0) throw rejected(`The body is larger than ${options.maxBytes} bytes.`);
       await options.paced?.(chunk.length);
       await write(chunk);
       clock.waiting();

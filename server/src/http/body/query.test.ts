@@ -14,12 +14,12 @@ beforeAll(async () => {
   ({ port } = app.server.server.address() as AddressInfo);
 });
 
-interface Got {
+interface Received {
   status: number;
   text: string;
 }
 
-function get(path: string, auth?: string, method = 'GET'): Promise<Got> {
+function get(path: string, auth?: string, method = 'GET'): Promise<Received> {
   return new Promise((resolve, reject) => {
     const request = http.request({ port, path, method, auth, agent: false }, (reply) => {
       let text = '';

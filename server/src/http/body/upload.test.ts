@@ -190,16 +190,16 @@ describe('many at once', () => {
 
   it('are admitted up to a number per platform and rejected beyond it', async () => {
     const headers = { authorization: 'Basic good', 'content-type': TYPE, 'content-length': '5000' };
-    const answered: (number | undefined)[] = [];
+    const replied: (number | undefined)[] = [];
     const waiting = Array.from({ length: 70 }, () => {
       const request = http.request(at.url, { method: 'POST', headers });
       request.on('error', () => undefined);
-      request.on('response', (reply) => answered.push(reply.resume().statusCode));
+      request.on('response', (reply) => replied.push(reply.resume().statusCode));
       request.flushHeaders();
       return request;
     });
     // Only then are all places taken: a request sent before could have had one, and left it again.
-    await expect.poll(() => answered, SLOW).toEqual(Array(6).fill(429));
+    await expect.poll(() => replied, SLOW).toEqual(Array(6).fill(429));
     expect((await at.send(GOOD)).status).toBe(429);
     for (const request of waiting) request.destroy();
     await expect.poll(async () => (await at.send(GOOD)).status, SLOW).toBe(201);
@@ -209,11 +209,11 @@ describe('many at once', () => {
 it('a link has fewer places than its platform, and keeps no others out', async () => {
   const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
-  const answered: (number | undefined)[] = [];
+  const replied: (number | undefined)[] = [];
   const waiting = Array.from({ length: 6 }, () => {
     const request = http.request(by('one'), { method: 'POST', headers });
     request.on('error', () => undefined);
-    request.on('response', (reply) => answered.push(reply.resume().statusCode));
+    request.on('response', (reply) => replied.push(reply.resume().statusCode));
     request.flushHeaders();
     return request;
   });
@@ -222,7 +222,7 @@ it('a link has fewer places than its platform, and keeps no others out', async (
     const init = { method: 'POST', headers: { 'content-type': TYPE }, body };
     return (await fetch(by(link), init)).status;
   };
-  await expect.poll(() => answered, SLOW).toEqual([429, 429]);
+  await expect.poll(() => replied, SLOW).toEqual([429, 429]);
   expect([await send('one'), await send('two')]).toEqual([429, 201]);
   expect((await at.send(GOOD)).status).toBe(201);
   for (const request of waiting) request.destroy();

@@ -37,7 +37,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
  * part of a request head, after REQUESTS_MS all others. Node's own close waits for each of them without a
  * limit, because it also ends the timers that limit slow requests.
  */
-export function sayGoodbye(server: FastifyInstance): void {
+export function announceClose(server: FastifyInstance): void {
   const http = server.server;
   const open = new Set<Socket>();
   /** The latest reply on each connection; when it is closed, so are the ones before it. */

@@ -11,9 +11,9 @@ const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
 /** A server with one page, and how often it was shown. */
 function serverWith(content: PageContent, more: Partial<HostedPage> = {}) {
   const server = Fastify();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const show = async (secret: string) => {
-    asked.push(secret);
+    requested.push(secret);
     return content;
   };
   addPages(server, [{ path: '/p', show, ...more }]);
@@ -22,7 +22,7 @@ function serverWith(content: PageContent, more: Partial<HostedPage> = {}) {
     headers: Record<string, string> = {},
     query = '',
   ) => server.inject({ method, url: `/p/s3cret${query}`, headers });
-  return { open, asked };
+  return { open, requested };
 }
 
 /** The directives of a policy, by name. */
@@ -110,9 +110,9 @@ describe('a page', () => {
   });
 
   it('without a button takes nothing', async () => {
-    const { open, asked } = serverWith(PLAIN);
+    const { open, requested } = serverWith(PLAIN);
     expect((await open('POST')).statusCode).toBe(404);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect((await open('HEAD')).statusCode).toBe(200);
   });
 });
@@ -203,39 +203,39 @@ describe('a page that is shown once', () => {
     ['x-purpose', 'preview'],
     ['x-moz', 'prefetch'],
   ])('is not shown to a browser that fetches ahead: %s %s', async (name, value) => {
-    const { open, asked } = serverWith(PLAIN, { once: true });
+    const { open, requested } = serverWith(PLAIN, { once: true });
     const early = await open('GET', { [name]: value });
     expect(early.statusCode).toBe(503);
     expect(early.body).not.toContain('A line.');
     expect(early.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect((await open()).body).toContain('A line.');
-    expect(asked).toEqual(['s3cret']);
+    expect(requested).toEqual(['s3cret']);
   });
 
   it('answers HEAD as GET would, and stays unseen', async () => {
     const peek = async () => PLAIN;
-    const { open, asked } = serverWith(PLAIN, { once: true, peek });
+    const { open, requested } = serverWith(PLAIN, { once: true, peek });
     const { statusCode, headers, body } = await open('HEAD');
-    expect([statusCode, body, asked]).toEqual([200, '', []]);
+    expect([statusCode, body, requested]).toEqual([200, '', []]);
     const { 'content-length': length, date, ...policy } = (await open('GET')).headers;
     expect(headers).toMatchObject(policy);
     expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
   });
 
   it('without a way to look ahead is not shown to HEAD', async () => {
-    const { open, asked } = serverWith(PLAIN, { once: true });
+    const { open, requested } = serverWith(PLAIN, { once: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   it('is shown to every other browser', async () => {
-    const { open, asked } = serverWith(PLAIN, { once: true });
+    const { open, requested } = serverWith(PLAIN, { once: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     const other = serverWith(PLAIN);
     await other.open('GET', { purpose: 'prefetch' });
-    expect(other.asked).toHaveLength(1);
+    expect(other.requested).toHaveLength(1);
   });
 });

@@ -20,9 +20,9 @@ const scalar = (hex: string) => Buffer.from(hex.padStart(64, '0'), 'hex');
 
 describe('points', () => {
   it('have one canonical text for every form and letter case', () => {
-    for (const given of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
-      expect(compressedPoint(given)).toBe(COMPRESSED);
-      expect(uncompressedPoint(given)).toBe(WHOLE);
+    for (const input of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
+      expect(compressedPoint(input)).toBe(COMPRESSED);
+      expect(uncompressedPoint(input)).toBe(WHOLE);
     }
     expect([isUncompressed(WHOLE), isUncompressed(COMPRESSED)]).toEqual([true, false]);
   });
@@ -45,10 +45,10 @@ describe('points', () => {
     ['an x without a y', `02${'0'.repeat(63)}1`],
     ['a y of another x', `04${X}${Y.slice(0, -1)}6`],
     ['an x beyond the field', `02${'f'.repeat(64)}`],
-  ])('are not %s', (_, given) => {
-    expect(compressedPoint(given)).toBeUndefined();
-    expect(uncompressedPoint(given)).toBeUndefined();
-    expect(() => p256PublicKey(given)).toThrow(RangeError);
+  ])('are not %s', (_, input) => {
+    expect(compressedPoint(input)).toBeUndefined();
+    expect(uncompressedPoint(input)).toBeUndefined();
+    expect(() => p256PublicKey(input)).toThrow(RangeError);
   });
 });
 

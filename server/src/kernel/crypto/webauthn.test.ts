@@ -62,17 +62,17 @@ describe('test vectors of the specification', () => {
       rpIdHash: 'bfabc37432958b063360d3ad6461c9c4735ae7f8edd46592a5e0f01452b2e4b5',
     });
 
-    const said = {
+    const reported = {
       credentialId: wire(credentialId),
       clientDataJson: wire(assertion.clientData),
       authenticatorData: wire(assertion.authenticatorData),
       signature: wire(assertion.signature),
     };
-    const asked = { passkey, signCount, challenge: wire(assertion.challenge) };
-    expect(checkAssertion(said, asked)).toEqual({ signCount: 0 });
+    const requested = { passkey, signCount, challenge: wire(assertion.challenge) };
+    expect(checkAssertion(reported, requested)).toEqual({ signCount: 0 });
     const flipped = Buffer.from(assertion.signature, 'hex');
     flipped[20] = (flipped[20] as number) ^ 1;
-    expect(checkAssertion({ ...said, signature: base64url(flipped) }, asked)).toEqual({
+    expect(checkAssertion({ ...reported, signature: base64url(flipped) }, requested)).toEqual({
       failed: 'The signature of the assertion is invalid.',
     });
   });
@@ -156,8 +156,8 @@ describe('registration', () => {
     ['credential', { at: false }, 'attestationObject'],
     ['backup', { bs: true }, 'attestationObject'],
   ])('is rejected for its %s', (_what, ceremony, field) => {
-    const given = authenticator().create(CHALLENGE, ceremony);
-    expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+    const credential = authenticator().create(CHALLENGE, ceremony);
+    expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
       { field, message: expect.any(String) },
     ]);
   });
@@ -168,8 +168,8 @@ describe('registration', () => {
     // The last byte of y: the point is off the curve.
     const cose = Buffer.from(sound.cose);
     cose[cose.length - 1] = (cose[cose.length - 1] as number) ^ 1;
-    for (const given of [curve, sound.create(CHALLENGE, { cose })]) {
-      expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+    for (const credential of [curve, sound.create(CHALLENGE, { cose })]) {
+      expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
         {
           field: 'attestationObject',
           message: 'must contain a key for ES256, RS256 or EdDSA',
@@ -198,8 +198,8 @@ describe('registration', () => {
       'clientDataJson',
       'attestationObject',
     ]);
-    const given = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
-    expect(errorsOf(checkAttestation(given, CHALLENGE))).toEqual([
+    const credential = { ...authenticator().create(CHALLENGE), credentialId: base64url('another') };
+    expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
       { field: 'credentialId', message: 'must equal the credential id in the attestation object' },
     ]);
   });
@@ -208,14 +208,14 @@ describe('registration', () => {
     ['a list of bytes', (data: Buffer) => cborList(data)],
     ['a requested length', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
   ])('whose data is %s is rejected', (_what, spoil) => {
-    const given = authenticator().create(CHALLENGE);
-    const bytes = Buffer.from(given.attestationObject, 'base64url');
+    const credential = authenticator().create(CHALLENGE);
+    const bytes = Buffer.from(credential.attestationObject, 'base64url');
     // The name is followed by the head of a byte string: 0x58 and its length.
     const at = bytes.indexOf('authData') + 'authData'.length;
     const attestationObject = base64url(
       Buffer.concat([bytes.subarray(0, at), spoil(bytes.subarray(at + 2))]),
     );
-    expect(errorsOf(checkAttestation({ ...given, attestationObject }, CHALLENGE))).toEqual([
+    expect(errorsOf(checkAttestation({ ...credential, attestationObject }, CHALLENGE))).toEqual([
       {
         field: 'attestationObject',
         message: 'must be a WebAuthn attestation object in base64url',
@@ -225,19 +225,19 @@ describe('registration', () => {
 
   it('may name any scheme as the embedding page', () => {
     const device = authenticator();
-    const given = device.create(CHALLENGE);
-    const said = JSON.parse(Buffer.from(given.clientDataJson, 'base64url').toString());
-    const odd = { ...said, topOrigin: { toString: 1, valueOf: 1 } };
+    const credential = device.create(CHALLENGE);
+    const reported = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
+    const odd = { ...reported, topOrigin: { toString: 1, valueOf: 1 } };
     const clientDataJson = base64url(JSON.stringify(odd));
-    expect(checkAttestation({ ...given, clientDataJson }, CHALLENGE)).toMatchObject({
+    expect(checkAttestation({ ...credential, clientDataJson }, CHALLENGE)).toMatchObject({
       passkey: { framedBy: '' },
     });
   });
 
   it('with deeply nested brackets only is rejected like any other', () => {
     const nested = base64url(Buffer.alloc(48_000, 0x81));
-    const given = { ...authenticator().create(CHALLENGE), attestationObject: nested };
-    expect(errorsOf(checkAttestation(given, CHALLENGE))).toHaveLength(1);
+    const credential = { ...authenticator().create(CHALLENGE), attestationObject: nested };
+    expect(errorsOf(checkAttestation(credential, CHALLENGE))).toHaveLength(1);
   });
 });
 

@@ -76,7 +76,7 @@ describe('other verbs', () => {
       [['suspense', 'return', payment], 'The transaction has no funds in suspense'],
       [['suspense', 'settle', payment, '--reference', 'x'], 'The transaction has no shortfall'],
       [['deposits', 'release', payment], 'The transaction is not a deposit'],
-      [['deposits', 'refuse', payment], 'The transaction is not a deposit'],
+      [['deposits', 'reject', payment], 'The transaction is not a deposit'],
       [['deposits', 'return', payment], 'The transaction is not a deposit'],
       [
         ['payouts', 'return', payment, '--reason', 'PAYOUT_RETURNED'],

@@ -67,7 +67,7 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
 }
 
 /** The recorded input of the operator. */
-const said = ({ id }: BegunPayment) => {
+const reported = ({ id }: BegunPayment) => {
   const text = 'select kind, state, reason from rail_results where transaction_id = $1 order by id';
   return app.runtime.db.query(text, [id]);
 };
@@ -80,39 +80,39 @@ describe('cards pulls', () => {
     const first = await fixture.begin(SLOW);
     pass(1_000);
     const second = await fixture.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
-    const tries = async (...more: string[]) =>
+    const attempts = async (...more: string[]) =>
       (await json('cards', 'pulls', ...more)).map(
-        (each: { transactionId: string; tries: number }) => [each.transactionId, each.tries],
+        (each: { transactionId: string; attempts: number }) => [each.transactionId, each.attempts],
       );
     expect(await json('cards', 'pulls')).toEqual([
       {
         ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
         ...{ customerId: first.card.cardholderId, cardId: first.card.id, pull: 1, since },
-        ...{ tries: 1, status: 'AUTHORIZED', accountId: first.accountId, merchant: 'Shop 005' },
+        ...{ attempts: 1, status: 'AUTHORIZED', accountId: first.accountId, merchant: 'Shop 005' },
         ...{ amount: 100, readable: '1.00', currency: 'USD' },
       },
       expect.objectContaining({ transactionId: second.id, amount: 70, currency: 'USD' }),
     ]);
     const { out } = await run('cards', 'pulls');
-    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +PULL +AMOUNT +TRIES +MERCHANT\n/);
+    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +PULL +AMOUNT +ATTEMPTS +MERCHANT\n/);
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
     pass(WAIT_MS);
     await silent().runDue();
-    expect(await tries()).toEqual([
+    expect(await attempts()).toEqual([
       [first.id, 2],
       [second.id, 2],
     ]);
     pass(WAIT_MS);
     await workerSaying(async () => ({ state: 'pending', checkAfterMs: WAIT_MS })).runDue();
-    expect(await tries('--limit', '1')).toEqual([[first.id, 3]]);
-    expect(await tries('--platform', app.other.id)).toEqual([]);
-    expect(await tries('--platform', app.platform.id)).toHaveLength(2);
+    expect(await attempts('--limit', '1')).toEqual([[first.id, 3]]);
+    expect(await attempts('--platform', app.other.id)).toEqual([]);
+    expect(await attempts('--platform', app.platform.id)).toHaveLength(2);
     expect((await run('cards', 'pulls', '--limit', '0')).code).toBe(2);
     // An ended one is no longer listed, though its job runs once more.
     await endPull(first, 'taken');
-    expect(await tries()).toEqual([[second.id, 3]]);
+    expect(await attempts()).toEqual([[second.id, 3]]);
     await endPull(second, 'taken');
-    expect(await tries()).toEqual([]);
+    expect(await attempts()).toEqual([]);
   });
 });
 
@@ -125,7 +125,9 @@ describe('cards end-pull', () => {
     expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`);
     const taken = { status: 'SETTLED', account: '0 of 0', settled: 100 };
     expect(await paid.now()).toEqual(taken);
-    expect(await said(paid)).toEqual([{ kind: 'card', state: 'settled', reason: 'They wrote so' }]);
+    expect(await reported(paid)).toEqual([
+      { kind: 'card', state: 'settled', reason: 'They wrote so' },
+    ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
     expect(await paid.now()).toEqual(taken);
@@ -145,7 +147,7 @@ describe('cards end-pull', () => {
     const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
     expect(await paid.now()).toEqual(stuck);
     await json('cards', 'resolve', paid.id, '--outcome', 'collect');
-    expect((await said(paid)).map((each) => each.state).sort()).toEqual(['failed', 'settled']);
+    expect((await reported(paid)).map((each) => each.state).sort()).toEqual(['failed', 'settled']);
     expect((await close()).code).toBe(0);
   });
 
@@ -177,11 +179,11 @@ describe('cards end-pull', () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
-    const words = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
-    const { code, err } = await commandOn({ ...app, runtime })(words);
+    const args = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
+    const { code, err } = await commandOn({ ...app, runtime })(args);
     expect([code, err]).toEqual([1, 'The payment has no pending pull.\n']);
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await said(paid)).toEqual([]);
+    expect(await reported(paid)).toEqual([]);
   });
 
   it('is kept if the issuer answers at the same moment', async () => {
@@ -190,7 +192,7 @@ describe('cards end-pull', () => {
     const runtime = crossed(() => endPull(paid, 'taken'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
-    expect(await said(paid)).toHaveLength(1);
+    expect(await reported(paid)).toHaveLength(1);
     const jobs = "select 1 from jobs where input ->> 'transactionId' = $1";
     expect(await app.runtime.db.query(jobs, [paid.id])).toEqual([]);
   });

@@ -9,8 +9,8 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'PULL', 'AMOUNT', 'TRIES', 'MERCHANT'];
-const NUMBERS = ['PULL', 'AMOUNT', 'TRIES'];
+const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'PULL', 'AMOUNT', 'ATTEMPTS', 'MERCHANT'];
+const NUMBERS = ['PULL', 'AMOUNT', 'ATTEMPTS'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
@@ -24,7 +24,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
       each.status,
       String(each.pull),
       each.readable,
-      String(each.tries),
+      String(each.attempts),
       each.merchant,
     ]),
   );

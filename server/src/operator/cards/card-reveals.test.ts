@@ -48,7 +48,7 @@ describe('cards reveals', () => {
       platformId: app.platform.id,
       customerId: holderId,
       tokenId: token,
-      askedAt: '2026-01-05T09:00:02.000Z',
+      requestedAt: '2026-01-05T09:00:02.000Z',
       expiresAt: '2026-01-05T09:05:02.000Z',
       openedAt: '2026-01-05T09:00:04.000Z',
     });
@@ -61,7 +61,8 @@ describe('cards reveals', () => {
   });
 
   it('filters by card and platform, up to the limit', async () => {
-    const times = (rows: { askedAt: string }[]) => rows.map((each) => each.askedAt.slice(17, 19));
+    const times = (rows: { requestedAt: string }[]) =>
+      rows.map((each) => each.requestedAt.slice(17, 19));
     expect(times(await json(ids[0]))).toEqual(['03', '01']);
     expect(times(await json('--card', ids[0], '--limit', '1'))).toEqual(['03']);
     expect(await json('--platform', app.platform.id)).toHaveLength(3);

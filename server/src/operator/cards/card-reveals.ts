@@ -16,7 +16,7 @@ async function reveals(system: System, args: CommandArgs): Promise<Output> {
   const heads = ['ASKED', 'CARD', 'TOKEN', 'OPENED'];
   const text = table(
     heads.map((head) => ({ head })),
-    json.map((each) => [each.askedAt, each.cardId, each.tokenId, each.openedAt ?? '-']),
+    json.map((each) => [each.requestedAt, each.cardId, each.tokenId, each.openedAt ?? '-']),
   );
   return { json, text };
 }

@@ -65,12 +65,12 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
       continue;
     }
     const next = argv[at + 1]?.toLowerCase() ?? '';
-    const said = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
-    if (inline === undefined && said !== undefined) at++;
-    if (said !== undefined && !ON.has(said) && !OFF.has(said)) {
-      throw usageError(`--${name} is on or off, not ${said}`);
+    const output = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
+    if (inline === undefined && output !== undefined) at++;
+    if (output !== undefined && !ON.has(output) && !OFF.has(output)) {
+      throw usageError(`--${name} is on or off, not ${output}`);
     }
-    out.push(said !== undefined && OFF.has(said) ? `--${flag.off}` : `--${name}`);
+    out.push(output !== undefined && OFF.has(output) ? `--${flag.off}` : `--${name}`);
   }
   return out;
 }
@@ -93,8 +93,8 @@ function proposalFor({ code }: NodeJS.ErrnoException, problem: string, flags: Fl
   const [, option = ''] = /'(--[^']+)'/.exec(problem) ?? [];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === '') return '';
   const names = [...Object.keys(optionsOf(flags)), 'version'].map((name) => `--${name}`);
-  const meant = nearest(option, names);
-  return meant === undefined ? '' : `; nearest match: ${meant}`;
+  const intended = nearest(option, names);
+  return intended === undefined ? '' : `; nearest match: ${intended}`;
 }
 
 function read(flags: Flags, argv: readonly string[]): { values: Values; words: string[] } {

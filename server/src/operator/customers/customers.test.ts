@@ -108,14 +108,14 @@ async function busyPerson(more: object = {}) {
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
   await app.advance(60_000);
-  const paper = {
+  const document = {
     documentHolder: person.id,
     documentType: 'PASSPORT',
     country: 'DE',
     documentNumber: 'C01X00T47',
     issuingAuthority: 'Cologne',
   };
-  const sent = documentForm(paper, { bytes: pngFile(), name: 'Vandermolen.png' });
+  const sent = documentForm(document, { bytes: pngFile(), name: 'Vandermolen.png' });
   ok(await app.call('POST', '/documents', sent), 201);
   return { person, account, outside, quote };
 }
@@ -126,18 +126,18 @@ async function business() {
     platformCustomerId: 'firm-of-owners',
     businessInfo: { ...FIRM, legalName: 'Oduya Trading', taxId: '47-1234567' },
   };
-  const firm = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
-  const asked = { customerId: firm.id, roles: ['UBO'], ownershipPercentage: 60 };
+  const company = ok(await app.call('POST', '/customers', body, { as: app.unregulated }), 201);
+  const requested = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
   const owner = ok(
     await app.call(
       'POST',
       '/beneficial-owners',
-      { ...asked, personalInfo: OWNER },
+      { ...requested, personalInfo: OWNER },
       { as: app.unregulated },
     ),
     201,
   );
-  return { firm, owner };
+  return { company, owner };
 }
 
 const remove = async (id: string, as = app.platform) =>
@@ -147,12 +147,12 @@ describe('customers find', () => {
   it('finds by any spelling of e-mail, telephone and identity number, and returns ids only', async () => {
     const mine = { ...PERSON, email: 'Find.Me@Example.com', phoneNumber: '+447700900123' };
     const { id } = await customer(app, {}, { ...mine, identifier: '512-34-7799' });
-    for (const asked of [
+    for (const requested of [
       ['--email', ' find.me@EXAMPLE.com'],
       ['--phone', '+44 7700 900-123'],
       ['--identifier', '512347799'],
     ]) {
-      const { json, text } = await run('find', ...asked);
+      const { json, text } = await run('find', ...requested);
       expect(json).toEqual([
         {
           customerId: id,
@@ -186,11 +186,11 @@ describe('customers find', () => {
     expect((await run('find', '--email', 'before@example.com')).json).toEqual([]);
     const found = await run('find', '--email', 'after@example.com');
     expect(found.json).toMatchObject([{ customerId: id }]);
-    const { firm, owner } = await business();
-    const firms = [{ customerId: firm.id, ownerId: owner.id, type: 'BUSINESS' }];
+    const { company, owner } = await business();
+    const firms = [{ customerId: company.id, ownerId: owner.id, type: 'BUSINESS' }];
     expect((await run('find', '--identifier', 'ng777888')).json).toMatchObject(firms);
     const taxed = await run('find', '--identifier', '471234567');
-    expect(taxed.json).toMatchObject([{ customerId: firm.id, ownerId: null }]);
+    expect(taxed.json).toMatchObject([{ customerId: company.id, ownerId: null }]);
     const moved = { personalInfo: { email: 'moved@firm.example' } };
     const at = `/beneficial-owners/${owner.id}`;
     ok(await app.call('PATCH', at, moved, { as: app.unregulated }), 200);
@@ -243,7 +243,7 @@ describe('customers export', () => {
 });
 
 /** Every text of the database that still shows personal data, as table.column. */
-async function tracesOf(words: readonly string[], ids: readonly string[]): Promise<string[]> {
+async function tracesOf(command: readonly string[], ids: readonly string[]): Promise<string[]> {
   const { db } = app.runtime;
   const columns = (await db.query(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
@@ -258,7 +258,7 @@ async function tracesOf(words: readonly string[], ids: readonly string[]): Promi
     const shows = `"${column}"::text like any($1::text[])`;
     const sql = `select 1 from "${name}" t where ${shows} and ${about} limit 1`;
     const like = (each: string) => `%${each}%`;
-    const rows = await db.query(sql, [words.map(like), ids.map(like)]);
+    const rows = await db.query(sql, [command.map(like), ids.map(like)]);
     if (rows.length) found.push(`${name}.${column}`);
   }
   return found;
@@ -281,7 +281,7 @@ describe('customers erase', () => {
       endUserTermsConsent: CONSENT,
     });
     const ids = [person.id, account.id, outside.id, quote.id, quote.transactionId];
-    const [paper] = await app.runtime.db.find(documents, { customer_id: person.id });
+    const [document] = await app.runtime.db.find(documents, { customer_id: person.id });
     await remove(person.id);
     expect((await tracesOf(TRACES, ids)).length).toBeGreaterThan(5);
     const { json } = await run('erase', person.id, '--yes', '--by', 'Dana', '--reason', 'asked');
@@ -295,7 +295,7 @@ describe('customers erase', () => {
     expect(await tracesOf(TRACES, ids)).toEqual([]);
     await booksBalance(app);
     expect((await run('verify')).failed).toBeFalsy();
-    expect(await app.runtime.db.read(files, paper?.file_id as string)).toBeUndefined();
+    expect(await app.runtime.db.read(files, document?.file_id as string)).toBeUndefined();
   });
 
   it('leaves valid resources, and returns the same result when repeated', async () => {
@@ -320,8 +320,8 @@ describe('customers erase', () => {
       sentAmount: { amount: 50_00 },
     });
     expect(payment).not.toHaveProperty('description');
-    const kept = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
-    expect(kept).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
+    const stored = ok(await app.call('GET', `/quotes/${quote.id}`), 200);
+    expect(stored).toMatchObject({ status: 'COMPLETED', totalSendingAmount: 50_00 });
     const { customers, documents, events, transactions } = await exportOf(person.id);
     expect(customers[0].personal).toEqual({ details: {}, identifier: null });
     expect(documents).toEqual([]);
@@ -343,14 +343,16 @@ describe('customers erase', () => {
       businessInfo: { ...FIRM, legalName: 'Gone Trading', taxId: '47-7654321' },
     };
     const as = app.unregulated;
-    const firm = ok(await app.call('POST', '/customers', body, { as }), 201);
-    const asked = { customerId: firm.id, roles: ['UBO'], ownershipPercentage: 60 };
-    const named = { ...asked, personalInfo: OWNER };
+    const company = ok(await app.call('POST', '/customers', body, { as }), 201);
+    const requested = { customerId: company.id, roles: ['UBO'], ownershipPercentage: 60 };
+    const named = { ...requested, personalInfo: OWNER };
     const owner = ok(await app.call('POST', '/beneficial-owners', named, { as }), 201);
-    await remove(firm.id, as);
-    await run('erase', firm.id, '--yes');
-    expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [firm.id, owner.id])).toEqual([]);
-    const shown = ok(await app.call('GET', `/customers/${firm.id}`, undefined, { as }), 200);
+    await remove(company.id, as);
+    await run('erase', company.id, '--yes');
+    expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [company.id, owner.id])).toEqual(
+      [],
+    );
+    const shown = ok(await app.call('GET', `/customers/${company.id}`, undefined, { as }), 200);
     expect(shown.beneficialOwners).toMatchObject([{ personalInfo: { firstName: '' } }]);
     ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
   });
@@ -394,8 +396,8 @@ describe('personal data', () => {
     await remove(id);
     const { json } = await run('erase', id, '--yes');
     const emptied = Object.keys((json as { counts: object }).counts);
-    const meant = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
+    const intended = Object.entries(HELD).filter(([, { erasure }]) => typeof erasure === 'string');
     const traces = ['codes', 'events', 'idempotency', 'import_errors'];
-    expect(emptied.sort()).toEqual([...meant.map(([name]) => name), ...traces].sort());
+    expect(emptied.sort()).toEqual([...intended.map(([name]) => name), ...traces].sort());
   });
 });

@@ -23,11 +23,11 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
 function searchOf(args: CommandArgs): [SearchField, string] {
-  const asked = SEARCH_FIELDS.flatMap((what): [SearchField, string][] => {
+  const requested = SEARCH_FIELDS.flatMap((what): [SearchField, string][] => {
     const value = args.text(what);
     return value === undefined ? [] : [[what, value]];
   });
-  const [one, ...more] = asked;
+  const [one, ...more] = requested;
   if (!one || more.length) throw usageError('One of --email, --phone and --identifier is needed');
   return one;
 }

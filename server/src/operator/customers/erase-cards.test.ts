@@ -144,9 +144,9 @@ it('an erasure stores no merchant of a message without effect that was read befo
   const { paid, id } = await finished();
   const network = cardNetwork(app, erasing(id));
   await network.notify(paid.token, { kind: 'AUTHORIZATION_EXPIRY' });
-  const said = JSON.parse(await merchantsOf(id));
-  expect(said).toHaveLength(3);
-  expect(JSON.stringify(said)).not.toContain(SHOP);
+  const reported = JSON.parse(await merchantsOf(id));
+  expect(reported).toHaveLength(3);
+  expect(JSON.stringify(reported)).not.toContain(SHOP);
 });
 
 it.each<[string, CardRequestKind, number]>([

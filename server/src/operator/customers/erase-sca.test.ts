@@ -21,7 +21,7 @@ const app = testApp();
 /**
  * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrolment.
  */
-async function life() {
+async function lifecycle() {
   const person = await provenCustomer(app);
   const { id } = person;
   const factors = factorFixture(app);
@@ -44,18 +44,18 @@ const codesOf = (id: string) =>
   );
 
 it('is exported with addresses opened, without authentication secrets', async () => {
-  const { id, secrets, reset } = await life();
+  const { id, secrets, reset } = await lifecycle();
   const { text, all } = await exportOf(app, id);
   expect(all.sca_lockouts).toMatchObject([{ id, failed_attempts: 1, suspended: false }]);
   expect(all.sca_factors.map(({ type }: { type: string }) => type).sort()).toEqual([
     ...['PASSKEY', 'TOTP'],
   ]);
   expect(all.sca_enrollments).toMatchObject([{ customer_id: id, wrong: 0 }]);
-  const asked = all.sca_challenges.map(({ kind, status }: Record<string, string>) => [
+  const requested = all.sca_challenges.map(({ kind, status }: Record<string, string>) => [
     kind,
     status,
   ]);
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     ['LOGIN', 'SATISFIED'],
     ['TRUST', 'PENDING'],
   ]);
@@ -70,12 +70,12 @@ it('is exported with addresses opened, without authentication secrets', async ()
 });
 
 it('is removed when the customer is erased, except for types and times of events', async () => {
-  const { id } = await life();
-  const other = await life();
+  const { id } = await lifecycle();
+  const other = await lifecycle();
   expect((await codesOf(id)).length).toBeGreaterThan(0);
   ok(await app.call('DELETE', `/customers/${id}`), 200);
   const { db } = app.runtime;
-  const kept = await db.find(scaEvents, { customer_id: id });
+  const stored = await db.find(scaEvents, { customer_id: id });
   const { counts } = await erase(app.runtime, id, { actor: 'test', reason: null });
   expect(counts).toMatchObject({
     ...{ sca_lockouts: 1, sca_factors: 2, sca_enrollments: 1, sca_challenges: 2, sca_resets: 1 },
@@ -89,8 +89,8 @@ it('is removed when the customer is erased, except for types and times of events
   expect((await codesOf(other.id)).length).toBeGreaterThan(0);
   // The job that would have ended the reset finds none.
   await app.advance(60 * 60_000);
-  expect(await db.find(scaEvents, { customer_id: id })).toEqual(kept);
+  expect(await db.find(scaEvents, { customer_id: id })).toEqual(stored);
   const { all } = await exportOf(app, id);
-  expect(all.sca_events).toHaveLength(kept.length);
+  expect(all.sca_events).toHaveLength(stored.length);
   for (const event of all.sca_events) expect(event.ip_address).toBeNull();
 });

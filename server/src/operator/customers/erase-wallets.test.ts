@@ -39,11 +39,11 @@ async function walletOwner() {
   ok(await app.call('POST', `/auth/credentials/${email?.id}/challenge`, {}), 200);
   const keys = await insertSession(app, id);
   const change = { privateEnabled: true };
-  const asked = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
-  const headers = await signedHeaders(asked, keys);
+  const requested = ok(await app.call('PATCH', `/internal-accounts/${id}`, change), 202);
+  const headers = await signedHeaders(requested, keys);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, change, { headers }), 200);
   ok(await app.call('PATCH', `/internal-accounts/${id}`, { privateEnabled: false }), 202);
-  return { person, id: id as string, asked };
+  return { person, id: id as string, requested };
 }
 
 /** The one-time codes of a customer that are still valid. */
@@ -54,7 +54,7 @@ const codesOf = (customerId: string) =>
   );
 
 it('is exported opened, without signing keys', async () => {
-  const { person, id, asked } = await walletOwner();
+  const { person, id, requested } = await walletOwner();
   const row = await app.runtime.db.read(wallets, id);
   const { text, all } = await exportOf(app, person.id);
   expect(all.wallets).toMatchObject([{ id, wallet_id: row?.wallet_id }]);
@@ -63,7 +63,7 @@ it('is exported opened, without signing keys', async () => {
     { type: 'PASSKEY', nickname: "Vesna's phone", facts: { credentialId: 'cGFzc2tleQ' } },
   ]);
   expect(all.wallet_authorizations).toMatchObject([
-    { operation: 'updateInternalAccount', payload: asked.payloadToSign },
+    { operation: 'updateInternalAccount', payload: requested.payloadToSign },
   ]);
   expect(all.wallet_sessions).toHaveLength(1);
   expect(all.wallet_requests).toHaveLength(2);
@@ -85,9 +85,9 @@ it('is removed with its seed when its owner is erased', async () => {
   const { person, id } = await walletOwner();
   const other = await walletOwner();
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-  const asked = { actor: 'test', reason: null };
+  const requested = { actor: 'test', reason: null };
   const system = { runtime: app.runtime } as unknown as System;
-  const { counts } = await erase(system.runtime, person.id, asked);
+  const { counts } = await erase(system.runtime, person.id, requested);
   expect(counts).toMatchObject({
     wallets: 1,
     credentials: 2,

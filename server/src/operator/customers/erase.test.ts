@@ -58,7 +58,7 @@ const app = testApp();
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 
 /** Columns that show one of the texts, whatever their rows are about. */
-async function tracesOf(words: readonly string[]): Promise<string[]> {
+async function tracesOf(args: readonly string[]): Promise<string[]> {
   const columns = await app.runtime.db.query<{ name: string; column: string }>(
     `select c.table_name as name, c.column_name as column from information_schema.columns c
       join information_schema.tables t using (table_schema, table_name)
@@ -66,7 +66,7 @@ async function tracesOf(words: readonly string[]): Promise<string[]> {
         and data_type in ('text', 'json', 'jsonb', 'ARRAY')`,
     [],
   );
-  const like = words.map((each) => `%${each}%`);
+  const like = args.map((each) => `%${each}%`);
   const found: string[] = [];
   for (const { name, column } of columns) {
     const shows = `"${column}"::text ilike any($1::text[])`;
@@ -92,9 +92,9 @@ async function everywhere() {
   }
   const redirectUri = 'https://app.example/back?who=quorbat';
   await app.call('POST', `/customers/${person.id}/kyc-link`, { redirectUri }, keyed('l'));
-  const paper = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
+  const document = { documentHolder: person.id, documentType: 'PASSPORT', country: 'DE' };
   const more = { documentNumber: 'PASS-Z-4711', issuingAuthority: 'Quorbat Hall' };
-  const form = documentForm({ ...paper, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
+  const form = documentForm({ ...document, ...more }, { bytes: pngFile(), name: 'quorbat.png' });
   ok(await app.call('POST', '/documents', form, keyed('d')), 201);
   await app.call('POST', '/verifications', { customerId: person.id }, keyed('v'));
   const account = await internalAccount(app, person.id, 'USD');

@@ -40,8 +40,8 @@ describe('external-accounts', () => {
     expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     expect([await pull(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
-    const refused = await verb('refuse', id, '--reason', 'No such account');
-    expect(refused).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
+    const rejected = await verb('reject', id, '--reason', 'No such account');
+    expect(rejected).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
     expect([await pull(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
     await verb('reactivate', id);
     expect([await pull(), await pay()]).toEqual([201, 201]);
@@ -52,7 +52,7 @@ describe('external-accounts', () => {
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
-    await shop.refused(
+    await shop.rejected(
       'This action is not possible: the account is INACTIVE.',
       'external-accounts',
       'clear',
@@ -60,7 +60,7 @@ describe('external-accounts', () => {
     );
     const history: { action: string }[] = await verb('history', id);
     expect(history.map((each) => each.action)).toEqual([
-      ...['check', 'review', 'refuse', 'reactivate', 'review', 'pass', 'disable'],
+      ...['check', 'review', 'reject', 'reactivate', 'review', 'pass', 'disable'],
     ]);
     expect(history[2]).toMatchObject({ actor: 'operator', reason: 'No such account' });
   });
@@ -102,13 +102,13 @@ describe('external-accounts', () => {
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
     const body = { currency: 'USDC', accountInfo, customerId: person.id };
     const { id } = ok(await shop.app.call('POST', '/customers/external-accounts', body), 201);
-    await shop.refused('A wallet cannot be checked by a bank', 'external-accounts', 'check', id);
+    await shop.rejected('A wallet cannot be checked by a bank', 'external-accounts', 'check', id);
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
     ok(await shop.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
     const inside = await internalAccount(shop.app, person.id, 'USD');
     for (const other of [id, inside.id, 'unknown']) {
-      await shop.refused('Account not found.', 'external-accounts', 'clear', other);
-      await shop.refused('Account not found.', 'external-accounts', 'history', other);
+      await shop.rejected('Account not found.', 'external-accounts', 'clear', other);
+      await shop.rejected('Account not found.', 'external-accounts', 'history', other);
     }
   });
 });

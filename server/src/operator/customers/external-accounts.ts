@@ -101,7 +101,7 @@ export const externalAccountVerbs: readonly Verb[] = [
   ),
   statusVerb('review', 'review', 'Put an account under review (UNDER_REVIEW)'),
   statusVerb('clear', 'pass', 'Record that a check or review passed (ACTIVE)'),
-  statusVerb('refuse', 'refuse', 'Record that a check or review failed (INACTIVE)'),
+  statusVerb('reject', 'reject', 'Record that a check or review failed (INACTIVE)'),
   statusVerb('disable', 'disable', 'Disable an account (INACTIVE)'),
   statusVerb('reactivate', 'reactivate', 'Reactivate an account (ACTIVE)'),
 ];

@@ -33,15 +33,15 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(out);
 }
 
-async function refused(words: string, ...argv: string[]) {
+async function rejected(args: string, ...argv: string[]) {
   const { code, out, err } = await run(...argv);
-  expect([code, out, err]).toEqual([1, '', `${words}\n`]);
+  expect([code, out, err]).toEqual([1, '', `${args}\n`]);
 }
 
 /** The code of the latest text message. */
 async function texted(): Promise<string> {
   await app.settle();
-  return JSON.parse(sms.got.at(-1)?.body ?? '{}').text.slice(0, 6);
+  return JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text.slice(0, 6);
 }
 
 /** A customer of the production platform with a verified phone number. */
@@ -73,13 +73,13 @@ const cells = (text: string) =>
 describe('a reset without an identity service', () => {
   it("waits for a day for the operator's decision, and proceeds after it", async () => {
     const { id } = await shopper();
-    const asked = await start(id);
+    const requested = await start(id);
     const now = app.effects.now();
-    expect(asked).toEqual({
+    expect(requested).toEqual({
       resetId: expect.stringMatching(/^ScaReset:/),
       expiresAt: new Date(now + 24 * HOUR).toISOString(),
     });
-    const { resetId } = asked;
+    const { resetId } = requested;
     for (let polls = 0; polls < 3; polls++) {
       expect(await show(id, resetId)).toMatchObject({ status: 'PENDING_REVIEW' });
     }
@@ -89,7 +89,7 @@ describe('a reset without an identity service', () => {
     expect(row).toEqual({
       ...{ resetId, platformId: app.production.id, customerId: id, factor: 'SMS_OTP' },
       ...{ status: 'PENDING_REVIEW', createdAt: new Date(now).toISOString(), completedAt: null },
-      expiresAt: asked.expiresAt,
+      expiresAt: requested.expiresAt,
     });
     app.effects.set(now + 23 * HOUR);
     const passed = await json('pass-reset', resetId, ...WHY);
@@ -104,7 +104,7 @@ describe('a reset without an identity service', () => {
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
     ]);
-    await refused('The reset cannot be decided: it is COMPLETED.', 'pass-reset', resetId, ...WHY);
+    await rejected('The reset cannot be decided: it is COMPLETED.', 'pass-reset', resetId, ...WHY);
   });
 
   it('does not accept codes that were sent to the previous number', async () => {
@@ -119,7 +119,7 @@ describe('a reset without an identity service', () => {
     expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
     const again = ok(await login.start(id, 'SMS_OTP'), 200);
     const answer = { factor: 'SMS_OTP', challengeId: again.challengeId, code: await texted() };
-    expect(JSON.parse(sms.got.at(-1)?.body ?? '{}').to).toBe('+491605554321');
+    expect(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').to).toBe('+491605554321');
     ok(await login.complete(id, answer), 200);
   });
 
@@ -135,7 +135,7 @@ describe('a reset without an identity service', () => {
     });
     const late = await start(id);
     app.effects.set(app.effects.now() + 24 * HOUR);
-    await refused(
+    await rejected(
       'The reset cannot be decided: it is EXPIRED.',
       'pass-reset',
       late.resetId,
@@ -171,12 +171,12 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
-      await refused('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
-      await refused('Reset not found.', verb, id, ...WHY);
+      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
+      await rejected('Reset not found.', verb, id, ...WHY);
     }
-    await refused('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
+    await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
     ok(await app.call('DELETE', `/customers/${id}`, undefined, shop), 200);
-    await refused('The customer was deleted.', 'pass-reset', resetId, ...WHY);
+    await rejected('The customer was deleted.', 'pass-reset', resetId, ...WHY);
   });
 
   it('can be decided in the sandbox too, whose page then has no question', async () => {
@@ -220,9 +220,9 @@ describe('sca show', () => {
     expect(out).toMatch(/^Failures +1$/m);
     expect(out).toMatch(/^Locked until +not locked$/m);
     expect(cells(out)).toContainEqual([account.id, now]);
-    for (const kept of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
-      expect(out).not.toContain(kept);
-      expect(JSON.stringify(shown)).not.toContain(kept);
+    for (const stored of [secret, base32, ...recoveryCodes, livenessAccessToken]) {
+      expect(out).not.toContain(stored);
+      expect(JSON.stringify(shown)).not.toContain(stored);
     }
   });
 
@@ -232,8 +232,8 @@ describe('sca show', () => {
       ...{ isUnderSca: false, failedAttempts: 0, openResets: [], trustedAccounts: [] },
     });
     for (const verb of ['show', 'events']) {
-      await refused('Customer not found.', verb, `Customer:${UNKNOWN}`);
-      await refused('Customer not found.', verb, 'x');
+      await rejected('Customer not found.', verb, `Customer:${UNKNOWN}`);
+      await rejected('Customer not found.', verb, 'x');
     }
   });
 });
@@ -263,8 +263,8 @@ describe('sca unlock', () => {
   it('rejects deleted and unknown customers', async () => {
     const { id } = await provenCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
-    await refused('The customer was deleted.', 'unlock', id, ...WHY);
-    await refused('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
+    await rejected('The customer was deleted.', 'unlock', id, ...WHY);
+    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
   });
 });
 
@@ -293,6 +293,6 @@ describe('sca events', () => {
     const { out } = await run('events', id);
     expect(cells(out)[0]).toEqual([...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON']]);
     expect(out).toContain(ADDRESS);
-    await refused('Event not found.', 'events', other.id, '--after', all[0].eventId);
+    await rejected('Event not found.', 'events', other.id, '--after', all[0].eventId);
   });
 });

@@ -22,15 +22,15 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
-async function refused(words: string, ...argv: string[]) {
+async function rejected(text: string, ...argv: string[]) {
   const { code, out, err } = await run(...argv);
   expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(err).toContain(words);
+  expect(err).toContain(text);
 }
 
-async function misused(words: string, ...argv: string[]) {
+async function misused(text: string, ...argv: string[]) {
   const { code, err } = await run(...argv);
-  expect([code, err]).toEqual([2, expect.stringContaining(words)]);
+  expect([code, err]).toEqual([2, expect.stringContaining(text)]);
 }
 
 /** A person under review. */
@@ -76,7 +76,7 @@ describe('verifications list', () => {
 
 describe('verifications show', () => {
   it('shows all data for a review, by any of its ids', async () => {
-    const { id } = await fixture.firm(as, 'REG-9');
+    const { id } = await fixture.business(as, 'REG-9');
     const [owner] = await fixture.completeBusiness(as, id);
     const made = ok(await fixture.submit(as, id), 200);
     const shown = await json('verifications', 'show', made.id);
@@ -111,14 +111,14 @@ describe('verifications show', () => {
   });
 
   it('rejects unknown ids', async () => {
-    await refused(
+    await rejected(
       'The verification, customer or owner was not found',
       'verifications',
       'show',
       'x',
     );
     const unknown = `Customer:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`;
-    await refused('The customer was not found', 'verifications', 'show', unknown);
+    await rejected('The customer was not found', 'verifications', 'show', unknown);
   });
 });
 
@@ -133,10 +133,10 @@ describe('a decision', () => {
     const emitted = [...PENDING, 'VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'];
     expect(await fixture.eventTypes(id)).toEqual(emitted);
     for (const verb of ['approve', 'reject']) {
-      await refused('is APPROVED. This status is final', 'verifications', verb, id);
+      await rejected('is APPROVED. This status is final', 'verifications', verb, id);
     }
     const error = ['--error', 'APPLICANT_FRAUD'];
-    await refused('is APPROVED. This status is final', 'verifications', 'hold', id, ...error);
+    await rejected('is APPROVED. This status is final', 'verifications', 'hold', id, ...error);
     expect(await fixture.eventTypes(id)).toEqual(emitted);
     expect((await fixture.submit(as, id)).status).toBe(400);
   });
@@ -188,7 +188,7 @@ describe('a decision', () => {
     ok(await fixture.app.call('PATCH', `/customers/${id}`, change, { as }), 200);
     const again = ok(await fixture.submit(as, id), 200);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
-    await refused(
+    await rejected(
       'A later verification has replaced this one',
       'verifications',
       'approve',
@@ -211,7 +211,7 @@ describe('a decision', () => {
   });
 
   it('includes the beneficial owners, or applies to one of them only', async () => {
-    const { id } = await fixture.firm(as, 'REG-10');
+    const { id } = await fixture.business(as, 'REG-10');
     const owners = await fixture.completeBusiness(as, id, ['Hopper', 'Lamarr']);
     ok(await fixture.submit(as, id), 200);
     const [first, second] = owners.map((each) => each.id) as [string, string];
@@ -222,7 +222,7 @@ describe('a decision', () => {
     });
     await json('verifications', 'hold', second);
     expect(await fixture.eventTypes(id)).toEqual(emitted);
-    await refused('The owner is REJECTED', 'verifications', 'approve', first);
+    await rejected('The owner is REJECTED', 'verifications', 'approve', first);
     await json(
       'verifications',
       'hold',
@@ -236,7 +236,7 @@ describe('a decision', () => {
   });
 
   it('keeps the documents that it is based on', async () => {
-    const { id } = await fixture.firm(as, 'REG-11');
+    const { id } = await fixture.business(as, 'REG-11');
     const [owner] = await fixture.completeBusiness(as, id);
     await json('verifications', 'reject', owner?.id as string);
     await json('verifications', 'approve', id);
@@ -265,11 +265,11 @@ describe('a decision', () => {
     await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
     const { passport: foreign } = await person();
     const stray = hold('--error', `EXPIRED_DOCUMENT@${foreign}`);
-    await refused('does not belong to this customer', ...stray);
+    await rejected('does not belong to this customer', ...stray);
     expect(passport).not.toBe(foreign);
     const gone = (await fixture.person(as, 'Ada Lovelace')).id;
     ok(await fixture.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
-    await refused('was deleted', 'verifications', 'approve', gone);
+    await rejected('was deleted', 'verifications', 'approve', gone);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
   });
 });

@@ -84,8 +84,8 @@ describe('jobs', () => {
     expect(kindsOf(await json('jobs', 'list', '--state', 'running'))).toEqual(['payout.send']);
     expect(await json('jobs', 'list', '--state', 'queued')).toEqual([]);
     const [{ jobId }] = await json('jobs', 'list');
-    const refused = await run('jobs', 'cancel', jobId, '--reason', 'x');
-    expect([refused.code, refused.err]).toEqual([
+    const rejected = await run('jobs', 'cancel', jobId, '--reason', 'x');
+    expect([rejected.code, rejected.err]).toEqual([
       1,
       expect.stringContaining('The job is running.'),
     ]);
@@ -154,12 +154,12 @@ describe('jobs', () => {
     const { out } = await run('jobs', 'cancel', id, '--reason', 'Settled by hand');
     expect(out).toContain(UNDONE['payout.send']);
     expect(await json('jobs', 'list')).toEqual([]);
-    const kept = {
+    const stored = {
       ...{ jobId: id, state: 'cancelled', reason: 'Settled by hand' },
       ...{ lastError: 'the bank is closed', about: { transactionId: ABOUT } },
     };
-    expect(await json('jobs', 'show', id)).toMatchObject(kept);
-    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([kept]);
+    expect(await json('jobs', 'show', id)).toMatchObject(stored);
+    expect(await json('jobs', 'list', '--state', 'cancelled')).toMatchObject([stored]);
     expect(
       JSON.stringify(await app.runtime.db.query('select * from job_cancellations')),
     ).not.toMatch(/Ada|secret-code/);

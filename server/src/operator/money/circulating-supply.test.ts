@@ -54,14 +54,14 @@ describe('stablecoins operations', () => {
       },
       { type: 'MINT', status: 'COMPLETED', providerStatus: 'complete', rail: null },
     ]);
-    const ask = async (...flags: string[]) =>
+    const request = async (...flags: string[]) =>
       (await json('stablecoins', 'operations', ...flags)).map(
         (each: { operationId: string }) => each.operationId,
       );
-    expect(await ask('--status', 'CREATED')).toEqual([burnt]);
-    expect(await ask('--platform', app.platform.id, '--limit', '1')).toEqual([burnt]);
-    expect(await ask('--platform', app.other.id)).toEqual([]);
-    expect(await ask('--after', burnt)).toEqual([all[1].operationId]);
+    expect(await request('--status', 'CREATED')).toEqual([burnt]);
+    expect(await request('--platform', app.platform.id, '--limit', '1')).toEqual([burnt]);
+    expect(await request('--platform', app.other.id)).toEqual([]);
+    expect(await request('--after', burnt)).toEqual([all[1].operationId]);
     const { out } = await run('stablecoins', 'operations');
     expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +AT THE PROVIDER +WHY\n/);
     expect(out).toContain(`1.230000 ${coin.symbol}`);
@@ -131,11 +131,11 @@ describe('stablecoins end', () => {
     await app.operate(async (ctx) => {
       const row = await ctx.read(mintsAndBurns, id);
       if (!row) return;
-      const handed = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
+      const submitted = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
       if (status === 'EXPIRED') {
         const answer = { state: 'expired', providerStatus: 'expired', final: true } as const;
-        await applyProgress(ctx, handed, answer, ctx.now);
-      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, handed, { status });
+        await applyProgress(ctx, submitted, answer, ctx.now);
+      } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, submitted, { status });
     });
     return { id, coinId: own.id };
   }

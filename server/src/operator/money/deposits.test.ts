@@ -35,7 +35,7 @@ describe('a deposit', () => {
     expect(first).toMatchObject({ type: 'INCOMING', status: 'COMPLETED', recorded: 'now' });
     expect(await shop.json(...same, ...from)).toEqual({ ...first, recorded: 'before' });
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 12_50, total: 12_50 });
-    await shop.refused(
+    await shop.rejected(
       'already recorded',
       ...[...entry, '--amount', '12.51', '--reference', 'WIRE-1', '--rail', 'WIRE'],
     );
@@ -68,15 +68,15 @@ describe('a deposit', () => {
     ],
     [['--payment-reference', 'RH1'], 2, 'Either --account or --payment-reference'],
     [['--hash', '0x1'], 2, '--hash and --network must be used together'],
-  ])('is rejected: %j', async (more, code, words) => {
+  ])('is rejected: %j', async (more, code, args) => {
     const { account } = await shop.payer();
     const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
-    const given = { ...usual, [more[0] as string]: more[1] as string };
+    const input = { ...usual, [more[0] as string]: more[1] as string };
     const ran = await shop.run(
       ...['deposits', 'record', '--reference', `BAD-${more.join()}`],
-      ...Object.entries(given).flat(),
+      ...Object.entries(input).flat(),
     );
-    expect(ran.err).toContain(words);
+    expect(ran.err).toContain(args);
     expect(ran.code).toBe(code);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
@@ -87,20 +87,20 @@ describe('a deposit', () => {
       ...['deposits', 'record', '--account', account, '--amount', '20', '--currency', 'USD'],
       ...['--reference', 'ACH-BACK'],
     );
-    await shop.refused('COMPLETED', 'deposits', 'release', id);
-    await shop.refused('COMPLETED', 'deposits', 'refuse', id);
+    await shop.rejected('COMPLETED', 'deposits', 'release', id);
+    await shop.rejected('COMPLETED', 'deposits', 'reject', id);
     await shop.app.advance(2 * DAY);
     expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'FAILED' });
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
-    await shop.refused('FAILED', 'deposits', 'return', id);
+    await shop.rejected('FAILED', 'deposits', 'return', id);
   });
 
   it('is returned manually if it arrives too late for its quote', async () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const asked = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const requested = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await shop.app.advance(3_600_000);
     const { transactionId: id } = await shop.json(
@@ -126,12 +126,12 @@ describe('a deposit', () => {
       expect(made).toMatchObject({ status: 'PENDING', pendingReason: 'COMPLIANCE_REVIEW' });
       return made.transactionId as string;
     };
-    const [kept, refused] = [await record('FROZEN-1'), await record('FROZEN-2')];
-    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
-    expect(await shop.json('deposits', 'refuse', refused)).toMatchObject({ status: 'FAILED' });
+    const [stored, rejected] = [await record('FROZEN-1'), await record('FROZEN-2')];
+    expect(await shop.json('deposits', 'release', stored)).toMatchObject({ status: 'COMPLETED' });
+    expect(await shop.json('deposits', 'reject', rejected)).toMatchObject({ status: 'FAILED' });
     await shop.app.settle();
-    expect((await shop.queue(refused))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
-    await shop.json('payouts', 'settle', refused);
+    expect((await shop.queue(rejected))[0]).toMatchObject({ kind: 'refund', amount: 5_00 });
+    await shop.json('payouts', 'settle', rejected);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 5_00, total: 5_00 });
   });
 
@@ -146,37 +146,37 @@ describe('a deposit', () => {
       return row.id as string;
     };
     const all = [await pulled(), await pulled(), await pulled(), await pulled()] as const;
-    const [kept, refused, returned, mistaken] = all;
-    await shop.refused('The transaction is not a deposit.', 'deposits', 'release', kept);
+    const [stored, rejected, returned, mistaken] = all;
+    await shop.rejected('The transaction is not a deposit.', 'deposits', 'release', stored);
     await shop.json('accounts', 'hold', account, '--reason', 'A test');
     for (const id of all) await shop.json('payouts', 'settle', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 160_00 });
     expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
       [...all].sort(),
     );
-    const cancel = `/transactions/${kept}/cancel`;
+    const cancel = `/transactions/${stored}/cancel`;
     expect((await shop.app.call('POST', cancel, undefined, shop.as)).status).toBe(409);
-    await shop.refused(
+    await shop.rejected(
       'No result is expected',
       'payouts',
       'fail',
-      kept,
+      stored,
       '--reason',
       'ACCOUNT_INVALID',
     );
-    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
-    expect(await shop.json('deposits', 'refuse', refused)).toMatchObject({ status: 'FAILED' });
+    expect(await shop.json('deposits', 'release', stored)).toMatchObject({ status: 'COMPLETED' });
+    expect(await shop.json('deposits', 'reject', rejected)).toMatchObject({ status: 'FAILED' });
     await shop.app.settle();
-    const [back] = await shop.queue(refused);
+    const [back] = await shop.queue(rejected);
     expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
     expect(back.account.routingNumber).toBe('021000021');
-    await shop.json('payouts', 'settle', refused);
+    await shop.json('payouts', 'settle', rejected);
     const why = ['--reason', 'PAYOUT_RETURNED'];
     await shop.json('payouts', 'return', returned, ...why);
     expect(await shop.status(returned)).toBe('FAILED - COLLECTION_FAILED');
     expect(await shop.json('deposits', 'return', mistaken)).toMatchObject({ status: 'FAILED' });
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 40_00, total: 40_00 });
-    await shop.json('payouts', 'return', kept, ...why);
+    await shop.json('payouts', 'return', stored, ...why);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 
@@ -206,17 +206,17 @@ describe('a deposit', () => {
       const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
       return ok(await shop.app.call('GET', query), 200).data[0].id as string;
     };
-    const kept = await held();
-    expect(await shop.json('deposits', 'release', kept)).toMatchObject({ status: 'COMPLETED' });
-    await shop.json('deposits', 'refuse', await held());
+    const stored = await held();
+    expect(await shop.json('deposits', 'release', stored)).toMatchObject({ status: 'COMPLETED' });
+    await shop.json('deposits', 'reject', await held());
     await shop.app.settle();
     expect(await balances(shop.app, account.id)).toEqual({ balance: 7_00, total: 7_00 });
     const to = await externalAccount(shop.app, person.id, 'USD');
     const ends = { source: { accountId: account.id }, destination: { accountId: to.id } };
     ok(await shop.app.call('POST', '/transfer-out', { ...ends, amount: 5_00 }), 201);
     await shop.app.settle();
-    expect(await shop.json('deposits', 'return', kept)).toMatchObject({ status: 'FAILED' });
-    await shop.refused('it is FAILED', 'deposits', 'return', kept);
+    expect(await shop.json('deposits', 'return', stored)).toMatchObject({ status: 'FAILED' });
+    await shop.rejected('it is FAILED', 'deposits', 'return', stored);
     const query = ['accounts', 'list', '--owing', '--platform', shop.app.platform.id];
     expect(await shop.json(...query)).toMatchObject([{ accountId: account.id, owed: 5_00 }]);
     expect((await balances(shop.app, account.id)).total).toBe(0);
@@ -229,12 +229,18 @@ describe('a deposit', () => {
     const ends = { source: { accountId: from.id }, destination: { accountId: account.id } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await shop.app.call('POST', '/transfer-in', body), 201);
-    await shop.refused('Only a settled transfer can be returned', 'payouts', 'return', id, ...BACK);
+    await shop.rejected(
+      'Only a settled transfer can be returned',
+      'payouts',
+      'return',
+      id,
+      ...BACK,
+    );
     await shop.app.settle();
     expect((await balances(shop.app, account.id)).total).toBe(40_00);
     expect(await shop.json('payouts', 'return', id, ...BACK)).toMatchObject({ status: 'FAILED' });
     expect((await balances(shop.app, account.id)).total).toBe(0);
-    await shop.refused('is in the sandbox', 'payouts', 'settle', id);
+    await shop.rejected('is in the sandbox', 'payouts', 'settle', id);
   });
 
   it('is recalled from its payer, not from the payee of a later payment', async () => {
@@ -242,11 +248,11 @@ describe('a deposit', () => {
     const friend = await shop.payer();
     const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const asked = { ...quoteBody('', to.id, 100_00), source };
-    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const requested = { ...quoteBody('', to.id, 100_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const id = quote.transactionId as string;
-    await shop.refused('The transaction is not a deposit.', 'deposits', 'return', id);
+    await shop.rejected('The transaction is not a deposit.', 'deposits', 'return', id);
     await shop.json(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '100.00'],
       ...['--currency', 'USD', '--reference', 'INSIDE-1', '--rail', 'RTP'],
@@ -255,11 +261,11 @@ describe('a deposit', () => {
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
     expect(counterparty.source.sourceType).toBe('REALTIME_FUNDING');
-    await shop.refused(quote.id, 'deposits', 'return', counterparty.id);
+    await shop.rejected(quote.id, 'deposits', 'return', counterparty.id);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     expect(await shop.json('deposits', 'return', id)).toMatchObject({ status: 'COMPLETED' });
-    await shop.refused('The return is already recorded.', 'deposits', 'return', id);
+    await shop.rejected('The return is already recorded.', 'deposits', 'return', id);
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     const [owing] = await shop.app.runtime.db.query<{ owed: bigint }>(
       'select owed from internal_accounts where id = $1',
@@ -272,8 +278,8 @@ describe('a deposit', () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const asked = { ...quoteBody('', to, 100_00), source };
-    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const requested = { ...quoteBody('', to, 100_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     const entry = ['deposits', 'record', '--payment-reference', reference, '--currency', 'USD'];
     await shop.json(...entry, '--amount', '100.00', '--reference', 'RTP-1', '--rail', 'RTP');
@@ -290,7 +296,7 @@ describe('a deposit', () => {
     });
     await shop.json('payouts', 'settle', id, '--reference', 'RTP-BACK');
     expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_CANNOT_RECEIVE');
-    await shop.refused(
+    await shop.rejected(
       'Payment reference not found.',
       ...entry.with(3, `RH${'0'.repeat(32)}`),
       '--amount',
@@ -326,7 +332,7 @@ describe('a deposit', () => {
     expect(shown.out).toContain(ids[0]);
     expect(await shop.json('deposits', 'list', '--platform', shop.app.other.id)).toEqual([]);
     await shop.json('deposits', 'release', ids[0] as string);
-    await shop.json('deposits', 'refuse', ids[1] as string);
+    await shop.json('deposits', 'reject', ids[1] as string);
     expect(await heldOn(account)).toEqual([]);
   });
 });

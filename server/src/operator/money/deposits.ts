@@ -175,5 +175,5 @@ export const depositVerbs: readonly Verb[] = [
   },
   verb('return', 'Record that the bank recalled a deposit', REASON, decide(recordDepositReturn)),
   verb('release', 'Release a held deposit', {}, decide(releaseHeldDeposit)),
-  verb('refuse', 'Return a held deposit to its sender', REASON, decide(rejectHeldDeposit)),
+  verb('reject', 'Return a held deposit to its sender', REASON, decide(rejectHeldDeposit)),
 ];

@@ -88,9 +88,9 @@ it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
     [],
     { received: '1.000000' },
   ],
-])('agrees with the postings of a payment if %s', async (_, choice, words, expected) => {
+])('agrees with the postings of a payment if %s', async (_, choice, args, expected) => {
   const paid = await payments.begin(choice);
-  for (const word of words) {
+  for (const word of args) {
     if (word === 'CLOSE') {
       await paid.close();
       continue;

@@ -239,10 +239,10 @@ describe('the export', () => {
     [['--from', '2026-01-05', '--to', '2026-01-04'], '--to must not be before'],
     [['--from', '2024-01-01', '--to', '2026-01-04'], 'At most 366 days'],
     [['--from', '2026-01-05', '--to', '2026-01-05', '--json'], 'This command prints CSV'],
-  ])('rejects %j', async (argv, words) => {
+  ])('rejects %j', async (argv, args) => {
     const { code, out, err } = await run('export', 'balances', ...argv);
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toContain(words);
+    expect(err).toContain(args);
   });
 });
 

@@ -44,8 +44,8 @@ describe('a payout', () => {
     const settled = await shop.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
     expect(await shop.queue(id)).toEqual([]);
-    await shop.refused('No result is expected', 'payouts', 'settle', id);
-    await shop.refused(
+    await shop.rejected('No result is expected', 'payouts', 'settle', id);
+    await shop.rejected(
       'No result is expected',
       'payouts',
       'fail',
@@ -100,7 +100,7 @@ describe('a payout', () => {
 
   it('may be returned days after it settled', async () => {
     const { id, account } = await shop.payment();
-    await shop.refused(
+    await shop.rejected(
       'Only a settled transfer can be returned: it is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
@@ -111,7 +111,7 @@ describe('a payout', () => {
     await shop.app.settle();
     expect(await shop.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
     expect((await balances(shop.app, account, shop.as)).total).toBe(1_000_00);
-    await shop.refused('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await shop.rejected('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
   });
 
   it('is listed oldest first, and of one platform only', async () => {
@@ -157,12 +157,12 @@ describe('a recall', () => {
 
   it('is requested by the platform and decided by the operator', async () => {
     const { id, account } = await overAch();
-    await shop.refused('No cancellation is requested', 'payouts', 'cancel', id);
+    await shop.rejected('No cancellation is requested', 'payouts', 'cancel', id);
     ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
     await shop.app.settle();
     const [waiting] = await shop.queue(id);
     expect(waiting.cancelRequestedAt).not.toBeNull();
-    await shop.json('payouts', 'refuse-cancel', id);
+    await shop.json('payouts', 'reject-cancel', id);
     expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
     ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
     await shop.app.settle();
@@ -187,7 +187,7 @@ describe('an internal transfer', () => {
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
     const why = ['--reason', 'PAYOUT_RETURNED'];
-    await shop.refused(
+    await shop.rejected(
       'No rail carried this transfer',
       'payouts',
       'return',
@@ -208,18 +208,18 @@ describe('a recall of a pull', () => {
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...ends, amount: 40_00 };
     const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
-    const ask = () => shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as);
+    const send = () => shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as);
     // Before the rail has it, and after.
-    ok(await ask(), 200);
+    ok(await send(), 200);
     await shop.app.advance(60_000);
-    await shop.json('payouts', 'refuse-cancel', id);
+    await shop.json('payouts', 'reject-cancel', id);
     expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
-    ok(await ask(), 200);
+    ok(await send(), 200);
     await shop.app.settle();
     await shop.json('payouts', 'cancel', id);
     expect(await shop.status(id)).toBe('FAILED - COLLECTION_FAILED');
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
-    expect((await ask()).status).toBe(409);
+    expect((await send()).status).toBe(409);
   });
 });
 
@@ -315,8 +315,8 @@ describe('environments', () => {
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
     await shop.app.settle();
-    await shop.refused('The transaction is in the sandbox', 'payouts', 'settle', id);
-    await shop.refused('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
+    await shop.rejected('The transaction is in the sandbox', 'payouts', 'settle', id);
+    await shop.rejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
   it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
@@ -326,7 +326,7 @@ describe('environments', () => {
       const to = await externalAccount(shop.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
       const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
-      await shop.refused(
+      await shop.rejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',
@@ -335,7 +335,7 @@ describe('environments', () => {
       );
       await shop.app.settle();
       await shop.json('payouts', 'return', id, ...back);
-      await shop.refused(
+      await shop.rejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',

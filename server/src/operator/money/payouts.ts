@@ -143,5 +143,5 @@ export const payoutVerbs: readonly Verb[] = [
   ),
   verb('return', 'Record the return of a settled transfer', { ...REASON, ...OF }, returnFunds),
   verb('cancel', 'Record that a requested recall succeeded', {}, cancel),
-  verb('refuse-cancel', 'Record that a recall is no longer possible', {}, retry),
+  verb('reject-cancel', 'Record that a recall is no longer possible', {}, retry),
 ];

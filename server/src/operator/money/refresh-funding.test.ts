@@ -72,8 +72,8 @@ describe('accounts refresh-funding', () => {
     });
     await shop.app.settle();
     const bodies = shop.sent.map((each) => JSON.parse(String(each.body)));
-    const got = bodies.find((each) => each.type === event?.type && each.data.id === account);
-    expect(got.data.balance.amount).toBe(12_00);
+    const received = bodies.find((each) => each.type === event?.type && each.data.id === account);
+    expect(received.data.balance.amount).toBe(12_00);
     expect((await refresh([account], NEW)).json.changed).toEqual([]);
   });
 

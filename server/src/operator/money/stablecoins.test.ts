@@ -29,7 +29,7 @@ async function coinIn(status: string): Promise<string> {
 
 const OUTCOMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   approve: { NOT_ENABLED: 'ENABLING', PENDING_APPROVAL: 'ENABLING', DISABLED: 'ENABLING' },
-  refuse: { PENDING_APPROVAL: 'NOT_ENABLED' },
+  reject: { PENDING_APPROVAL: 'NOT_ENABLED' },
   disable: { ENABLING: 'DISABLED', ENABLED: 'DISABLED' },
 };
 
@@ -38,7 +38,7 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
     const id = await coinIn(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
-      await shop.refused(`The stablecoin is ${status}.`, 'stablecoins', name, id);
+      await shop.rejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
       expect(await verb('history', id)).toEqual([]);
       return;
     }
@@ -59,7 +59,7 @@ describe('stablecoins', () => {
     const { id } = await fixture.coin();
     const status = async () => ok(await fixture.read(`/stablecoins/${id}`), 200);
     ok(await fixture.request(id), 200);
-    await verb('refuse', id, '--reason', 'Documents are missing');
+    await verb('reject', id, '--reason', 'Documents are missing');
     ok(await fixture.request(id), 200);
     await verb('approve', id);
     await shop.app.settle();
@@ -72,7 +72,7 @@ describe('stablecoins', () => {
     await shop.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     const history: { action: string }[] = await verb('history', id);
-    expect(history.map((each) => each.action)).toEqual(['refuse', 'approve', 'disable', 'approve']);
+    expect(history.map((each) => each.action)).toEqual(['reject', 'approve', 'disable', 'approve']);
   });
 
   it.each([
@@ -81,7 +81,7 @@ describe('stablecoins', () => {
   ])('are not approved if never issued: …%s, %s', async (token, issuance) => {
     const { id } = await fixture.coin({ token });
     expect((await fixture.request(id)).status).toBe(409);
-    await shop.refused(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
+    await shop.rejected(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
   });
 
   it('are not enabled by a job after they were disabled', async () => {
@@ -121,7 +121,7 @@ describe('stablecoins', () => {
 
   it('are rejected if unknown', async () => {
     const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
-    await shop.refused('Stablecoin not found.', 'stablecoins', 'approve', none);
-    await shop.refused('Stablecoin not found.', 'stablecoins', 'history', 'x');
+    await shop.rejected('Stablecoin not found.', 'stablecoins', 'approve', none);
+    await shop.rejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
   });
 });

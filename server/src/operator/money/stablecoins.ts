@@ -107,6 +107,6 @@ export const stablecoinVerbs: readonly Verb[] = [
       shownActions(await stablecoinHistory(runtime, args.required('stablecoin'))),
   },
   decision('approve', 'Approve the use of a stablecoin, once provisioned (ENABLING)'),
-  decision('refuse', "Reject a platform's request; it may request again (NOT_ENABLED)"),
+  decision('reject', "Reject a platform's request; it may request again (NOT_ENABLED)"),
   decision('disable', 'Disable a stablecoin (DISABLED)'),
 ];

@@ -73,7 +73,7 @@ describe('a sandbox payment whose refund fails', () => {
     await shop.json('accounts', 'close', account.id);
     await app.advance(60_000);
     expect(await listed(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
-    await shop.refused('--reference', 'suspense', 'return', id);
+    await shop.rejected('--reference', 'suspense', 'return', id);
     const done = await shop.json('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await balances(app, account.id)).total).toBe(0);
@@ -95,7 +95,7 @@ describe('a sandbox payment whose refund fails', () => {
     expect(shown).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
     expect(shown).toContain(account);
 
-    await shop.refused(
+    await shop.rejected(
       'Do not send them manually',
       ...['suspense', 'return', id, '--reference', 'WIRE-1'],
     );
@@ -116,7 +116,7 @@ describe('a sandbox payment whose refund fails', () => {
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
     expect(await listed(id)).toEqual([]);
     expect(await noticeOf(id)).toEqual({ reference: null, reason: 'Cleared' });
-    await shop.refused(
+    await shop.rejected(
       'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
     );
@@ -144,7 +144,13 @@ describe('a sandbox payment whose refund fails', () => {
     expect(await ids('--platform', shop.shop.id)).toEqual([]);
     expect(await ids('--platform', shop.app.platform.id)).toEqual([first.id, second.id]);
     expect((await shop.run('suspense', 'list', '--limit', '0')).code).toBe(2);
-    await shop.refused('Platform not found.', 'suspense', 'list', '--platform', 'PlatformConfig:x');
+    await shop.rejected(
+      'Platform not found.',
+      'suspense',
+      'list',
+      '--platform',
+      'PlatformConfig:x',
+    );
     for (const { id } of [first, second]) await shop.json('suspense', 'return', id);
   });
 });
@@ -170,7 +176,7 @@ describe('a production payment whose refund fails', () => {
 
   it('prevents closing its account until it is decided', async () => {
     const { id, account } = await suspensePayment();
-    await shop.refused('is in progress', 'accounts', 'close', account);
+    await shop.rejected('is in progress', 'accounts', 'close', account);
     await shop.json('suspense', 'return', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({
       balance: 1_000_00,
@@ -184,8 +190,8 @@ describe('external funds that could not be returned', () => {
     const { person } = await shop.payer();
     const to = await shop.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
-    const asked = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await shop.app.call('POST', '/quotes', asked, shop.as), 201);
+    const requested = { ...quoteBody('', to, 30_00), source };
+    const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
     await shop.app.advance(3_600_000);
     const { transactionId: id } = await shop.json(
@@ -199,14 +205,14 @@ describe('external funds that could not be returned', () => {
       { type: 'INCOMING', amount: 30_00, to: 'outside', outside: { accountIdentifier: '****8' } },
     ]);
     expect((await shop.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
-    await shop.refused('The funds return to an outside account', 'suspense', 'return', id);
+    await shop.rejected('The funds return to an outside account', 'suspense', 'return', id);
     const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
     expect(await shop.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await eventTypes(shop.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
     expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
     const postings = (await shop.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
-    await shop.refused('The transaction has no funds in suspense', ...sent);
+    await shop.rejected('The transaction has no funds in suspense', ...sent);
     expect(await suspense('USD')).toBe(0n);
   });
 });
@@ -217,8 +223,8 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const { app } = shop;
     const person = await customer(app);
     const to = await externalAccount(app, person.id, 'EUR', '007');
-    const ask = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
-    const source = { ...ask, customerId: person.id };
+    const request = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
+    const source = { ...request, customerId: person.id };
     const body = { ...quoteBody('', to.id, 100_000_000), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     const own = await internalAccount(app, person.id, 'USDC');
@@ -240,7 +246,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   it('is sent manually if its owner no longer has such a balance', async () => {
     const { id, own } = await stuck(true);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
-    await shop.refused('The funds return to an outside account', 'suspense', 'return', id);
+    await shop.rejected('The funds return to an outside account', 'suspense', 'return', id);
     await shop.json('suspense', 'return', id, '--reference', '0xabc');
     expect((await balances(shop.app, own)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
@@ -280,7 +286,7 @@ describe('a recalled pull of a payment', () => {
     expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
     expect((await shop.run('suspense', 'list')).out).toMatch(/-50\.00 +USD +PROCESSING +missing\n/);
     await shop.json('payouts', 'settle', id);
-    await shop.refused(
+    await shop.rejected(
       'The transaction has no funds in suspense',
       'suspense',
       'return',
@@ -294,7 +300,7 @@ describe('a recalled pull of a payment', () => {
     expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
     expect(await listed(id)).toEqual([]);
     expect(await suspense('USD')).toBe(0n);
-    await shop.refused('The transaction has no shortfall in suspense.', ...settle);
+    await shop.rejected('The transaction has no shortfall in suspense.', ...settle);
   });
 
   it('leaves nothing to return if its funds were in suspense', async () => {
@@ -307,7 +313,7 @@ describe('a recalled pull of a payment', () => {
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
     await takeBack(id);
     expect(await listed(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
-    await shop.refused(
+    await shop.rejected(
       'The transaction has no shortfall in suspense.',
       'suspense',
       'settle',

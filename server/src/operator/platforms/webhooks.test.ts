@@ -7,7 +7,7 @@ import { main } from '../../operator.ts';
 // The command uses the real clock, which must not be before the server's for the event to be due.
 const app = testApp({ start: Date.now() - 30 * 86_400_000 });
 let status = 500;
-let asked = 0;
+let requested = 0;
 
 async function run(...argv: string[]) {
   const ran = { code: 0, out: '', err: '' };
@@ -31,7 +31,7 @@ async function json(...argv: string[]) {
 
 beforeAll(async () => {
   app.effects.http = async () => {
-    asked++;
+    requested++;
     return { status, headers: {}, body: 'answer' };
   };
   const hook = { webhookEndpoint: 'http://127.0.0.1:9/hook' };
@@ -52,18 +52,18 @@ describe('webhooks', () => {
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const tries = await json('webhooks', 'attempts', eventId);
-    expect(tries).toHaveLength(attempts);
-    expect(tries[0]).toMatchObject({ eventId, attempt: 1, status: 500, result: 'retry' });
-    expect(tries.at(-1)).toMatchObject({ attempt: attempts, status: 500, result: 'dropped' });
+    const sent = await json('webhooks', 'attempts', eventId);
+    expect(sent).toHaveLength(attempts);
+    expect(sent[0]).toMatchObject({ eventId, attempt: 1, status: 500, result: 'retry' });
+    expect(sent.at(-1)).toMatchObject({ attempt: attempts, status: 500, result: 'dropped' });
     expect((await run('webhooks', 'attempts', eventId)).out).toMatch(/^ATTEMPT +TIME +RESULT/);
 
     status = 200;
-    const before = asked;
+    const before = requested;
     expect(await json('webhooks', 'resend', eventId)).toEqual({ eventId, due: true });
     app.effects.set(Date.now());
     await app.settle();
-    expect(asked).toBe(before + 1);
+    expect(requested).toBe(before + 1);
     const after = await json('webhooks', 'attempts', eventId);
     expect(after.at(-1)).toMatchObject({ attempt: attempts + 1, status: 200, result: 'delivered' });
     const left = await json('webhooks', 'dropped');
@@ -75,9 +75,9 @@ describe('webhooks', () => {
     [['webhooks', 'resend', 'Webhook:x'], 1, 'Event not found.'],
     [['webhooks', 'resend'], 2, 'EVENT is needed'],
     [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
-  ])('%j', async (argv, code, words) => {
+  ])('%j', async (argv, code, args) => {
     const ran = await run(...argv);
     expect(ran).toMatchObject({ code, out: '' });
-    expect(ran.err).toContain(words);
+    expect(ran.err).toContain(args);
   });
 });

@@ -79,8 +79,8 @@ describe('wallet recover', () => {
     try {
       const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
       let out = '';
-      const words = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY, '--json'];
-      const code = await main([...words, '--wallet-recovery', '48'], {
+      const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY, '--json'];
+      const code = await main([...args, '--wallet-recovery', '48'], {
         env: { DATABASE_URL: own.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
         out: (text) => {
           out += text;

@@ -140,45 +140,45 @@ interface Run {
   done: Done[];
 }
 
-async function build(run: Run, id: string, given: Spec): Promise<ChangeSet> {
+async function build(run: Run, id: string, input: Spec): Promise<ChangeSet> {
   const read = (i: number) => db.read(things, run.rowIds[i] as string);
   const present = async (indexes: number[]) =>
     (await Promise.all(indexes.map(read))).filter((row) => row !== undefined);
-  const updates = await present(given.updates);
-  const requires = await present(given.requires);
+  const updates = await present(input.updates);
+  const requires = await present(input.requires);
   const aged = (row: RowOf<typeof things>) =>
-    given.stale ? { ...row, version: row.version - 1 } : row;
+    input.stale ? { ...row, version: row.version - 1 } : row;
   const inserts: ChangeSet['inserts'] = [{ table: setLog, row: { id } }];
-  if (given.key !== null) inserts.push(insertKey(`${run.name}:${given.key}`, id));
-  if (given.name !== null)
-    inserts.push(insertThing(thingRow(id, { name: `${run.name}:${given.name}` })));
-  const transfers = given.transfers.map(({ from, by, amount, pending }, i) => {
+  if (input.key !== null) inserts.push(insertKey(`${run.name}:${input.key}`, id));
+  if (input.name !== null)
+    inserts.push(insertThing(thingRow(id, { name: `${run.name}:${input.name}` })));
+  const transfers = input.transfers.map(({ from, by, amount, pending }, i) => {
     const to = (from + by) % FLOORS.length;
     return transfer(run.accountIds[from] as string, run.accountIds[to] as string, BigInt(amount), {
       transaction_id: id,
       step: String(i),
       phase: pending ? 'pending' : 'posted',
-      currency: given.slip && given.transfers.length === 1 ? 'EUR' : 'USD',
+      currency: input.slip && input.transfers.length === 1 ? 'EUR' : 'USD',
       // A hold that only reads the freeze of an account leaves no trace to order by;
       // committer.ledger.test.ts covers it.
-      force: given.force || (pending && FLOORS[to] !== null),
+      force: input.force || (pending && FLOORS[to] !== null),
     });
   });
-  const hold = given.resolves && run.holds[given.updates.length % Math.max(run.holds.length, 1)];
-  if (hold && given.resolves) transfers.push({ ...hold, phase: given.resolves });
+  const hold = input.resolves && run.holds[input.updates.length % Math.max(run.holds.length, 1)];
+  if (hold && input.resolves) transfers.push({ ...hold, phase: input.resolves });
   const debited = transfers[0]?.debit;
-  const frozen = given.freeze && run.accountIds[given.freeze.account];
+  const frozen = input.freeze && run.accountIds[input.freeze.account];
   return setOf({
     inserts,
-    updates: given.removes
+    updates: input.removes
       ? []
       : updates.map((row) => updateThing(aged(row), { rank: row.rank + 1 })),
-    removes: given.removes ? updates.slice(0, 1).map(thingAt) : [],
+    removes: input.removes ? updates.slice(0, 1).map(thingAt) : [],
     requires: requires.map((row) => thingAt(aged(row))),
     transfers,
     freezes:
-      given.freeze && frozen && FLOORS[given.freeze.account] !== null
-        ? [{ ...given.freeze, account: frozen }]
+      input.freeze && frozen && FLOORS[input.freeze.account] !== null
+        ? [{ ...input.freeze, account: frozen }]
         : [],
     events: debited
       ? [
@@ -211,11 +211,11 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries())
     await sample.account(id, STARTS[i] as bigint, FLOORS[i]);
-  const left = specs.map((given, i) => ({ given, id: `${name}:set${i}` }));
+  const left = specs.map((input, i) => ({ given: input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
     for (let next = left.shift(); next; next = left.shift()) {
-      const { id, given } = next;
-      const set = await build(run, id, given);
+      const { id, given: input } = next;
+      const set = await build(run, id, input);
       const outcome = await (committers[i % 2] as Committer).commit(set);
       run.done.push({ id, set, outcome });
       if (outcome.ok) run.holds.push(...set.transfers.filter((each) => each.phase === 'pending'));

@@ -127,20 +127,20 @@ describe('createUnit', () => {
   const row = thingRow('1');
 
   it('names a row once: a removal replaces a change, both replace a requirement', () => {
-    const given = setOf({
+    const input = setOf({
       updates: [updateThing(row, { rank: 1 })],
       removes: [thingAt(row)],
       requires: [thingAt(row), thingAt(thingRow('2'))],
     });
     const { set } = createUnit(
-      given,
+      input,
       () => undefined,
       () => undefined,
     );
     expect(set.updates).toEqual([]);
     expect(set.removes).toHaveLength(1);
     expect(set.requires.map((each) => each.id)).toEqual(['2']);
-    expect(given.updates).toHaveLength(1);
+    expect(input.updates).toHaveLength(1);
   });
 
   it('keeps a read at another version and claims its row once', () => {

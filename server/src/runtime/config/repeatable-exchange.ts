@@ -108,14 +108,14 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         controller?.abort(late);
       }, timeoutMs);
       const send = (isFirst: boolean) => {
-        let answered = false;
+        let replied = false;
         const handler = handlerOf(maxBytes, (error, reply) => {
           if (reply) settle(() => resolve(reply));
           else if (error && open && isAgain(error)) send(false);
           else if (error) settle(() => reject(publicError(error)));
         });
         const isAgain = (error: Error) =>
-          isFirst && !answered && isBroken(error) && mayBeIdle(origin);
+          isFirst && !replied && isBroken(error) && mayBeIdle(origin);
         agent.dispatch(options, {
           ...handler,
           onRequestStart(started) {
@@ -123,7 +123,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
             if (!open) started.abort(failure('ETIMEDOUT', 'the deadline has passed'));
           },
           onResponseStart(...head) {
-            answered = true;
+            replied = true;
             noteAnswer(origin);
             handler.onResponseStart?.(...head);
           },

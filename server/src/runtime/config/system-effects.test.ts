@@ -210,8 +210,8 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   });
 
   it('resolves once and connects to the checked addresses, which prevents rebinding', async () => {
-    let asked = 0;
-    const lookup = publicLookup(async () => (asked++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
+    let requested = 0;
+    const lookup = publicLookup(async () => (requested++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
     const found = await new Promise((resolve) =>
       lookup('a.example', { all: true }, (_error, addresses) => resolve(addresses)),
     );
@@ -219,7 +219,7 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
       { address: '8.8.8.8', family: 4 },
       { address: '2a00::1', family: 6 },
     ]);
-    expect(asked).toBe(1);
+    expect(requested).toBe(1);
     const second = await new Promise((resolve) =>
       lookup('a.example', {}, (error, address) => resolve([error?.code, address])),
     );

@@ -157,12 +157,12 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
     const send = (first: boolean) => {
       const { method } = request;
       const agent = secure ? network.secure : network.plain;
-      let answered = false;
+      let replied = false;
       const outgoing = (secure ? https : http).request(
         url,
         { method, headers, agent },
         (answer) => {
-          answered = true;
+          replied = true;
           readAnswer(answer, request.maxBytes, (error, text) => {
             const { statusCode: status = 0 } = answer;
             if (error) settle(() => reject(error));
@@ -172,12 +172,12 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       );
       call = outgoing;
       outgoing.on('error', (error) => {
-        if (open && first && !answered && isStale(outgoing, error)) send(false);
+        if (open && first && !replied && isStale(outgoing, error)) send(false);
         else settle(() => reject(error));
       });
       // An unrequested upgrade ends without an error.
       outgoing.on('close', () => {
-        if (answered || call !== outgoing) return;
+        if (replied || call !== outgoing) return;
         settle(() => reject(failure('ECONNRESET', 'closed without an answer')));
       });
       outgoing.end(body);

@@ -71,8 +71,8 @@ describe('pgArray', () => {
       const element = fc.option(SAMPLES[type], { freq: 5 });
       await fc.assert(
         fc.asyncProperty(fc.array(element, { maxLength: 20 }), async (elements) => {
-          const given = elements.map((each) => (each ? each[0] : null));
-          expect(await asText(type, given)).toEqual(
+          const input = elements.map((each) => (each ? each[0] : null));
+          expect(await asText(type, input)).toEqual(
             elements.map((each) => (each ? each[1] : null)),
           );
         }),
@@ -83,9 +83,9 @@ describe('pgArray', () => {
 
   it('encodes no JSON that PostgreSQL cannot read again', async () => {
     const odd = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
-    const kept = await asText('json', odd);
+    const stored = await asText('json', odd);
     const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
-      kept,
+      stored,
     ]);
     expect(read.rows.map((row) => row.x)).toEqual([
       '\ufffd',

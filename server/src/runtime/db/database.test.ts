@@ -66,11 +66,11 @@ describe('read', () => {
   it('combines concurrent reads and returns each row to its caller', async () => {
     const own = open({ poolSize: 1 });
     const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(fresh('thing'), { rank })));
-    const asked = [...rows, ...rows].map((row) => own.read(things, row.id));
+    const requested = [...rows, ...rows].map((row) => own.read(things, row.id));
     const missing = own.read(clientKeys, rows[0]?.id ?? '');
-    expect(await Promise.all(asked)).toEqual([...rows, ...rows]);
+    expect(await Promise.all(requested)).toEqual([...rows, ...rows]);
     expect(await missing).toBe(undefined);
-    const [first, second] = await Promise.all([asked[0], asked[3]]);
+    const [first, second] = await Promise.all([requested[0], requested[3]]);
     expect(first).not.toBe(second);
     const [shape] = await own.query<{ calls: number; rows: number }>(
       `select count(*)::int4 as calls from pg_prepared_statements where statement like $1`,

@@ -20,7 +20,7 @@ const stream = <R extends object>(text: string, values: unknown[] = []) =>
 
 describe('streamRows', () => {
   it('yields all rows of one snapshot in chunks, as bigint and milliseconds', async () => {
-    const got: { n: bigint; at: number }[] = [];
+    const received: { n: bigint; at: number }[] = [];
     let pieces = 0;
     for await (const rows of stream<{ n: bigint; at: number }>(
       'select n, at from numbers where n <> $1 order by n',
@@ -29,12 +29,12 @@ describe('streamRows', () => {
       // Rows written meanwhile are not visible.
       if (pieces++ === 0) await execute(database.url, 'insert into numbers values (99999, null)');
       expect(rows.length).toBeLessThanOrEqual(2_000);
-      got.push(...rows);
+      received.push(...rows);
     }
     expect(pieces).toBe(3);
-    expect(got).toHaveLength(ROWS - 1);
-    expect(got[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
-    expect(got.at(-1)?.n).toBe(BigInt(ROWS));
+    expect(received).toHaveLength(ROWS - 1);
+    expect(received[0]).toEqual({ n: 1n, at: Date.UTC(2026, 0, 5, 9) });
+    expect(received.at(-1)?.n).toBe(BigInt(ROWS));
   });
 
   it('closes its connection if the caller stops early and if the statement fails', async () => {

@@ -160,6 +160,6 @@ export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   ctx.remove(jobs, row);
   const { id, kind, platform_id, attempts, last_error } = row;
   const about = aboutOf(row.input);
-  const kept = { kind, platform_id, about, attempts, last_error, reason, created_at: ctx.now };
-  return presentCancelled(ctx.insert(cancellations, { id, ...kept }));
+  const stored = { kind, platform_id, about, attempts, last_error, reason, created_at: ctx.now };
+  return presentCancelled(ctx.insert(cancellations, { id, ...stored }));
 }

@@ -15,10 +15,10 @@ afterEach(() => void vi.useRealTimers());
 const logAt = (level: Level) =>
   createLog(testEffects(), level, (line) => void lines.push(JSON.parse(line)));
 
-const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const rejected = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const unavailable = () =>
   new Fault('SERVICE_UNAVAILABLE', 'The database cannot be reached.', undefined, {
-    cause: refused(),
+    cause: rejected(),
   });
 
 describe('repeated failure', () => {
@@ -48,12 +48,12 @@ describe('repeated failure', () => {
     const log = logAt('info');
     const kinds: [object, string][] = [
       [{ err: unavailable() }, 'no'],
-      [{ err: refused() }, 'no'],
+      [{ err: rejected() }, 'no'],
       [{ err: new TypeError('one') }, 'no'],
       [{ err: new TypeError('elsewhere') }, 'no'],
-      [{ err: refused() }, 'another message'],
-      [{ err: refused(), kind: 'payout' }, 'job failed'],
-      [{ err: refused(), kind: 'message' }, 'job failed'],
+      [{ err: rejected() }, 'another message'],
+      [{ err: rejected(), kind: 'payout' }, 'job failed'],
+      [{ err: rejected(), kind: 'message' }, 'job failed'],
       [{ problem: 'a' }, 'a problem'],
       [{ problem: 'b' }, 'a problem'],
     ];
@@ -61,13 +61,13 @@ describe('repeated failure', () => {
       log.error(fields as Record<string, unknown>, message);
     }
     expect(lines).toHaveLength(kinds.length);
-    log.warn({ err: refused() }, 'no');
+    log.warn({ err: rejected() }, 'no');
     expect(lines).toHaveLength(kinds.length + 1);
   });
 
   it('is counted before the process ends', () => {
     const log = logAt('error');
-    for (let at = 0; at < 3; at++) log.error({ err: refused() }, 'no');
+    for (let at = 0; at < 3; at++) log.error({ err: rejected() }, 'no');
     log.flush();
     log.flush();
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
@@ -75,7 +75,7 @@ describe('repeated failure', () => {
 
   it('is not collapsed at debug level, nor are lines without a failure', () => {
     const debug = logAt('debug');
-    for (let at = 0; at < 3; at++) debug.error({ err: refused() }, 'no');
+    for (let at = 0; at < 3; at++) debug.error({ err: rejected() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
     const info = logAt('info');
     for (let at = 0; at < 3; at++) info.info({}, 'listening');

@@ -122,7 +122,7 @@ describe('transfer', () => {
 
 describe('attempt', () => {
   const step = { transactionId: 'T', debit: 'a', credit: 'b', currency: 'USD', amount: 1n };
-  const refuse = () => {
+  const decline = () => {
     throw new Fault('CONFLICT', 'No.');
   };
 
@@ -149,13 +149,13 @@ describe('attempt', () => {
         ...step,
         debit: 'c',
         step: 't',
-        insufficientFundsFault: refuse,
+        insufficientFundsFault: decline,
         retryOnInsufficientFunds: true,
       });
       ctx.freeze('a');
       ctx.emit(testEvent, 'new', {});
       ctx.later(defineJob('work', Type.Object({})), {});
-      return refuse();
+      return decline();
     });
     expect(outcome).toMatchObject({ code: 'CONFLICT', message: 'No.' });
     expect(ctx.set.inserts).toMatchObject([{ row: { id: 'new', status: 'NEW', note: 'first' } }]);
@@ -183,7 +183,7 @@ describe('attempt', () => {
         step: 'u',
         debit: 'limit',
         credit: 'count',
-        insufficientFundsFault: refuse,
+        insufficientFundsFault: decline,
       });
       return 'done';
     });

@@ -68,12 +68,12 @@ describe('rejection by the ledger', () => {
 
   it('names the account that is frozen or must be empty', async () => {
     const { account } = await fundedCustomer(app, 5_00);
-    const gate = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
-    await expect(gate(true)).rejects.toMatchObject({
+    const latch = (empty: boolean) => app.operate(async (ctx) => ctx.freeze(account.id, { empty }));
+    await expect(latch(true)).rejects.toMatchObject({
       code: 'CONFLICT',
       details: { accountIds: [account.id] },
     });
-    await gate(false);
+    await latch(false);
     const pay = app.operate(async (ctx) => ctx.transfer(movement(ctx, account.id, 1n)));
     await expect(pay).rejects.toMatchObject({
       code: 'INVALID_INPUT',

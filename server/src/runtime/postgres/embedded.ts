@@ -133,9 +133,9 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
     const owned = stat !== undefined && [me, user?.uid].includes(stat.uid);
     // Another user may have created the name on purpose; then any other name is used.
     const ours = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
-    const kept = ours ? folder : fs.mkdtempSync(`${folder}-`);
-    if (user) fs.chownSync(kept, user.uid, user.gid);
-    return kept;
+    const stored = ours ? folder : fs.mkdtempSync(`${folder}-`);
+    if (user) fs.chownSync(stored, user.uid, user.gid);
+    return stored;
   }
   throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
 }

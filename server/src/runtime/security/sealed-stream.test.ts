@@ -104,12 +104,13 @@ describe('chunks', () => {
     const clear = sample(3 * CHUNK_BYTES);
     const text = await sealed(clear);
     text[2 * SEALED] = (text[2 * SEALED] as number) ^ 1;
-    const got: Buffer[] = [];
+    const received: Buffer[] = [];
     const reading = async () => {
-      for await (const each of openContent(key, ID, () => inChunks(text, 5_000))) got.push(each);
+      for await (const each of openContent(key, ID, () => inChunks(text, 5_000)))
+        received.push(each);
     };
     await expect(reading()).rejects.toThrow(/cannot decrypt/);
-    expect(Buffer.concat(got).equals(clear.subarray(0, 2 * CHUNK_BYTES))).toBe(true);
+    expect(Buffer.concat(received).equals(clear.subarray(0, 2 * CHUNK_BYTES))).toBe(true);
   });
 
   it('pass on an error of the source', async () => {

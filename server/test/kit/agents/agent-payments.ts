@@ -45,29 +45,31 @@ export async function agentPayer(
   const execute = (id: string, headers?: Record<string, string>) =>
     held.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
-  const transfer = (way: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
+  const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
     const [inside, out] = [{ accountId: held.usd }, { accountId: outside.id }];
     const ends =
-      way === 'out' ? { source: inside, destination: out } : { source: out, destination: inside };
+      direction === 'out'
+        ? { source: inside, destination: out }
+        : { source: out, destination: inside };
     const body = { ...ends, amount: sending };
-    return held.call('POST', `/agents/me/transfer-${way}`, body, { headers });
+    return held.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };
 
   /** Requests a payment of this kind. */
-  async function ask(kind: Kind, sending = 100_00): Promise<Answer> {
+  async function request(kind: Kind, sending = 100_00): Promise<Answer> {
     if (kind === 'EXECUTE_QUOTE') return execute((await quote(sending)).id);
     return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
   }
 
   /** Requests a payment and returns its action, which must have this status. */
-  async function asked(kind: Kind, status: string, sending?: number): Promise<Answer['body']> {
-    const body = ok(await ask(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
+  async function requested(kind: Kind, status: string, sending?: number): Promise<Answer['body']> {
+    const body = ok(await request(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
     expect([body.type, body.status]).toEqual([kind, status]);
     return body;
   }
 
-  const decide = (word: 'approve' | 'reject', id: string, body?: object) =>
-    fixture.manage('POST', `/agents/${held.id}/actions/${id}/${word}`, body);
+  const decide = (decision: 'approve' | 'reject', id: string, body?: object) =>
+    fixture.manage('POST', `/agents/${held.id}/actions/${id}/${decision}`, body);
 
   const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
     app.runtime.db.query<R>(sql, values);
@@ -85,8 +87,8 @@ export async function agentPayer(
     quote,
     execute,
     transfer,
-    ask,
-    asked,
+    send: request,
+    payments: requested,
     decide,
     transactionOf,
     show: async (id: string) => ok(await held.call('GET', `/agents/me/actions/${id}`), 200),
@@ -123,16 +125,16 @@ export const whats = async (agent: AgentPayer): Promise<string[]> =>
 /** Decision of the platform through the transaction of an action. */
 export const onTransaction = (
   app: TestApp,
-  word: 'approve' | 'reject',
+  decision: 'approve' | 'reject',
   id: string,
   body?: object,
-): Promise<Answer> => app.call('POST', `/transactions/${id}/${word}`, body);
+): Promise<Answer> => app.call('POST', `/transactions/${id}/${decision}`, body);
 
 /** Creates an agent with a pending action. */
 export const waitsAt =
   (app: TestApp, fixture: AgentFixture) =>
   async (kind: Kind, more: object = {}, amount?: number) => {
     const agent = await agentPayer(app, fixture, { ...ASKS, ...more }, amount);
-    const action = await agent.asked(kind, 'PENDING_APPROVAL');
+    const action = await agent.payments(kind, 'PENDING_APPROVAL');
     return { agent, action, transactionId: await agent.transactionOf(action.id) };
   };

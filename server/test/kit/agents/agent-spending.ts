@@ -120,7 +120,7 @@ export function spenders(app: TestApp) {
           pay(id, amount, { runtime: runtimes[at % runtimes.length] as Runtime }),
         ),
       ),
-    giveBack: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
+    returnFunds: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),
     /** Usage of an agent, in minor units of the currency of its limits. */
     spent: (id: string) =>
       app.operate(async (ctx) => {

@@ -22,17 +22,17 @@ type Fill = (
   table: string,
   id: string,
   count: number,
-  given: Record<string, string>,
+  input: Record<string, string>,
 ) => Promise<void>;
 
 /** Every fourth copy is the other platform's; each is a second older than the one before. */
 export const filler =
   (app: TestApp, client: pg.Client): Fill =>
-  async (table, id, count, given) => {
+  async (table, id, count, input) => {
     const columns: Record<string, string> = {
       platform_id: `case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end`,
       created_at: `to_timestamp(${app.effects.now() / 1000} - n)`,
-      ...given,
+      ...input,
     };
     const { rows } = await client.query<{ name: string }>(
       `select column_name as name from information_schema.columns where table_name = '${table}'`,
@@ -49,18 +49,21 @@ const often = (resource: string, most = PEOPLE) =>
 
 /** Owners, documents, verifications and messages; the first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
-  const firm = await ownerHarness(app).made();
+  const business = await ownerHarness(app).made();
   const person = await european(app);
-  const paper = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
+  const document = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
   const { id: bill } = ok(
-    await app.call('POST', '/documents', documentForm(paper, { bytes: pdfFile() })),
+    await app.call('POST', '/documents', documentForm(document, { bytes: pdfFile() })),
     201,
   );
-  const made = ok(await app.call('POST', '/verifications', { customerId: firm.customerId }), 200);
+  const made = ok(
+    await app.call('POST', '/verifications', { customerId: business.customerId }),
+    200,
+  );
   expect((await sendCode(app, person.id, 'email')).status).toBe(204);
   const [message] = await app.runtime.db.query<{ id: string }>('select id from messages', []);
   const each = idSql('Customer', `n % ${PEOPLE}`);
-  await fill('beneficial_owners', firm.id, ACCOUNTS, {
+  await fill('beneficial_owners', business.id, ACCOUNTS, {
     id: idSql('BeneficialOwner', 'n'),
     customer_id: each,
   });
@@ -84,8 +87,8 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
 
 /** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
 async function fillActions(app: TestApp, fill: Fill) {
-  const { asked } = await agentPayer(app, agentFixture(app), ASKS);
-  const { id } = await asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+  const { payments: requested } = await agentPayer(app, agentFixture(app), ASKS);
+  const { id } = await requested('TRANSFER_OUT', 'PENDING_APPROVAL');
   await fill('agent_actions', id, TRANSACTIONS, {
     id: idSql('AgentAction', 'n'),
     transaction_id: idSql('Transaction', 'n'),

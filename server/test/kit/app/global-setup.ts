@@ -34,8 +34,8 @@ function removeLeftovers(base: string): void {
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env.TEST_DATABASE_URL;
-  if (given) return { url: given, stop: async () => undefined };
+  const input = process.env.TEST_DATABASE_URL;
+  if (input) return { url: input, stop: async () => undefined };
   const base = scratchFolder();
   removeLeftovers(base);
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));

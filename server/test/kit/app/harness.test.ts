@@ -17,10 +17,10 @@ const contract = operation({
   errors: ['QUOTE_EXPIRED', 'STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED'],
 });
 
-function problemsOf(code: Code, word = 'Service'): string[] {
+function problemsOf(code: Code, term = 'Service'): string[] {
   const problems: string[] = [];
   const fault = new Fault(code, 'No.');
-  watcher(problems, word)(contract, fault.status, faultBody(namingFor(word), fault));
+  watcher(problems, term)(contract, fault.status, faultBody(namingFor(term), fault));
   return problems;
 }
 

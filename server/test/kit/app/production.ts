@@ -165,10 +165,10 @@ export async function startProduction() {
       return all.filter((each) => each.transactionId === id) as any[];
     },
     /** The command fails with these words and does nothing. */
-    async refused(words: string, ...argv: string[]) {
+    async rejected(expected: string, ...argv: string[]) {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });
-      expect(err).toContain(words);
+      expect(err).toContain(expected);
     },
     async close() {
       expect((await run('ledger', 'verify')).code).toBe(0);

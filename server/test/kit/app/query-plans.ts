@@ -30,9 +30,9 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
     `explain (analyze, buffers, format json) ${text}`,
     values,
   );
-  const [said] = rows;
-  if (!said) throw new Error('nothing was explained');
-  return flatten(said['QUERY PLAN'][0].Plan);
+  const [reported] = rows;
+  if (!reported) throw new Error('nothing was explained');
+  return flatten(reported['QUERY PLAN'][0].Plan);
 }
 
 const blocksOf = ([top]: Plan[]) =>

@@ -185,9 +185,9 @@ export const insertKey = (id: string, reply = '{}') => ({
 export const ok = { status: 'fulfilled', value: { ok: true } };
 
 /** How `Promise.allSettled` shows a refused one. */
-export const refused = (refusal: object) => ({
+export const rejected = (reason: object) => ({
   status: 'fulfilled',
-  value: { ok: false, rejection: refusal },
+  value: { ok: false, rejection: reason },
 });
 
 export const eventAbout = (account: string | null): EventRow => ({

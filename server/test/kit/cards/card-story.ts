@@ -27,7 +27,7 @@ export const ASKED = [
   'credit_authorization_advice',
   'balance_inquiry',
 ] as const;
-export type Asked = (typeof ASKED)[number];
+export type Requested = (typeof ASKED)[number];
 
 /** Notices about a payment. */
 export const NOTICES = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
@@ -36,8 +36,8 @@ export type NoticeKind = (typeof NOTICES)[number];
 // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
 type Shown = any;
 
-const counted = (word: string, summary: Shown) =>
-  summary?.count ? `, ${word} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
+const counted = (term: string, summary: Shown) =>
+  summary?.count ? `, ${term} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
 
 /** `SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending), back 10 in 1`. */
 function paymentLine(data: Shown): string {
@@ -71,7 +71,7 @@ export async function openCardStories() {
   const cards = cardFixture(app);
 
   /** What is in our keeping for payments with cards, in dollars. */
-  async function kept(currency: string): Promise<number> {
+  async function stored(currency: string): Promise<number> {
     const id = systemAccount('sandbox', 'cards', currency);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       id,
@@ -106,8 +106,8 @@ export async function openCardStories() {
   ) {
     const { accountId, customer, currency } = held;
     const units = UNITS[currency] as number;
-    const was = await kept(currency);
-    let seen = fixture.got.length;
+    const was = await stored(currency);
+    let seen = fixture.arrivals.length;
     const last = new Map<string, Shown>();
 
     function line({ type, data }: Shown): string {
@@ -122,8 +122,11 @@ export async function openCardStories() {
       return paymentLine(data);
     }
 
-    const simulate = (what: Asked | NoticeKind, body: object, headers?: Record<string, string>) =>
-      cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
+    const simulate = (
+      what: Requested | NoticeKind,
+      body: object,
+      headers?: Record<string, string>,
+    ) => cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
 
     const tokenOf = (answer: Answer): string => ok(answer, 202).issuerTransactionToken;
 
@@ -154,7 +157,7 @@ export async function openCardStories() {
       decision: () => decision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
       /** Asks for dollars at a merchant whose descriptor ends so; the issuer's name for the payment. */
-      ask: async (what: Asked, dollars = 0, end = '000') => {
+      request: async (what: Requested, dollars = 0, end = '000') => {
         const merchant = { descriptor: `SHOP ${end}` };
         const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
         return tokenOf(
@@ -173,8 +176,8 @@ export async function openCardStories() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const came: Shown[] = fixture.got.slice(seen).map(({ body }) => JSON.parse(body));
-        seen = fixture.got.length;
+        const came: Shown[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
+        seen = fixture.arrivals.length;
         for (const subject of new Set(came.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
           const ids = came.filter(({ data }) => data.id === subject).map((each) => each.id);
@@ -192,7 +195,7 @@ export async function openCardStories() {
         return `${paymentLine(now)}; account ${balance / units}/${total / units}`;
       },
       /** What of this story is in our keeping, in dollars. */
-      kept: async () => (await kept(currency)) - was,
+      stored: async () => (await stored(currency)) - was,
     };
   }
 
@@ -202,10 +205,10 @@ export async function openCardStories() {
 /** One step of a story. */
 export type Act = (story: CardStory) => Promise<unknown>;
 
-export const asks =
-  (what: Asked, dollars: number, end?: string): Act =>
+export const requests =
+  (what: Requested, dollars: number, end?: string): Act =>
   (story) =>
-    story.ask(what, dollars, end);
+    story.request(what, dollars, end);
 
 /** The answer names the payment as the first one did. */
 export const notice =

@@ -47,7 +47,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   });
 
   /** The answer to a request for a card, before it is issued. */
-  const askCard = (of: Cardholder, more: Json = {}): Promise<Answer> =>
+  const requestCard = (of: Cardholder, more: Json = {}): Promise<Answer> =>
     call('POST', '/cards', cardBody(of, more));
 
   const cardNow = async (id: string): Promise<Answer['body']> =>
@@ -55,7 +55,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
 
   /** A card as it stands once its issuer was asked: ACTIVE, unless its name says otherwise. */
   async function card(of: Cardholder, more: Json = {}): Promise<Answer['body']> {
-    const { id } = ok(await askCard(of, more), 201);
+    const { id } = ok(await requestCard(of, more), 201);
     await app.settle();
     return cardNow(id);
   }
@@ -78,7 +78,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     call,
     holder,
     cardBody,
-    askCard,
+    askCard: requestCard,
     card,
     cardNow,
     patchCard,

@@ -43,16 +43,16 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     ...more,
   });
 
-  const ask = (body: unknown, headers?: Record<string, string>): Promise<Answer> =>
+  const request = (body: unknown, headers?: Record<string, string>): Promise<Answer> =>
     call('POST', PATH, body, headers);
 
   /** The next leg after one that was answered with something to sign. */
-  const follow = async (body: unknown, asked: Answer, session: Holder): Promise<Answer> =>
-    ask(body, await signedHeaders(ok(asked, 202), session));
+  const follow = async (body: unknown, requested: Answer, session: Holder): Promise<Answer> =>
+    request(body, await signedHeaders(ok(requested, 202), session));
 
   /** The first two legs: what is to be signed in the third. */
   const made = async (body: unknown, session: Holder): Promise<Answer> =>
-    follow(body, await ask(body), session);
+    follow(body, await request(body), session);
 
   /** An active key: all three legs. */
   async function key(of: WalletCard, more: object = {}): Promise<Answer['body']> {
@@ -78,7 +78,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     holder,
     walletCard,
     bodyOf,
-    ask,
+    send: request,
     follow,
     made,
     key,

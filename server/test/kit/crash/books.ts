@@ -380,10 +380,10 @@ function workProblems(look: Look): string[] {
   );
   const stuck = open.filter((each) => !driven.has(each.id));
   const ids = new Map(look.payments.map((each) => [each.id, each]));
-  const lone = look.quotes.filter((each) => ids.get(each.transaction_id)?.quote_id !== each.id);
+  const orphan = look.quotes.filter((each) => ids.get(each.transaction_id)?.quote_id !== each.id);
   return [
     ...stuck.map((each) => `${each.id} is ${each.status} and has no job`),
-    ...lone.map((each) => `${each.id} has no payment`),
+    ...orphan.map((each) => `${each.id} has no payment`),
   ];
 }
 

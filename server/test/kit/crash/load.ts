@@ -201,8 +201,8 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     if (act.seen && !replayed) surprises.push(`${name} was executed twice`);
     if (!act.seen && act.sent === 1 && replayed)
       surprises.push(`${name} was not executed, and was replayed`);
-    const refusal = answer.body.code;
-    if (status >= 300 && refusal !== 'INSUFFICIENT_FUNDS' && refusal !== 'CONFLICT') {
+    const rejection = answer.body.code;
+    if (status >= 300 && rejection !== 'INSUFFICIENT_FUNDS' && rejection !== 'CONFLICT') {
       surprises.push(`${name} was rejected: ${JSON.stringify(answer.body)}`);
     }
   }

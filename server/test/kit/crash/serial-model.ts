@@ -106,49 +106,49 @@ function lowest(set: ChangeSet, account: string): bigint {
 }
 
 /** Whether a rejection is correct, given the model after all accepted change sets. */
-export function isCorrect(model: Model, set: ChangeSet, refusal: Rejection): boolean {
-  if (refusal.why === 'version') {
+export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): boolean {
+  if (rejection.why === 'version') {
     const used = [...set.updates, ...set.removes, ...set.requires].filter(
-      (each) => each.table.name === refusal.table && each.id === refusal.id,
+      (each) => each.table.name === rejection.table && each.id === rejection.id,
     );
     return used.some(
       ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
     );
   }
-  if (refusal.why === 'exists') {
+  if (rejection.why === 'exists') {
     const mine = set.inserts.some(
-      ({ table, row }) => table.name === refusal.table && row.id === refusal.id,
+      ({ table, row }) => table.name === rejection.table && row.id === rejection.id,
     );
-    return mine && model.rows.has(`${refusal.table} ${refusal.id}`);
+    return mine && model.rows.has(`${rejection.table} ${rejection.id}`);
   }
-  if (refusal.why === 'funds') {
-    const holding = model.accounts.get(refusal.account);
+  if (rejection.why === 'funds') {
+    const holding = model.accounts.get(rejection.account);
     if (!holding || holding.floor === null) return false;
-    return holding.least + lowest(set, refusal.account) < holding.floor;
+    return holding.least + lowest(set, rejection.account) < holding.floor;
   }
-  if (refusal.why === 'frozen') {
-    const asks = set.transfers.some(
+  if (rejection.why === 'frozen') {
+    const requests = set.transfers.some(
       ({ phase, force, debit, credit }) =>
         (phase === 'posted' || phase === 'pending') &&
         !force &&
-        [debit, credit].includes(refusal.account),
+        [debit, credit].includes(rejection.account),
     );
-    return asks && model.accounts.get(refusal.account)?.wasFrozen === true;
+    return requests && model.accounts.get(rejection.account)?.wasFrozen === true;
   }
-  if (refusal.why === 'not-empty') {
-    const asks = set.freezes.some((each) => each.empty && each.account === refusal.account);
-    const own = set.transfers.some((each) => [each.debit, each.credit].includes(refusal.account));
-    return asks && (own || model.accounts.get(refusal.account)?.wasFull === true);
+  if (rejection.why === 'not-empty') {
+    const requests = set.freezes.some((each) => each.empty && each.account === rejection.account);
+    const own = set.transfers.some((each) => [each.debit, each.credit].includes(rejection.account));
+    return requests && (own || model.accounts.get(rejection.account)?.wasFull === true);
   }
-  if (refusal.constraint === 'ledger_transfers_pkey') {
+  if (rejection.constraint === 'ledger_transfers_pkey') {
     return set.transfers.some((each) => model.transfers.has(stepOf(each)));
   }
-  if (refusal.constraint === 'ledger_currency') {
+  if (rejection.constraint === 'ledger_currency') {
     return set.transfers.some((each) => each.currency !== 'USD');
   }
   const names = set.inserts.map(({ row }) => row.name).filter(Boolean);
   return (
-    refusal.constraint === 'things_name' &&
+    rejection.constraint === 'things_name' &&
     [...model.rows.values()].some((row) => names.includes(row.name))
   );
 }

@@ -59,7 +59,7 @@ export interface Place {
   ready(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
   /** What a process has printed so far. */
-  said(child: ChildProcess): { out: string; err: string };
+  reported(child: ChildProcess): { out: string; err: string };
   ended(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
   kill(child: ChildProcess, which: 'node' | 'both'): Promise<void>;
@@ -119,14 +119,14 @@ const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signa
 
 /** Collects the output of a process. */
 function listen(child: ChildProcess): { out: string; err: string } {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   child.stdout?.on('data', (chunk: Buffer) => {
-    said.out += chunk.toString();
+    output.out += chunk.toString();
   });
   child.stderr?.on('data', (chunk: Buffer) => {
-    said.err += chunk.toString();
+    output.err += chunk.toString();
   });
-  return said;
+  return output;
 }
 
 /** The environment of a new user's shell. */
@@ -143,10 +143,10 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');
   const cluster = clusterOf(dir);
-  const said = new Map<ChildProcess, { out: string; err: string }>();
+  const output = new Map<ChildProcess, { out: string; err: string }>();
   const known = new Map<string, Process>();
   const sockets = new Set<string>();
-  const sayings = (child: ChildProcess) => said.get(child) ?? NOTHING;
+  const outputOf = (child: ChildProcess) => output.get(child) ?? NOTHING;
 
   /** Records the current processes, so that none is missed later. */
   function note(child: ChildProcess): Process[] {
@@ -181,12 +181,12 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
       env: { ...plainEnv(), RAILHEAD_SAMPLE_CUSTOMER: 'none', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    said.set(child, listen(child));
+    output.set(child, listen(child));
     return child;
   }
 
   async function ready(child: ChildProcess): Promise<Running> {
-    const words = sayings(child);
+    const words = outputOf(child);
     for (let waited = 0; !words.err.includes('Try it:'); waited += POLL_MS) {
       if (hasEnded(child)) throw new Error(`the server ended: ${words.err}${words.out}`);
       if (waited > START_MS) throw new Error(`the server does not start: ${words.err}`);
@@ -200,7 +200,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
 
   async function ended(child: ChildProcess): Promise<Ended> {
     if (!hasEnded(child)) await once(child, 'close');
-    return { code: child.exitCode, signal: child.signalCode, ...sayings(child) };
+    return { code: child.exitCode, signal: child.signalCode, ...outputOf(child) };
   }
 
   async function kill(child: ChildProcess, which: 'node' | 'both'): Promise<void> {
@@ -221,7 +221,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     launch,
     ready,
     start: (flags, env) => ready(launch(flags, env)),
-    said: sayings,
+    reported: outputOf,
     ended,
     kill,
     async database() {
@@ -231,7 +231,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     },
     allGone,
     async remove() {
-      for (const child of said.keys()) if (!hasEnded(child)) note(child);
+      for (const child of output.keys()) if (!hasEnded(child)) note(child);
       for (const each of left()) strike(each.pid);
       await allGone();
       for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });

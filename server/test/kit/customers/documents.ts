@@ -45,8 +45,8 @@ export async function openDocumentHarness() {
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
   ): Promise<Answer> {
-    const given = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
-    const form = documentForm(Object.fromEntries(given), file ?? undefined);
+    const input = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
+    const form = documentForm(Object.fromEntries(input), file ?? undefined);
     return app.call(method, url, form, { as, headers });
   }
 
@@ -84,7 +84,7 @@ export async function openDocumentHarness() {
     const businessInfo = {
       ...{ legalName: 'Ada Ltd', country: 'US', taxId: '12-3456789', incorporatedOn: '2020-02-29' },
     };
-    const firm = ok(await post('/customers', { customerType: 'BUSINESS', businessInfo }), 201);
+    const company = ok(await post('/customers', { customerType: 'BUSINESS', businessInfo }), 201);
     const personalInfo = {
       ...{ firstName: 'Grace', lastName: 'Hopper', birthDate: '1970-12-09', nationality: 'US' },
       address: {
@@ -98,11 +98,11 @@ export async function openDocumentHarness() {
     };
     const owner = ok(
       await post('/beneficial-owners', {
-        ...{ customerId: firm.id, roles: ['UBO'], ownershipPercentage: 100, personalInfo },
+        ...{ customerId: company.id, roles: ['UBO'], ownershipPercentage: 100, personalInfo },
       }),
       201,
     );
-    return { firm: firm.id as string, owner: owner.id as string };
+    return { company: company.id as string, owner: owner.id as string };
   }
 
   const setStatus = (id: string, status: string) =>

@@ -56,7 +56,7 @@ export async function importHarness(app: TestApp) {
     return COLUMNS.map((name) => cells[name] ?? '').join(',');
   }
 
-  const firm = (id: string, more: Cells = {}) =>
+  const business = (id: string, more: Cells = {}) =>
     person(id, {
       customerType: 'BUSINESS',
       fullName: '',
@@ -99,5 +99,16 @@ export async function importHarness(app: TestApp) {
   const count = async (sql: string, values: unknown[] = []) =>
     Number((await app.runtime.db.query(`select count(*) as n from ${sql}`, values))[0]?.n);
 
-  return { domain, person, firm, upload, started, shown, imported, byPlatformId, eventsOf, count };
+  return {
+    domain,
+    person,
+    company: business,
+    upload,
+    started,
+    shown,
+    imported,
+    byPlatformId,
+    eventsOf,
+    count,
+  };
 }

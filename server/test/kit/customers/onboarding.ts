@@ -110,7 +110,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     addOwner,
     person: (as: TestPlatform, fullName: string, more: object = {}) =>
       create(as, { ...PERSON, fullName, ...more }),
-    firm: (as: TestPlatform, registrationNumber?: string, more: object = {}) =>
+    business: (as: TestPlatform, registrationNumber?: string, more: object = {}) =>
       create(as, {
         customerType: 'BUSINESS',
         address,

@@ -35,14 +35,14 @@ export function ownerHarness(app: TestApp) {
   const path = (id: string) => `/beneficial-owners/${id}`;
   const add = (body: unknown, as?: TestPlatform) =>
     app.call('POST', '/beneficial-owners', body, { as });
-  const firm = async (as?: TestPlatform) =>
+  const business = async (as?: TestPlatform) =>
     ok(await app.call('POST', '/customers', BUSINESS, { as }), 201);
   return {
-    firm,
+    company: business,
     add,
     /** Creates a business with an owner. */
     made: async (more: object = {}, info: object = {}, as?: TestPlatform) =>
-      ok(await add(ownerBody((await firm(as)).id, more, info), as), 201),
+      ok(await add(ownerBody((await business(as)).id, more, info), as), 201),
     change: (id: string, body: unknown, as?: TestPlatform) =>
       app.call('PATCH', path(id), body, { as }),
     show: (id: string, as?: TestPlatform) => app.call('GET', path(id), undefined, { as }),

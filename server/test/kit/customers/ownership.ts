@@ -36,7 +36,7 @@ async function startNode() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: calls,
+    requested: calls,
     respondWith(next: NodeAnswer) {
       answer = next;
     },

@@ -93,9 +93,9 @@ interface Request {
   body?: string;
 }
 
-function requestOf(words: readonly string[]): Request {
+function requestOf(command: readonly string[]): Request {
   const request: Request = { method: 'GET', headers: [] };
-  const rest = [...words];
+  const rest = [...command];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === '-X') request.method = rest.shift() ?? '';
     else if (word === '-H') request.headers.push(rest.shift()?.split(':')[0]?.toLowerCase() ?? '');
@@ -117,8 +117,8 @@ function bodyProblems(template: string, method: string, body: string): string[] 
 }
 
 /** A request against the description of its operation. */
-function requestProblems(words: readonly string[]): string[] {
-  const { url, method, headers, body } = requestOf(words);
+function requestProblems(command: readonly string[]): string[] {
+  const { url, method, headers, body } = requestOf(command);
   if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
   const [template] = matching(url.pathname);
   const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
@@ -141,13 +141,13 @@ const RIGHT = Symbol('right');
 
 /** Whether the operator's command would run it. */
 async function verbProblems(argv: readonly string[]): Promise<string[]> {
-  let said = '';
+  let output = '';
   const open = () => Promise.reject(RIGHT);
   const err = (text: string) => {
-    said += text;
+    output += text;
   };
   await main(argv, { env: {}, out: () => undefined, err, open });
-  return said.trim() === String(RIGHT) ? [] : [said];
+  return output.trim() === String(RIGHT) ? [] : [output];
 }
 
 function scriptProblems([first = '', second = '']: readonly string[]): string[] {
@@ -156,12 +156,12 @@ function scriptProblems([first = '', second = '']: readonly string[]): string[] 
   return name in scripts ? [] : [`npm ${first} ${second} is no script.`];
 }
 
-function problemsOf([program = '', ...words]: Command): string[] | Promise<string[]> {
-  if (program === 'curl') return requestProblems(words);
-  if (program === 'npm') return scriptProblems(words);
-  if (program === 'railhead-server') return verbProblems(words);
+function problemsOf([program = '', ...command]: Command): string[] | Promise<string[]> {
+  if (program === 'curl') return requestProblems(command);
+  if (program === 'npm') return scriptProblems(command);
+  if (program === 'railhead-server') return verbProblems(command);
   if (program !== 'node') return [];
-  const [file = '', ...rest] = words;
+  const [file = '', ...rest] = command;
   if (file === 'server/bin/railhead-server.js') return verbProblems(rest);
   return existsSync(path.join(root, file)) ? [] : [`${file} does not exist.`];
 }

@@ -106,9 +106,9 @@ export function typeProblems(blocks: readonly Block[]): string[] {
     const source = program.getSourceFile(file);
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
   });
-  const said = found.map(({ file, messageText }) => {
+  const output = found.map(({ file, messageText }) => {
     const name = file ? path.relative(root, file.fileName) : '';
     return `${name}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
   });
-  return [...problems, ...said];
+  return [...problems, ...output];
 }

@@ -103,7 +103,7 @@ async function recorded(app: TestApp, receiver: Receiver, stories: readonly Stor
     });
   }
   await app.settle();
-  return { exchanges, webhooks: firstOfEach(receiver.got.map(({ body }) => body)) };
+  return { exchanges, webhooks: firstOfEach(receiver.arrivals.map(({ body }) => body)) };
 }
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -129,8 +129,8 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
 ];
 
 /** The word over and over, with the number at the end. */
-const numbered = (word: string, length: number, number: string): string =>
-  word.repeat(Math.ceil(length / word.length)).slice(0, Math.max(0, length - number.length)) +
+const numbered = (term: string, length: number, number: string): string =>
+  term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
 
 function inPlaceOf(one: string, other: string, number: number): string {
@@ -154,11 +154,11 @@ function withoutChance(first: unknown, second: unknown): unknown {
   const replaced = (one: string, other: string) => {
     if (one === other) return one;
     const head = sharedHead(one, other);
-    const kept =
+    const stored =
       known.get(one) ??
       one.slice(0, head) + inPlaceOf(one.slice(head), other.slice(head), known.size + 1);
-    known.set(one, kept);
-    return kept;
+    known.set(one, stored);
+    return stored;
   };
   const text = (one: string, other: string): string => {
     if (one === other) return one;

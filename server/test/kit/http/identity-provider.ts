@@ -47,12 +47,12 @@ export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
 
 export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let shown = keys;
-  let asked: string[] = [];
+  let requested: string[] = [];
   /** By path, in place of what is right. */
   const spoilt = new Map<string, Answer>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
-    asked.push(path);
+    requested.push(path);
     const right: Record<string, Answer> = {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: shown.map(({ jwk }) => jwk) }),
@@ -74,8 +74,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     restore: () => spoilt.clear(),
     /** Paths requested since the last call. */
     seen(): string[] {
-      const before = asked;
-      asked = [];
+      const before = requested;
+      requested = [];
       return before;
     },
     close: () =>

@@ -15,23 +15,23 @@ export interface MailServer {
   readonly port: number;
   /** URL with the required login. */
   readonly url: string;
-  readonly got: ReceivedMail[];
+  readonly received: ReceivedMail[];
   /** Rejects a recipient with this status. */
-  refuse(address: string, status: number): void;
+  reject(address: string, status: number): void;
   close(): Promise<void>;
 }
 
 const LOGIN = { user: 'railhead', pass: 'p@ss:word' };
 
-const fault = (status: number, words: string) =>
-  Object.assign(new Error(words), { responseCode: status });
+const fault = (status: number, text: string) =>
+  Object.assign(new Error(text), { responseCode: status });
 
 /** `starttls` offers TLS with an untrusted certificate; `secure` accepts TLS only. */
 export async function startMailServer(
   options: { starttls?: boolean; secure?: boolean } = {},
 ): Promise<MailServer> {
-  const got: ReceivedMail[] = [];
-  const refused = new Map<string, number>();
+  const received: ReceivedMail[] = [];
+  const rejected = new Map<string, number>();
   const server = new SMTPServer({
     secure: options.secure ?? false,
     disabledCommands: options.starttls ? [] : ['STARTTLS'],
@@ -44,7 +44,7 @@ export async function startMailServer(
       else callback(fault(535, 'No such login'));
     },
     onRcptTo({ address }, _session, callback) {
-      const status = refused.get(address);
+      const status = rejected.get(address);
       callback(status === undefined ? null : fault(status, `Not to ${address}`));
     },
     onData(stream, { envelope }, callback) {
@@ -52,7 +52,7 @@ export async function startMailServer(
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const { mailFrom, rcptTo } = envelope;
-        got.push({
+        received.push({
           from: mailFrom ? mailFrom.address : '',
           to: rcptTo.map((each) => each.address),
           raw: Buffer.concat(chunks).toString('utf8'),
@@ -70,8 +70,8 @@ export async function startMailServer(
   return {
     port,
     url: `smtp://${login}@127.0.0.1:${port}`,
-    got,
-    refuse: (address, status) => void refused.set(address, status),
+    received,
+    reject: (address, status) => void rejected.set(address, status),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

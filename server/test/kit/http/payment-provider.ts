@@ -55,7 +55,7 @@ export function railOver(
   { url }: PaymentProvider,
   { isCareful = false, timeoutMs = 300 } = {},
 ): RailPort {
-  const ask = async (method: 'GET' | 'POST', { id }: RailInstruction): Promise<Progress> => {
+  const query = async (method: 'GET' | 'POST', { id }: RailInstruction): Promise<Progress> => {
     const limits = { timeoutMs, maxBytes: 100, publicOnly: false };
     const target = `${url}${encodeURIComponent(id)}`;
     try {
@@ -70,8 +70,8 @@ export function railOver(
   };
   return {
     carries: () => true,
-    send: (instruction) => ask('POST', instruction),
-    check: (instruction) => ask('GET', instruction),
+    send: (instruction) => query('POST', instruction),
+    check: (instruction) => query('GET', instruction),
     cancel: async () => 'accepted',
   };
 }

@@ -17,7 +17,7 @@ type Behaviour = number | ((response: http.ServerResponse, received: Received) =
 export interface Receiver {
   readonly url: string;
   /** Everything received, in order. */
-  readonly got: Received[];
+  readonly arrivals: Received[];
   behave(next: Behaviour): void;
   /** Waits until `count` requests have come. */
   has(count: number): Promise<void>;
@@ -35,7 +35,7 @@ export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
   let behaviour = first;
   let underWay = 0;
   let mostAtOnce = 0;
-  const got: Received[] = [];
+  const arrivals: Received[] = [];
   const server = http.createServer((request, response) => {
     mostAtOnce = Math.max(mostAtOnce, ++underWay);
     response.on('close', () => underWay--);
@@ -43,7 +43,7 @@ export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const received = read(request.headers, Buffer.concat(chunks).toString('utf8'));
-      got.push(received);
+      arrivals.push(received);
       if (typeof behaviour === 'number') response.writeHead(behaviour).end('seen');
       else behaviour(response, received);
       server.emit('received');
@@ -53,12 +53,12 @@ export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    got,
+    arrivals,
     behave(next) {
       behaviour = next;
     },
     async has(count) {
-      while (got.length < count) await once(server, 'received');
+      while (arrivals.length < count) await once(server, 'received');
     },
     get mostAtOnce() {
       return mostAtOnce;

@@ -17,7 +17,7 @@ export async function openSandboxFixture() {
   ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }), 200);
   return {
     app,
-    got: receiver.got as readonly Received[],
+    arrivals: receiver.arrivals as readonly Received[],
     /** Completes all pending work of a row, so that it does not emit events during the next one. */
     drain: () => app.advance(LONG_MS),
     async close(): Promise<void> {
@@ -29,12 +29,12 @@ export async function openSandboxFixture() {
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
 
-interface Way {
+interface Method {
   currency: string;
   infoOf(suffix: string): object;
 }
 
-const bank = (currency: string): Way => ({
+const bank = (currency: string): Method => ({
   currency,
   infoOf: (suffix) => accountInfos[currency]?.(suffix) as object,
 });
@@ -59,13 +59,13 @@ export const WAYS = {
     currency: 'USDC',
     infoOf: (suffix) => ({ accountType: 'BASE_WALLET', address: `0x${'a'.repeat(37)}${suffix}` }),
   },
-} satisfies Record<string, Way>;
+} satisfies Record<string, Method>;
 
-export type WayName = keyof typeof WAYS;
+export type MethodName = keyof typeof WAYS;
 
 /** Registers an account and returns the raw response. */
-export function register({ app }: Fixture, customerId: string, way: WayName, suffix: string) {
-  const { currency, infoOf } = WAYS[way];
+export function register({ app }: Fixture, customerId: string, method: MethodName, suffix: string) {
+  const { currency, infoOf } = WAYS[method];
   const body = { customerId, currency, accountInfo: infoOf(suffix) };
   return app.call('POST', '/customers/external-accounts', body);
 }
@@ -137,7 +137,7 @@ export async function watch(
   accounts: readonly Watched[],
 ) {
   await fixture.app.settle();
-  let seen = fixture.got.length;
+  let seen = fixture.arrivals.length;
   let last: unknown;
   function line(delivery: Delivery): string {
     const { type, data } = delivery;
@@ -152,8 +152,8 @@ export async function watch(
      * events are delivered concurrently and are sorted by id.
      */
     next(): string[] {
-      const came: Delivery[] = fixture.got.slice(seen).map(({ body }) => JSON.parse(body));
-      seen = fixture.got.length;
+      const came: Delivery[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
+      seen = fixture.arrivals.length;
       const own = came.filter((each) => each.data.id === paymentId());
       const ids = own.map((each) => each.id);
       expect(ids).toEqual(ids.toSorted());

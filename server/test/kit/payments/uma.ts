@@ -24,10 +24,10 @@ interface Script {
 export async function openUmaFixture() {
   const app: TestApp = await startApp();
   let script: Script = { status: 200 };
-  let asked: Received[] = [];
+  let requested: Received[] = [];
   const receiver = await startReceiver((response, received) => {
     if (received.type !== PENDING) return void response.writeHead(200).end();
-    asked.push(received);
+    requested.push(received);
     const { status, body = '', silent, meanwhile } = script;
     if (silent) return;
     void Promise.resolve(meanwhile?.(received)).then(() => response.writeHead(status).end(body));
@@ -61,11 +61,11 @@ export async function openUmaFixture() {
     receive,
     offered,
     /** Sets the response to the following requests and clears the recorded ones. */
-    say(next: Script): void {
+    respond(next: Script): void {
       script = next;
-      asked = [];
+      requested = [];
     },
-    asked: (): readonly Received[] => asked,
+    requests: (): readonly Received[] => requested,
     read: async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200),
     act: (id: string, action: 'approve' | 'reject', body?: object, as = app.platform) =>
       app.call('POST', `/transactions/${id}/${action}`, body, { as }),

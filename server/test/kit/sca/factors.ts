@@ -63,11 +63,11 @@ export function factorFixture(app: TestApp, options: CallOptions = {}) {
       };
     },
     /** Enrolls a passkey; returns the authenticator and the credential id. */
-    async withPasskey(id: string, given?: Authenticator) {
-      const { options: asked, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
+    async withPasskey(id: string, input?: Authenticator) {
+      const { options: requested, allowedOrigins } = ok(await start(id, 'PASSKEY'), 200);
       const [origin] = allowedOrigins as [string];
-      const device = given ?? authenticator({ site: asked.rp.id, at: origin });
-      const credential = registrationJson(device, asked.challenge);
+      const device = input ?? authenticator({ site: requested.rp.id, at: origin });
+      const credential = registrationJson(device, requested.challenge);
       const { factor } = ok(await confirm(id, { type: 'PASSKEY', origin, credential }), 200);
       return { device, origin, credentialId: factor.credentialId as string };
     },

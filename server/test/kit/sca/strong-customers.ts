@@ -20,12 +20,12 @@ export async function provenCustomer(app: TestApp, options: CallOptions = {}, mo
 
 /** Logs a customer in with the sandbox code; the session lasts 180 days. */
 export async function logIn(app: TestApp, customerId: string, options: CallOptions = {}) {
-  const asked = `?customerId=${customerId}`;
+  const requested = `?customerId=${customerId}`;
   const factor = 'SMS_OTP';
-  const start = await app.call('POST', `/sca/login/start${asked}`, { factor }, options);
+  const start = await app.call('POST', `/sca/login/start${requested}`, { factor }, options);
   const { challengeId } = ok(start, 200);
   const proof = { factor, challengeId, code: CODE, endUserIpAddress: ADDRESS };
-  return ok(await app.call('POST', `/sca/login/complete${asked}`, proof, options), 200);
+  return ok(await app.call('POST', `/sca/login/complete${requested}`, proof, options), 200);
 }
 
 export type ScaPayer = Awaited<ReturnType<typeof scaPayer>>;

@@ -6,12 +6,12 @@ import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { agentFixture, policy } from '../agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
-import { hush, keyed, type StrongLife } from './second-factors.ts';
+import { hush, keyed, type StrongLifecycle } from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
 
 /** A customer with a USD balance and an external account. */
-async function holder({ app, as }: StrongLife) {
+async function holder({ app, as }: StrongLifecycle) {
   const { id } = await customer(app, { as });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
@@ -22,7 +22,7 @@ async function holder({ app, as }: StrongLife) {
   return { id: id as string, from: from as string, to: to as string };
 }
 
-function noteCode({ secrets }: StrongLife, name: string, code: string): string {
+function noteCode({ secrets }: StrongLifecycle, name: string, code: string): string {
   secrets.note(name, code.replace(/^\w+-AGENT-/, ''));
   secrets.note(name, code.replace(/^\w+-AGENT-/, '').replaceAll('-', ''));
   return secrets.note(name, code);
@@ -32,22 +32,22 @@ const codeStatus = (fixture: Fixture, code: string) =>
   fixture.manage('GET', `/agents/device-codes/${code}/status`);
 
 /** A connected agent: its id, and its token. */
-async function connect(life: StrongLife, fixture: Fixture, customerId: string) {
+async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId: string) {
   const body = {
     ...{ name: 'Bookkeeper', customerId },
     policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
   const first = ok(await fixture.manage('POST', '/agents', body, keyed()), 201);
   const { id } = first.agent;
-  const old = noteCode(life, 'a device code that was replaced', first.deviceCode.code);
+  const old = noteCode(lifecycle, 'a device code that was replaced', first.deviceCode.code);
   const again = await fixture.manage('POST', `/agents/${id}/device-codes`, undefined, keyed());
-  const code = noteCode(life, 'a device code', ok(again, 201).code);
-  await life.look();
-  const unknown = noteCode(life, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
+  const code = noteCode(lifecycle, 'a device code', ok(again, 201).code);
+  await lifecycle.look();
+  const unknown = noteCode(lifecycle, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
   for (const wrong of [
     unknown,
     unknown.toLowerCase(),
-    life.secrets.note('no device code', hush()),
+    lifecycle.secrets.note('no device code', hush()),
   ]) {
     expect((await fixture.redeem(wrong)).status).toBe(404);
     expect((await codeStatus(fixture, wrong)).status).toBe(404);
@@ -56,13 +56,13 @@ async function connect(life: StrongLife, fixture: Fixture, customerId: string) {
   ok(await codeStatus(fixture, code), 200);
   const { accessToken } = ok(await fixture.redeem(code), 200);
   expect((await fixture.redeem(code.toLowerCase())).status).toBe(400);
-  const token = life.secrets.note('an access token', accessToken as string);
-  life.secrets.note('an access token', token.replace(/^gat_/, ''));
+  const token = lifecycle.secrets.note('an access token', accessToken as string);
+  lifecycle.secrets.note('an access token', token.replace(/^gat_/, ''));
   return { id: id as string, token, code };
 }
 
 /** Invalid tokens, and codes in place of tokens. */
-async function misuse({ app, as, secrets }: StrongLife, token: string): Promise<void> {
+async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Promise<void> {
   const me = (authorization: string) =>
     app.call('GET', '/agents/me', undefined, { as: null, headers: { authorization } });
   const drawn = secrets.note('a bad bearer token', `gat_${randomBytes(20).toString('hex')}`);
@@ -113,8 +113,8 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
       }),
       await act('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
     ];
-    for (const { status, body: said } of answers) {
-      expect([status, status >= 400 && status < 500, said]).toEqual([status, true, said]);
+    for (const { status, body: reported } of answers) {
+      expect([status, status >= 400 && status < 500, reported]).toEqual([status, true, reported]);
     }
   }
 }
@@ -122,13 +122,13 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
 type Act = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 /** Connects an agent, makes payments, sends invalid requests, and deletes it. */
-export async function liveAsAgent(life: StrongLife): Promise<void> {
-  const { app, as } = life;
+export async function liveAsAgent(lifecycle: StrongLifecycle): Promise<void> {
+  const { app, as } = lifecycle;
   // Redemptions are rate-limited by address.
-  life.wait();
+  lifecycle.wait();
   const fixture = agentFixture(app, { as });
-  const owner = await holder(life);
-  const { id, token, code } = await connect(life, fixture, owner.id);
+  const owner = await holder(lifecycle);
+  const { id, token, code } = await connect(lifecycle, fixture, owner.id);
   const call = fixture.withToken(token);
   const act: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
 
@@ -137,14 +137,14 @@ export async function liveAsAgent(life: StrongLife): Promise<void> {
     await act('POST', '/agents/me/quotes', quoteBody(owner.from, owner.to, 1_00)),
     201,
   );
-  const asked = ok(await act('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
-  const approve = `/agents/${id}/actions/${asked.id}/approve`;
+  const requested = ok(await act('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
+  const approve = `/agents/${id}/actions/${requested.id}/approve`;
   ok(await fixture.manage('POST', approve, undefined, keyed()), 200);
   await app.settle();
 
-  await misuse(life, token);
-  await misplace(fixture, act, token, code, life.secrets.note('a misplaced secret', hush()));
-  await life.look();
+  await misuse(lifecycle, token);
+  await misplace(fixture, act, token, code, lifecycle.secrets.note('a misplaced secret', hush()));
+  await lifecycle.look();
   ok(await fixture.manage('DELETE', `/agents/${id}`), 204);
   expect((await act('GET', '/agents/me')).status).toBe(401);
 }

@@ -9,16 +9,16 @@ import {
   type WalletCard,
 } from '../cards/delegated-cards.ts';
 import { databaseText, type Exchange, type Place } from './search.ts';
-import { hush, type StrongLife } from './second-factors.ts';
+import { hush, type StrongLifecycle } from './second-factors.ts';
 
-interface CardLife extends Pick<StrongLife, 'app' | 'as' | 'secrets' | 'look'> {
+interface CardLifecycle extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'look'> {
   places: Place[];
 }
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
 
 /** Encrypted data of the card and its key, and the key itself. */
-async function noteSealed({ app, secrets }: CardLife, { card }: WalletCard, keyId: string) {
+async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard, keyId: string) {
   const { db, vault } = app.runtime;
   const [sealed] = await db.query<{ number: string; signer: string }>(
     `select c.secret as number, k.signer from cards c join delegated_keys k on k.card_id = c.id
@@ -33,7 +33,7 @@ async function noteSealed({ app, secrets }: CardLife, { card }: WalletCard, keyI
 }
 
 /** A page behind a link, kept as a place unless it shows the card. */
-async function visit({ app, places }: CardLife, url: string, method: 'GET' | 'HEAD' | 'POST') {
+async function visit({ app, places }: CardLifecycle, url: string, method: 'GET' | 'HEAD' | 'POST') {
   const { statusCode, headers, body } = await app.server.inject({ method, url });
   if (statusCode !== 200) {
     places.push({ name: 'a page without a card', text: `${JSON.stringify(headers)} ${body}` });
@@ -42,8 +42,8 @@ async function visit({ app, places }: CardLife, url: string, method: 'GET' | 'HE
 }
 
 /** Reveals the card once and tries a second time; returns the number and the secrets of both links. */
-async function look(life: CardLife, fixture: DelegatedFixture, cardId: string) {
-  const { app, secrets } = life;
+async function look(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
+  const { app, secrets } = lifecycle;
   const links: string[] = [];
   for (const _ of [1, 2]) {
     const { panEmbedUrl } = ok(await fixture.call('POST', `/cards/${cardId}/reveal`), 200);
@@ -52,26 +52,26 @@ async function look(life: CardLife, fixture: DelegatedFixture, cardId: string) {
     links.push(pathname);
   }
   const [used, unused] = links as [string, string];
-  expect((await visit(life, used, 'HEAD')).statusCode).toBe(200);
-  const { statusCode, body } = await visit(life, used, 'GET');
+  expect((await visit(lifecycle, used, 'HEAD')).statusCode).toBe(200);
+  const { statusCode, body } = await visit(lifecycle, used, 'GET');
   expect(statusCode).toBe(200);
   const inFours = /<span class="code">(\d{4} \d{4} \d{4} \d{4})<\/span>/.exec(body)?.[1] ?? '';
   const number = secrets.note('the number of a card', inFours.replaceAll(' ', ''));
   secrets.note('the number of a card', inFours);
   secrets.note('the number of a card', number.slice(-12));
   for (const each of [used, `${unused}/x`, `/card/${number}`]) {
-    expect((await visit(life, each, 'GET')).statusCode).toBe(404);
+    expect((await visit(lifecycle, each, 'GET')).statusCode).toBe(404);
   }
-  expect((await visit(life, unused, 'POST')).statusCode).toBe(404);
-  await life.look();
+  expect((await visit(lifecycle, unused, 'POST')).statusCode).toBe(404);
+  await lifecycle.look();
   app.effects.set(app.effects.now() + 6 * 60_000);
-  expect((await visit(life, unused, 'GET')).statusCode).toBe(404);
+  expect((await visit(lifecycle, unused, 'GET')).statusCode).toBe(404);
   return [number, inFours, ...links.map((each) => each.split('/').at(-1) as string)];
 }
 
 /** A payment that the key signs. */
 async function pay(
-  { app, secrets }: CardLife,
+  { app, secrets }: CardLifecycle,
   fixture: DelegatedFixture,
   cardId: string,
 ): Promise<void> {
@@ -114,14 +114,14 @@ async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: strin
   }
 }
 
-export async function liveWithCard(life: CardLife): Promise<void> {
-  const fixture = delegatedFixture(life.app, { as: life.as });
+export async function liveWithCard(lifecycle: CardLifecycle): Promise<void> {
+  const fixture = delegatedFixture(lifecycle.app, { as: lifecycle.as });
   const of = await fixture.walletCard({ funds: 100_000_000 });
   const { id: keyId } = await fixture.key(of);
-  await noteSealed(life, of, keyId);
-  await pay(life, fixture, of.card.id);
-  const shown = await look(life, fixture, of.card.id);
-  const password = life.secrets.note('a password of a card', hush());
+  await noteSealed(lifecycle, of, keyId);
+  await pay(lifecycle, fixture, of.card.id);
+  const shown = await look(lifecycle, fixture, of.card.id);
+  const password = lifecycle.secrets.note('a password of a card', hush());
   for (const secret of [...shown, password]) await misplace(fixture, of, secret);
 }
 
@@ -141,7 +141,7 @@ const CARD_TABLES = /^(cards|card_\w+|delegated_keys)\./;
 
 /** Isolated groups of this many digits in stored data, events and replies about cards. */
 export async function digitsAt(
-  { app }: Pick<CardLife, 'app'>,
+  { app }: Pick<CardLifecycle, 'app'>,
   exchanges: readonly Exchange[],
   count: number,
 ): Promise<string[]> {

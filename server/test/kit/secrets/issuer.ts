@@ -2,14 +2,14 @@
 // and with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';
-import { hush, type StrongLife } from './second-factors.ts';
+import { hush, type StrongLifecycle } from './second-factors.ts';
 
-type IssuerLife = Pick<StrongLife, 'app' | 'as' | 'secrets'>;
+type IssuerLifecycle = Pick<StrongLifecycle, 'app' | 'as' | 'secrets'>;
 
 export const CREDENTIALS = 'stablecoin_provider_accounts.credentials';
 const PATH = '/stablecoin-provider-accounts';
 
-export async function liveAsIssuer({ app, as, secrets }: IssuerLife): Promise<void> {
+export async function liveAsIssuer({ app, as, secrets }: IssuerLifecycle): Promise<void> {
   const fixture = stablecoinFixture(app, { as });
   const drawn = (ending: string) => secrets.note('a secret at a provider', `${hush()}-${ending}`);
   const body = fixture.linkBody({ apiClientSecret: drawn('000') });

@@ -14,9 +14,9 @@ interface Secret {
   /** In lower case. */
   forms: readonly string[];
   /** For short secrets: searched as an isolated word. */
-  word?: RegExp;
+  pattern?: RegExp;
   /** Name prefixes of the places that must contain it. */
-  kept: readonly string[];
+  stored: readonly string[];
 }
 
 /** For longer secrets a part is searched too, to find truncated output. */
@@ -71,14 +71,14 @@ export function secretList() {
       for (const { name } of all.values()) counts[name] = (counts[name] ?? 0) + 1;
       return counts;
     },
-    note(name: string, value: string, ...kept: readonly string[]): string {
-      all.set(value, { name, forms: formsOf(value), kept });
+    note(name: string, value: string, ...stored: readonly string[]): string {
+      all.set(value, { name, forms: formsOf(value), stored });
       return value;
     },
     /** Adds a short secret, which is searched as an isolated word. */
     noteWord(name: string, value: string): string {
-      const word = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
-      all.set(`${name} ${value}`, { name, forms: [], word, kept: [] });
+      const pattern = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
+      all.set(`${name} ${value}`, { name, forms: [], pattern, stored: [] });
       return value;
     },
     /** Leaked secrets by place, and expected places without their secret. */
@@ -86,9 +86,9 @@ export function secretList() {
       const [leaks, seen] = [new Set<string>(), new Set<string>()];
       for (const { name: place, text } of places) {
         const low = text.toLowerCase();
-        for (const { name, forms, word, kept } of all.values()) {
-          if (!word?.test(low) && !forms.some((form) => low.includes(form))) continue;
-          const right = kept.find((each) => place.startsWith(each));
+        for (const { name, forms, pattern, stored } of all.values()) {
+          if (!pattern?.test(low) && !forms.some((form) => low.includes(form))) continue;
+          const right = stored.find((each) => place.startsWith(each));
           if (right === undefined) leaks.add(`${name} in ${place}`);
           else seen.add(`${name} in ${right}`);
         }
@@ -104,10 +104,10 @@ const COLUMNS = `select table_name as "table", column_name as "column" from info
 type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** The whole database as text: every column of every table, bytes in hexadecimal. */
-export async function databaseText(ask: Asker): Promise<Place[]> {
+export async function databaseText(request: Asker): Promise<Place[]> {
   const places: Place[] = [];
-  for (const { table, column } of await ask(COLUMNS)) {
-    const rows = await ask(`select "${column}"::text as text from "${table}"`);
+  for (const { table, column } of await request(COLUMNS)) {
+    const rows = await request(`select "${column}"::text as text from "${table}"`);
     const text = rows.map((row) => row.text).join('\n');
     places.push({ name: `${table}.${column}`, text });
   }

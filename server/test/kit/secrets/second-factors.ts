@@ -11,7 +11,7 @@ import { assertionJson, codeAt, factorFixture, registrationJson } from '../sca/f
 import { authenticator } from '../wallets/authenticator.ts';
 import type { Exchange, SecretList } from './search.ts';
 
-export interface StrongLife {
+export interface StrongLifecycle {
   app: TestApp;
   as: TestPlatform;
   secrets: SecretList;
@@ -28,34 +28,34 @@ export const hush = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 export const keyed = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** An IP address of the documentation ranges. */
-const place = ({ secrets }: StrongLife) => {
+const place = ({ secrets }: StrongLifecycle) => {
   const [a = 0, ...rest] = randomBytes(7);
   const parts = (Buffer.from(rest).toString('hex').match(/.{4}/g) ?? []).join(':');
   const address = a % 2 ? `2001:db8:7:1:2:${parts}` : `198.51.${100 + (a % 100)}.${100 + (a % 99)}`;
   return secrets.note('an address of an end user', address);
 };
 
-const wrongCode = ({ secrets }: StrongLife) => secrets.note('a wrong code', hush());
+const wrongCode = ({ secrets }: StrongLifecycle) => secrets.note('a wrong code', hush());
 
 /** The sent code, recorded as a secret unless it is the sandbox code. */
-async function sentCode({ as, secrets, ...life }: StrongLife): Promise<string> {
-  const code = await life.sentCode();
+async function sentCode({ as, secrets, ...lifecycle }: StrongLifecycle): Promise<string> {
+  const code = await lifecycle.sentCode();
   return as.environment === 'sandbox' ? code : secrets.noteWord('a code by SMS', code);
 }
 
 type Body = Answer['body'];
 
-function fixtures(life: StrongLife) {
-  const { app, as } = life;
-  const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
+function fixtures(lifecycle: StrongLifecycle) {
+  const { app, as } = lifecycle;
+  const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
     app.call(method, path, body, { as, headers: method === 'POST' ? keyed() : {} });
   return {
-    ask,
+    send: request,
     factors: factorFixture(app, { as }),
     /** Clears failed attempts. */
     forgive: async (id: string) => {
       const eventType = 'RESET_PASSWORD_COMPLETED';
-      ok(await ask('POST', `/sca/record-event?customerId=${id}`, { eventType }), 200);
+      ok(await request('POST', `/sca/record-event?customerId=${id}`, { eventType }), 200);
     },
   };
 }
@@ -66,51 +66,62 @@ type Fixtures = ReturnType<typeof fixtures>;
 const expectWrong = (answer: Answer) => expect([answer.status, answer.body.code]).toEqual(BAD);
 const BAD = [400, 'INVALID_INPUT'];
 
-async function approved(life: StrongLife): Promise<string> {
-  const { app, as } = life;
+async function approved(lifecycle: StrongLifecycle): Promise<string> {
+  const { app, as } = lifecycle;
   const { id } = await european(app, { as }, { currencies: ['EUR'] });
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
   ok(await sendCode(app, id, 'phone', { as }), 204);
-  const right = await sentCode(life);
-  expect((await confirmCode(app, id, 'phone', wrongCode(life), { as })).status).toBe(400);
+  const right = await sentCode(lifecycle);
+  expect((await confirmCode(app, id, 'phone', wrongCode(lifecycle), { as })).status).toBe(400);
   ok(await confirmCode(app, id, 'phone', right, { as }), 200);
-  life.wait();
+  lifecycle.wait();
   return id;
 }
 
-async function logInBySms(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
+async function logInBySms(
+  lifecycle: StrongLifecycle,
+  { send: request }: Fixtures,
+  id: string,
+): Promise<void> {
   const start = { factor: 'SMS_OTP' };
-  const { challengeId } = ok(await ask('POST', `/sca/login/start?customerId=${id}`, start), 200);
-  const code = await sentCode(life);
+  const { challengeId } = ok(
+    await request('POST', `/sca/login/start?customerId=${id}`, start),
+    200,
+  );
+  const code = await sentCode(lifecycle);
   const path = `/sca/login/complete?customerId=${id}`;
-  const proof = { ...start, challengeId, code, endUserIpAddress: place(life) };
-  expectWrong(await ask('POST', path, { ...proof, code: wrongCode(life) }));
-  const elsewhere = life.secrets.note('what is no address', hush());
-  expectWrong(await ask('POST', path, { ...proof, endUserIpAddress: elsewhere }));
-  ok(await ask('POST', path, proof), 200);
-  life.wait();
+  const proof = { ...start, challengeId, code, endUserIpAddress: place(lifecycle) };
+  expectWrong(await request('POST', path, { ...proof, code: wrongCode(lifecycle) }));
+  const elsewhere = lifecycle.secrets.note('what is no address', hush());
+  expectWrong(await request('POST', path, { ...proof, endUserIpAddress: elsewhere }));
+  ok(await request('POST', path, proof), 200);
+  lifecycle.wait();
 }
 
 /** Authenticator app: enrollment, login, and login with a recovery code. */
-async function useApp(life: StrongLife, { ask, factors }: Fixtures, id: string): Promise<void> {
-  const { app, secrets } = life;
+async function useApp(
+  lifecycle: StrongLifecycle,
+  { send: request, factors }: Fixtures,
+  id: string,
+): Promise<void> {
+  const { app, secrets } = lifecycle;
   const { secret, secretBase32Encoded: base32 } = ok(await factors.start(id, 'TOTP'), 200);
   const code = () => secrets.noteWord('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: code() };
   const other = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
-  expectWrong(await ask('POST', confirm, { ...body, secret: other }));
-  expectWrong(await ask('POST', confirm, { ...body, code: wrongCode(life) }));
-  const { recoveryCodes } = ok(await ask('POST', confirm, body), 200);
+  expectWrong(await request('POST', confirm, { ...body, secret: other }));
+  expectWrong(await request('POST', confirm, { ...body, code: wrongCode(lifecycle) }));
+  const { recoveryCodes } = ok(await request('POST', confirm, body), 200);
   for (const each of recoveryCodes) {
     secrets.note('a recovery code', each);
     secrets.note('a recovery code', each.replaceAll('-', ''));
   }
-  life.wait();
+  lifecycle.wait();
   const logIn = (typed: string) =>
-    ask('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'TOTP', code: typed, endUserIpAddress: place(life) },
+    request('POST', `/sca/login/complete?customerId=${id}`, {
+      ...{ factor: 'TOTP', code: typed, endUserIpAddress: place(lifecycle) },
     });
   expectWrong(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
   ok(await logIn(code()), 200);
@@ -119,65 +130,79 @@ async function useApp(life: StrongLife, { ask, factors }: Fixtures, id: string):
 }
 
 /** Passkey: enrollment after one for another challenge, and login. */
-async function usePasskey(life: StrongLife, { ask, factors }: Fixtures, id: string) {
+async function usePasskey(
+  lifecycle: StrongLifecycle,
+  { send: request, factors }: Fixtures,
+  id: string,
+) {
   const { options, allowedOrigins } = ok(await factors.start(id, 'PASSKEY'), 200);
   const [origin] = allowedOrigins as [string];
   const device = authenticator({ site: options.rp.id, at: origin });
   const confirm = (challenge: string) =>
-    ask('POST', `/sca/factors/confirm?customerId=${id}`, {
+    request('POST', `/sca/factors/confirm?customerId=${id}`, {
       ...{ type: 'PASSKEY', origin, credential: registrationJson(device, challenge) },
     });
   const another = () => randomBytes(32).toString('base64url');
   expectWrong(await confirm(another()));
   const { factor } = ok(await confirm(options.challenge), 200);
   // A pending quote contains it, and stored replies of quotes are erased with the customer.
-  life.secrets.note('the id of a passkey', device.credentialId, 'idempotency.reply');
-  const asked = ok(
-    await ask('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
+  lifecycle.secrets.note('the id of a passkey', device.credentialId, 'idempotency.reply');
+  const requested = ok(
+    await request('POST', `/sca/login/start?customerId=${id}`, { factor: 'PASSKEY' }),
     200,
   );
   const logIn = (challenge: string) =>
-    ask('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'PASSKEY', origin, endUserIpAddress: place(life) },
+    request('POST', `/sca/login/complete?customerId=${id}`, {
+      ...{ factor: 'PASSKEY', origin, endUserIpAddress: place(lifecycle) },
       passkeyAssertion: assertionJson(device, challenge),
     });
   expectWrong(await logIn(another()));
-  ok(await logIn(asked.passkeyOptions.challenge), 200);
+  ok(await logIn(requested.passkeyOptions.challenge), 200);
   return { device, origin, credentialId: factor.credentialId as string };
 }
 
 type Passkey = Awaited<ReturnType<typeof usePasskey>>;
 
-async function funded({ app, as }: StrongLife, id: string): Promise<string> {
+async function funded({ app, as }: StrongLifecycle, id: string): Promise<string> {
   const { id: accountId } = await internalAccount(app, id, 'EUR', { as });
   const deposit = { accountId, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   return accountId;
 }
 
-async function payee({ ask }: Fixtures, customerId: string): Promise<string> {
+async function payee({ send: request }: Fixtures, customerId: string): Promise<string> {
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = {
     ...{ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013000' },
     beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
   };
   const body = { customerId, currency: 'EUR', accountInfo };
-  return ok(await ask('POST', '/customers/external-accounts', body), 201).id;
+  return ok(await request('POST', '/customers/external-accounts', body), 201).id;
 }
 
 /** A payout that requires authorization. */
-async function waiting({ ask }: Fixtures, from: string, to: string, factor: string): Promise<Body> {
+async function waiting(
+  { send: request }: Fixtures,
+  from: string,
+  to: string,
+  factor: string,
+): Promise<Body> {
   const body = quoteBody(from, to, 100_00, { scaFactor: factor });
-  const { id } = ok(await ask('POST', '/quotes', body), 201);
-  return ok(await ask('POST', `/quotes/${id}/execute`, { scaFactor: factor }), 200);
+  const { id } = ok(await request('POST', '/quotes', body), 201);
+  return ok(await request('POST', `/quotes/${id}/execute`, { scaFactor: factor }), 200);
 }
 
-async function pay(life: StrongLife, fixture: Fixtures, id: string, { device, origin }: Passkey) {
-  const from = await funded(life, id);
+async function pay(
+  lifecycle: StrongLifecycle,
+  fixture: Fixtures,
+  id: string,
+  { device, origin }: Passkey,
+) {
+  const from = await funded(lifecycle, id);
   const to = await payee(fixture, id);
   const answer = (quote: Body, proof: object) =>
-    fixture.ask('POST', `/quotes/${quote.id}/authorize`, {
-      endUserIpAddress: place(life),
+    fixture.send('POST', `/quotes/${quote.id}/authorize`, {
+      endUserIpAddress: place(lifecycle),
       ...proof,
     });
 
@@ -188,29 +213,35 @@ async function pay(life: StrongLife, fixture: Fixtures, id: string, { device, or
   ok(await answer(signed, proof(challenge)), 200);
 
   const texted = await waiting(fixture, from, to, 'SMS_OTP');
-  await life.look();
-  await sentCode(life);
-  expectWrong(await answer(texted, { code: wrongCode(life) }));
-  life.wait();
-  ok(await fixture.ask('POST', `/quotes/${texted.id}/authorize/resend`), 204);
-  ok(await answer(texted, { code: await sentCode(life) }), 200);
-  life.wait();
+  await lifecycle.look();
+  await sentCode(lifecycle);
+  expectWrong(await answer(texted, { code: wrongCode(lifecycle) }));
+  lifecycle.wait();
+  ok(await fixture.send('POST', `/quotes/${texted.id}/authorize/resend`), 204);
+  ok(await answer(texted, { code: await sentCode(lifecycle) }), 200);
+  lifecycle.wait();
 
   const trust = `/customers/external-accounts/${to}/trust`;
-  const { scaChallenge } = ok(await fixture.ask('POST', trust), 200);
-  const right = { challengeId: scaChallenge.id, code: await sentCode(life) };
-  expectWrong(await fixture.ask('POST', `${trust}/confirm`, { ...right, code: wrongCode(life) }));
-  ok(await fixture.ask('POST', `${trust}/confirm`, right), 200);
+  const { scaChallenge } = ok(await fixture.send('POST', trust), 200);
+  const right = { challengeId: scaChallenge.id, code: await sentCode(lifecycle) };
+  expectWrong(
+    await fixture.send('POST', `${trust}/confirm`, { ...right, code: wrongCode(lifecycle) }),
+  );
+  ok(await fixture.send('POST', `${trust}/confirm`, right), 200);
 }
 
 /** Reset of a lost factor, through the hosted page if liveness is connected. */
-async function loseApp(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
-  const { app, secrets, exchanges } = life;
+async function loseApp(
+  lifecycle: StrongLifecycle,
+  { send: request }: Fixtures,
+  id: string,
+): Promise<void> {
+  const { app, secrets, exchanges } = lifecycle;
   const reset = `/sca/factors/reset`;
   const whose = `?customerId=${id}`;
-  const start = ok(await ask('POST', `${reset}${whose}`, { factor: 'TOTP' }), 201);
+  const start = ok(await request('POST', `${reset}${whose}`, { factor: 'TOTP' }), 201);
   const { resetId, verificationLink } = start;
-  await life.look();
+  await lifecycle.look();
   if (verificationLink === undefined) return;
   const open = async (method: 'GET' | 'POST', path: string) => {
     const { statusCode: status, body } = await app.server.inject({ method, url: `/reset/${path}` });
@@ -222,20 +253,24 @@ async function loseApp(life: StrongLife, { ask }: Fixtures, id: string): Promise
   expect([await open('GET', wrong), await open('POST', wrong)]).toEqual([404, 404]);
   expect([await open('GET', `${secret}/more`), await open('GET', secret)]).toEqual([404, 200]);
   expect([await open('POST', secret), await open('POST', secret)]).toEqual([200, 404]);
-  ok(await ask('POST', `${reset}/${resetId}/complete${whose}`, {}), 204);
+  ok(await request('POST', `${reset}/${resetId}/complete${whose}`, {}), 204);
   for (const each of [secret, wrong]) {
-    expect((await ask('GET', `${reset}/${each}${whose}`)).status).toBe(404);
-    expect((await ask('POST', `${reset}/${each}/complete${whose}`)).status).toBe(404);
+    expect((await request('GET', `${reset}/${each}${whose}`)).status).toBe(404);
+    expect((await request('POST', `${reset}/${each}/complete${whose}`)).status).toBe(404);
   }
 }
 
 /** Proofs in unexpected places; rejections must not repeat them. */
-async function sayTooMuch(life: StrongLife, { ask }: Fixtures, id: string): Promise<void> {
-  const secret = (bytes?: number) => life.secrets.note('a misplaced proof', hush(bytes));
+async function exceedRequests(
+  lifecycle: StrongLifecycle,
+  { send: request }: Fixtures,
+  id: string,
+): Promise<void> {
+  const secret = (bytes?: number) => lifecycle.secrets.note('a misplaced proof', hush(bytes));
   const login = `/sca/login/complete?customerId=${id}`;
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const blob = { id: secret(), response: { clientDataJSON: secret(), [secret()]: secret() } };
-  const ip = { endUserIpAddress: place(life) };
+  const ip = { endUserIpAddress: place(lifecycle) };
   const wrong: [string, object][] = [
     [login, { factor: secret(), code: secret(), ...ip }],
     [login, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],
@@ -251,26 +286,26 @@ async function sayTooMuch(life: StrongLife, { ask }: Fixtures, id: string): Prom
     [`/sca/factors/reset/${secret()}/complete?customerId=${id}`, { mobile: secret() }],
   ];
   for (const [path, body] of wrong) {
-    const { status } = await ask('POST', path, body);
+    const { status } = await request('POST', path, body);
     expect([path, body, status >= 400 && status < 500]).toEqual([path, body, true]);
   }
 }
 
 /** The complete scenario, from phone verification to the reset of a factor. */
-export async function liveStrongly(life: StrongLife): Promise<void> {
-  const fixture = fixtures(life);
-  const id = await approved(life);
-  await logInBySms(life, fixture, id);
-  await useApp(life, fixture, id);
-  const passkey = await usePasskey(life, fixture, id);
+export async function liveStrongly(lifecycle: StrongLifecycle): Promise<void> {
+  const fixture = fixtures(lifecycle);
+  const id = await approved(lifecycle);
+  await logInBySms(lifecycle, fixture, id);
+  await useApp(lifecycle, fixture, id);
+  const passkey = await usePasskey(lifecycle, fixture, id);
   await fixture.forgive(id);
-  await sayTooMuch(life, fixture, id);
+  await exceedRequests(lifecycle, fixture, id);
   await fixture.forgive(id);
-  await logInBySms(life, fixture, id);
-  await pay(life, fixture, id, passkey);
+  await logInBySms(lifecycle, fixture, id);
+  await pay(lifecycle, fixture, id, passkey);
   const started = ok(await fixture.factors.start(id, 'TOTP'), 200);
   expect(started.secret).toMatch(/^[0-9a-f]{40}$/);
-  await loseApp(life, fixture, id);
+  await loseApp(lifecycle, fixture, id);
   const path = `/sca/factors/${passkey.credentialId}?customerId=${id}`;
-  ok(await fixture.ask('DELETE', path), 204);
+  ok(await fixture.send('DELETE', path), 204);
 }

@@ -68,7 +68,7 @@ export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: Secre
   return { app: { ...app, call }, exchanges };
 }
 
-export interface Life {
+export interface Lifecycle {
   app: TestApp;
   as: TestPlatform;
   secrets: SecretList;
@@ -80,7 +80,7 @@ export interface Life {
   wait(): void;
 }
 
-export interface Lived extends Life {
+export interface Completed extends Lifecycle {
   fixture: WalletFixture;
   accountId: string;
   customerId: string;
@@ -91,14 +91,14 @@ export interface Lived extends Life {
 
 const words = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 
-function draw({ secrets }: Life): Keys {
+function draw({ secrets }: Lifecycle): Keys {
   const keys = drawKeys();
   secrets.note('a private key of a client', keys.privateKey);
   return keys;
 }
 
 /** A session reply with its signing key. */
-function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): ClientSession {
+function sessionOf({ secrets }: Lifecycle, session: Answer['body'], keys: Keys): ClientSession {
   const sealed = session.encryptedSessionSigningKey;
   if (sealed === undefined) return { session, ...keys };
   const own = openSessionKey(sealed, keys.privateKey);
@@ -106,7 +106,7 @@ function sessionOf({ secrets }: Life, session: Answer['body'], keys: Keys): Clie
   return { session, ...own };
 }
 
-const newContact = ({ secrets }: Life) => {
+const newContact = ({ secrets }: Lifecycle) => {
   const email = secrets.note(
     'an e-mail address',
     `${words(6)}@example.com`.toLowerCase(),
@@ -120,102 +120,110 @@ const newContact = ({ secrets }: Life) => {
 const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** Invalid codes, then the valid one, first with an invalid signature. */
-async function signIn(life: Life, fixture: WalletFixture, credential: Answer['body']) {
-  const { secrets, app } = life;
+async function signIn(lifecycle: Lifecycle, fixture: WalletFixture, credential: Answer['body']) {
+  const { secrets, app } = lifecycle;
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
   const bundle = await fixture.otpBundle(credential.id);
-  const code = await life.codeOf(credential.type);
+  const code = await lifecycle.codeOf(credential.type);
   const wrong = secrets.note('a wrong code', words());
-  const refused = await show(credential, bundle, { code: wrong });
-  expect(refused.answer.status).toBe(401);
+  const rejected = await show(credential, bundle, { code: wrong });
+  expect(rejected.answer.status).toBe(401);
   for (const text of [
     `not JSON, ${secrets.note('a code in a text', words())}`,
     JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', words()) }),
   ]) {
     expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
-  const keys = draw(life);
+  const keys = draw(lifecycle);
   const { sealed, answer } = await show(credential, bundle, { code, keys });
-  const asked = ok(answer, 202);
-  const unknown = await signedHeaders(asked, draw(life));
+  const requested = ok(answer, 202);
+  const unknown = await signedHeaders(requested, draw(lifecycle));
   expect((await send(credential, sealed, unknown)).status).toBe(401);
-  const headers = { ...(await signedHeaders(asked, keys)), ...repeated() };
-  const opened = sessionOf(life, ok(await send(credential, sealed, headers), 200), keys);
+  const headers = { ...(await signedHeaders(requested, keys)), ...repeated() };
+  const opened = sessionOf(lifecycle, ok(await send(credential, sealed, headers), 200), keys);
   expect((await send(credential, sealed, headers)).status).toBe(401);
   return opened;
 }
 
 /** Refreshes a session with a generated key. */
-async function refresh(life: Lived): Promise<ClientSession> {
-  const keys = draw(life);
-  const path = `/auth/sessions/${life.session.session.id}/refresh`;
+async function refresh(lifecycle: Completed): Promise<ClientSession> {
+  const keys = draw(lifecycle);
+  const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
-  const { second } = await life.fixture.signedRetry('POST', path, body, life.session, {
+  const { second } = await lifecycle.fixture.signedRetry('POST', path, body, lifecycle.session, {
     headers: repeated(),
   });
-  return sessionOf(life, ok(second, 201), keys);
+  return sessionOf(lifecycle, ok(second, 201), keys);
 }
 
 /** The same with a reply that is stored until the client retries. */
-export async function refreshLate(life: Lived, meanwhile: () => Promise<void>): Promise<void> {
-  const keys = draw(life);
-  const path = `/auth/sessions/${life.session.session.id}/refresh`;
+export async function refreshLate(
+  lifecycle: Completed,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  const keys = draw(lifecycle);
+  const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
   const body = { clientPublicKey: keys.uncompressedKey };
-  const asked = ok(await life.fixture.call('POST', path, body), 202);
-  const headers = await signedHeaders(asked, life.session);
-  expect(ok(await life.fixture.call('POST', path, body, headers), 200).status).toBe('PROCESSING');
+  const requested = ok(await lifecycle.fixture.call('POST', path, body), 202);
+  const headers = await signedHeaders(requested, lifecycle.session);
+  expect(ok(await lifecycle.fixture.call('POST', path, body, headers), 200).status).toBe(
+    'PROCESSING',
+  );
   await meanwhile();
-  sessionOf(life, ok(await life.fixture.call('POST', path, body, headers), 201), keys);
+  sessionOf(lifecycle, ok(await lifecycle.fixture.call('POST', path, body, headers), 201), keys);
 }
 
-async function proveByText(life: Lived): Promise<void> {
-  const body = { type: 'SMS_OTP', accountId: life.accountId };
-  const sms = ok(await life.fixture.signed('POST', '/auth/credentials', body, life.session), 201);
-  await life.codeOf('SMS_OTP');
-  life.wait();
-  await signIn(life, life.fixture, sms);
+async function proveByText(lifecycle: Completed): Promise<void> {
+  const body = { type: 'SMS_OTP', accountId: lifecycle.accountId };
+  const sms = ok(
+    await lifecycle.fixture.signed('POST', '/auth/credentials', body, lifecycle.session),
+    201,
+  );
+  await lifecycle.codeOf('SMS_OTP');
+  lifecycle.wait();
+  await signIn(lifecycle, lifecycle.fixture, sms);
 }
 
-async function proveByPasskey(life: Lived) {
-  const { fixture, accountId, session } = life;
+async function proveByPasskey(lifecycle: Completed) {
+  const { fixture, accountId, session } = lifecycle;
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
   const body = passkeyRegistration(accountId, device, { challenge: words() });
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const holder = { accountId, session, device, id: added.id };
-  const keys = draw(life);
-  const asked = await challengeOf(holder, keys.uncompressedKey);
-  const elsewhere = device.get(asked.challenge, { origin: 'https://elsewhere.example.com' });
-  expect((await verifyWith(holder, asked.requestId, elsewhere)).status).toBe(401);
+  const keys = draw(lifecycle);
+  const requested = await challengeOf(holder, keys.uncompressedKey);
+  const elsewhere = device.get(requested.challenge, { origin: 'https://elsewhere.example.com' });
+  expect((await verifyWith(holder, requested.requestId, elsewhere)).status).toBe(401);
   const next = await challengeOf(holder, keys.uncompressedKey);
   const proof = device.get(next.challenge);
   const opened = ok(await verifyWith(holder, next.requestId, proof), 200);
   expect((await verifyWith(holder, next.requestId, proof)).status).toBe(401);
-  return sessionOf(life, opened, keys);
+  return sessionOf(lifecycle, opened, keys);
 }
 
-async function proveByIdentity(life: Lived): Promise<void> {
-  const { fixture, accountId, session } = life;
+async function proveByIdentity(lifecycle: Completed): Promise<void> {
+  const { fixture, accountId, session } = lifecycle;
   const claims = { aud: 'shop', sub: words(6) };
-  const body = { type: 'OAUTH', accountId, oidcToken: await life.tokenOf(claims) };
+  const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
-  const keys = draw(life);
+  const keys = draw(lifecycle);
   const proof = async (nonce: string) => ({
     type: 'OAUTH',
-    oidcToken: await life.tokenOf({ ...claims, nonce }),
+    oidcToken: await lifecycle.tokenOf({ ...claims, nonce }),
     clientPublicKey: keys.uncompressedKey,
   });
   const path = `/auth/credentials/${added.id}/verify`;
   expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
   const good = await proof(nonceOf(keys.uncompressedKey));
-  sessionOf(life, ok(await fixture.call('POST', path, good, repeated()), 200), keys);
+  sessionOf(lifecycle, ok(await fixture.call('POST', path, good, repeated()), 200), keys);
   expect((await fixture.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
 }
 
 /** Export of the recovery phrase, which must not be stored. */
-async function takeOut(life: Lived): Promise<void> {
-  const { fixture, accountId, session, secrets } = life;
-  const keys = draw(life);
+async function takeOut(lifecycle: Completed): Promise<void> {
+  const { fixture, accountId, session, secrets } = lifecycle;
+  const keys = draw(lifecycle);
   const path = `/internal-accounts/${accountId}/export`;
   const body = { clientPublicKey: keys.uncompressedKey };
   const { second } = await fixture.signedRetry('POST', path, body, session, {
@@ -236,7 +244,14 @@ async function takeOut(life: Lived): Promise<void> {
 }
 
 /** Secrets in unexpected fields; rejections must not repeat them. */
-async function sayTooMuch({ fixture, accountId, email, session, secrets, ...life }: Lived) {
+async function exceedRequests({
+  fixture,
+  accountId,
+  email,
+  session,
+  secrets,
+  ...lifecycle
+}: Completed) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
   const key = secrets.note('a private key for a public one', drawKeys().privateKey);
   const verify = `/auth/credentials/${email.id}/verify`;
@@ -260,38 +275,40 @@ async function sayTooMuch({ fixture, accountId, email, session, secrets, ...life
     const path = `/auth/sessions/${session.session.id}`;
     expect((await fixture.call('DELETE', path, undefined, headers)).status).toBe(401);
   }
-  const basic = { clientId: life.as.clientId, clientSecret: secret() };
-  expect((await life.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
+  const basic = { clientId: lifecycle.as.clientId, clientSecret: secret() };
+  expect((await lifecycle.app.call('GET', '/config', undefined, { as: basic })).status).toBe(401);
 }
 
 /** Signed changes of the account and of the owner's contact. */
-async function change(life: Lived): Promise<void> {
-  const { fixture, accountId, customerId, session } = life;
+async function change(lifecycle: Completed): Promise<void> {
+  const { fixture, accountId, customerId, session } = lifecycle;
   const hide = { privateEnabled: true };
   ok(await fixture.signed('PATCH', `/internal-accounts/${accountId}`, hide, session), 200);
-  const { email } = newContact(life);
+  const { email } = newContact(lifecycle);
   const body = { customerType: 'INDIVIDUAL', email };
   ok(await fixture.signed('PATCH', `/customers/${customerId}`, body, session), 200);
 }
 
 /** A customer with a wallet, its first credential and a session. */
-export async function beginLife(life: Life): Promise<Lived> {
-  const fixture = walletFixture(life.app, { as: life.as });
-  const { accountId, customer, credential } = await fixture.customerWithWallet(newContact(life));
-  const session = await signIn(life, fixture, credential);
-  return { ...life, fixture, accountId, customerId: customer.id, email: credential, session };
+export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
+  const fixture = walletFixture(lifecycle.app, { as: lifecycle.as });
+  const { accountId, customer, credential } = await fixture.customerWithWallet(
+    newContact(lifecycle),
+  );
+  const session = await signIn(lifecycle, fixture, credential);
+  return { ...lifecycle, fixture, accountId, customerId: customer.id, email: credential, session };
 }
 
 /** The complete scenario; the wallet has four credentials at the end. */
-export async function goOn(begun: Lived): Promise<Lived> {
-  const life = { ...begun, session: await refresh(begun) };
-  await proveByText(life);
-  const session = await proveByPasskey(life);
-  await proveByIdentity(life);
-  await sayTooMuch(life);
-  await change(life);
-  await takeOut({ ...life, session });
+export async function goOn(begun: Completed): Promise<Completed> {
+  const lifecycle = { ...begun, session: await refresh(begun) };
+  await proveByText(lifecycle);
+  const session = await proveByPasskey(lifecycle);
+  await proveByIdentity(lifecycle);
+  await exceedRequests(lifecycle);
+  await change(lifecycle);
+  await takeOut({ ...lifecycle, session });
   const path = `/auth/sessions/${begun.session.session.id}`;
-  ok(await life.fixture.signed('DELETE', path, undefined, session), 204);
-  return { ...life, session };
+  ok(await lifecycle.fixture.signed('DELETE', path, undefined, session), 204);
+  return { ...lifecycle, session };
 }

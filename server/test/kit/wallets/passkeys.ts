@@ -74,8 +74,8 @@ export function passkeyFixture(fixture: WalletFixture) {
 
   /** Requests a challenge and answers it; `ceremony` sets deviations of the authenticator. */
   async function prove(of: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
-    const asked = await challengeOf(of);
-    return verifyWith(of, asked.requestId, of.device.get(asked.challenge, ceremony));
+    const requested = await challengeOf(of);
+    return verifyWith(of, requested.requestId, of.device.get(requested.challenge, ceremony));
   }
 
   return { owner, add, holder, pathOf, challengeOf, verifyWith, prove };

@@ -102,19 +102,19 @@ export async function signedTestOperation(
     ...steps,
   });
 
-  async function call(given: CallInput = {}) {
-    const { body = { accountId }, headers = {}, of = thing } = given;
+  async function call(input: CallInput = {}) {
+    const { body = { accountId }, headers = {}, of = thing } = input;
     const caller = {
-      platformId: (given.as ?? as).id,
-      environment: (given.as ?? as).environment,
+      platformId: (input.as ?? as).id,
+      environment: (input.as ?? as).environment,
       tokenId: null,
       permissions: [],
     };
     const request = { params: { id: of }, query: {}, headers, body, rawBody: JSON.stringify(body) };
     const toBody = ({ code, message }: Fault) => ({ code, reason: message });
     try {
-      const runtime = given.through ?? app.runtime;
-      return await perform(runtime, caller, given.with ?? bound, request, toBody);
+      const runtime = input.through ?? app.runtime;
+      return await perform(runtime, caller, input.with ?? bound, request, toBody);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       return { status: error.status, body: toBody(error) };
@@ -154,10 +154,10 @@ export async function signedTestOperation(
   }
 
   /** Sends the first request; returns the challenge. */
-  const ask = async (
-    given: CallInput = {},
+  const send = async (
+    input: CallInput = {},
   ): Promise<{ payloadToSign: string; requestId: string }> =>
-    ok({ headers: {}, ...(await call(given)) } as never, 202);
+    ok({ headers: {}, ...(await call(input)) } as never, 202);
 
   return {
     as,
@@ -167,10 +167,10 @@ export async function signedTestOperation(
     operation: bound,
     call,
     session,
-    ask,
+    ask: send,
     /** Sends the first request; returns the headers of the signed retry. */
-    async signed(keys: Keys, given: CallInput = {}): Promise<Record<string, string>> {
-      return signedHeaders(await ask(given), keys);
+    async signed(keys: Keys, input: CallInput = {}): Promise<Record<string, string>> {
+      return signedHeaders(await send(input), keys);
     },
     /** Number of effects. */
     async marks(): Promise<number> {

@@ -44,7 +44,7 @@ export async function codeFixture(): Promise<CodeFixture> {
     close: app.close,
     wallets: walletFixture(app),
     agents: agentFixture(app),
-    call: (...asked) => app.call(...asked),
+    call: (...requested) => app.call(...requested),
     post: (path, body = {}, options = {}) => app.call('POST', path, body, options),
     operator: commandOn(app),
   };

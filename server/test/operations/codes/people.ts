@@ -205,7 +205,7 @@ const STRONG: readonly Provocation[] = [
   provocation('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
     const { id } = await provenCustomer(app);
     const login = loginFixture(app);
-    for (let tries = 0; tries < 5; tries++) await login.fail(id);
+    for (let attempts = 0; attempts < 5; attempts++) await login.fail(id);
     return login.fail(id);
   }),
 ];

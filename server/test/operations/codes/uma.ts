@@ -25,17 +25,17 @@ async function pay(fixture: CodeFixture, receiver: string) {
   });
 }
 
-const scripted = UMA_SCRIPTS.flatMap(({ name, refusal }): Provocation[] => {
-  if (!refusal || name.startsWith('$error.payment.')) return [];
+const scripted = UMA_SCRIPTS.flatMap(({ name, rejectedAt: rejection }): Provocation[] => {
+  if (!rejection || name.startsWith('$error.payment.')) return [];
   const address = `${name}@${HOST}`;
-  return 'lookup' in refusal
+  return 'lookup' in rejection
     ? [
-        provocation(refusal.lookup, `Look up \`${address}\``, (fixture) =>
+        provocation(rejection.lookup, `Look up \`${address}\``, (fixture) =>
           discover(fixture, address),
         ),
       ]
     : [
-        provocation(refusal.payRequest, `Quote a payment to \`${address}\``, (fixture) =>
+        provocation(rejection.payRequest, `Quote a payment to \`${address}\``, (fixture) =>
           pay(fixture, address),
         ),
       ];

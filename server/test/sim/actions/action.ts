@@ -19,7 +19,7 @@ export interface Action {
 }
 
 /** The error code of a rejected request, which must be one of `codes`. */
-export function refusal(answer: Answer, codes: readonly string[]): string | undefined {
+export function rejection(answer: Answer, codes: readonly string[]): string | undefined {
   if (answer.status < 400) return undefined;
   const { code } = answer.body as { code: string };
   if (!codes.includes(code)) {
@@ -30,7 +30,7 @@ export function refusal(answer: Answer, codes: readonly string[]): string | unde
 
 /** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
 export function judge(answer: Answer, codes: readonly string[], what: string): string | undefined {
-  const code = refusal(answer, codes);
+  const code = rejection(answer, codes);
   if (codes.length && !code) throw broken(`${what}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }

@@ -79,8 +79,8 @@ export interface CardInput {
 const isCredit = (kind: string) => kind.includes('CREDIT');
 
 /** `approved`, or the decline reason. */
-export function decisionOn(sim: Sim, card: Noted, asked: CardInput): string {
-  const { kind, amount, currency, descriptor } = asked;
+export function decisionOn(sim: Sim, card: Noted, requested: CardInput): string {
+  const { kind, amount, currency, descriptor } = requested;
   const advice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
   if (card.state === 'FROZEN' && !advice) return 'CARD_PAUSED';
@@ -167,8 +167,8 @@ export function checkNotice(sim: Sim, was: Noted, now: Noted, news: NoticeInput)
   const loses = closed && news.kind === 'CLEARING';
   const pulls = debitsOf(before);
   // An adjustment that cannot be held is debited at the clearing.
-  const asks = pays || news.kind === 'CLEARING';
-  if (need > 0n && !closed && asks) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
+  const requests = pays || news.kind === 'CLEARING';
+  if (need > 0n && !closed && requests) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
   const due = { pulls: pulls.join(), writtenOff: before.writtenOff + (loses ? need : 0n) };
   const is = { pulls: debitsOf(after).join(), writtenOff: after.writtenOff };
   if (due.pulls !== is.pulls || due.writtenOff !== is.writtenOff) {
@@ -178,7 +178,7 @@ export function checkNotice(sim: Sim, was: Noted, now: Noted, news: NoticeInput)
     ];
     throw broken(`${now.id}, after ${news.kind} ${news.amount}: debits ${a}, not ${b}`);
   }
-  const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && asks && !pays);
+  const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && requests && !pays);
   if ((now.status === 'EXCEPTION') !== excepts) {
     throw broken(`${now.id}, after ${news.kind} ${news.amount}, is ${now.status}`);
   }

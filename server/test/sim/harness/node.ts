@@ -52,12 +52,12 @@ function watcher(problems: string[]) {
 /** Database functions, which fail in a dead process. */
 function guard(app: App, isDead: () => boolean): void {
   // Functions are replaced by name, whatever their parameters.
-  const db = app.runtime.db as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>;
+  const db = app.runtime.db as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);
-    db[name] = async (...given) => {
+    db[name] = async (...input) => {
       if (isDead()) throw lost();
-      const answer = await open(...given);
+      const answer = await open(...input);
       if (isDead()) throw lost();
       return answer;
     };
@@ -74,7 +74,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const lines: string[] = [];
   let dead = false;
   let trap: Trap | undefined;
-  let gate: Latch | undefined;
+  let freeze: Latch | undefined;
   // An entry with a count repeats an earlier one, possibly from before the connections were cut.
   const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) lines.push(line);
@@ -86,8 +86,8 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
 
   async function commit(set: ChangeSet): Promise<Outcome> {
     if (dead) throw lost();
-    const [at, waiting] = [trap, gate];
-    trap = gate = undefined;
+    const [at, waiting] = [trap, freeze];
+    trap = freeze = undefined;
     waiting?.catch();
     await waiting?.open;
     if (at === 'before') dead = true;
@@ -113,7 +113,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
         letGo = resolve;
       });
       const caught = new Promise<void>((resolve) => {
-        gate = { catch: resolve, open };
+        freeze = { catch: resolve, open };
       });
       return { caught, letGo };
     },

@@ -39,7 +39,7 @@ const VERBS = [
 interface Ran {
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what is read is checked.
   json?: any;
-  refused?: string;
+  rejected?: string;
 }
 
 /** Operator calls must not trigger a trap at the next commit. */
@@ -48,9 +48,9 @@ function disarm({ nodes }: Sim): void {
 }
 
 /** Runs `railhead NOUN VERB WORDS`. */
-export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
+export async function operator(sim: Sim, ...argv: string[]): Promise<Ran> {
   disarm(sim);
-  const [noun, name, ...rest] = words;
+  const [noun, name, ...rest] = argv;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
   const { args } = parse(verb.flags, verb.bare, rest);
@@ -72,18 +72,18 @@ export async function operator(sim: Sim, ...words: string[]): Promise<Ran> {
   } catch (error) {
     const plain = error instanceof Error && ['Error', 'NotFound', 'Fault'].includes(error.name);
     if (!plain || isUsageError(error)) throw error;
-    return { refused: error.message };
+    return { rejected: error.message };
   }
 }
 
 /** Checks that a verb ran as predicted. Returns the rejection, or undefined. */
 export function outcome(
-  { json, refused }: Ran,
+  { json, rejected }: Ran,
   allowed: boolean,
   what: string,
 ): string | undefined {
-  if (allowed === (refused === undefined)) return refused;
-  throw broken(`${what}: ${refused ?? JSON.stringify(json)}, expected the opposite`);
+  if (allowed === (rejected === undefined)) return rejected;
+  throw broken(`${what}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
 }
 
 /** Work on behalf of a platform that has no verb. */

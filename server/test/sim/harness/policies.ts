@@ -64,7 +64,7 @@ interface Act {
   currency: string;
 }
 
-type Verdict = 'refused' | 'waits' | 'at once';
+type Verdict = 'rejected' | 'waits' | 'at once';
 
 const over = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
@@ -84,13 +84,13 @@ export function isBarred(sim: Sim, agent: Agent, permission: string): boolean {
 /** The predicted decision; undefined if it cannot be predicted. */
 export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined {
   const { row, policy } = policyOf(sim, agent);
-  if (!row || isBarred(sim, agent, act.permission)) return 'refused';
+  if (!row || isBarred(sim, agent, act.permission)) return 'rejected';
   const { spendingLimits: limits, accountRestrictions, approvalThresholds } = policy;
   const { environment } = agent.owner.platform;
   const amount = converted(environment, act.amount, act.currency, limits.currency);
   if (amount === undefined) return undefined;
   const allowed = accountRestrictions?.allowedAccountIds;
-  if (allowed && !allowed.includes(act.account)) return 'refused';
+  if (allowed && !allowed.includes(act.account)) return 'rejected';
   const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === act.account);
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const isOver =
@@ -98,7 +98,7 @@ export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined
     over(countedOn(sim.model, row, day) + 1n, limits.dailyTransactionLimit) ||
     over(usedIn(sim.model, row, day) + amount, limits.dailyLimit) ||
     over(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
-  if (isOver) return 'refused';
+  if (isOver) return 'rejected';
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'waits';
   const to = approvalThresholds?.currency ?? limits.currency;
   const judged = converted(environment, act.amount, act.currency, to) ?? act.amount;

@@ -73,7 +73,7 @@ export interface Purse {
 export interface Wallet {
   sign(message: string): string;
   /** The challenge text, and its expiry. */
-  asked?: { text: string; until: number } | undefined;
+  requested?: { text: string; until: number } | undefined;
 }
 
 export interface Outside {
@@ -118,7 +118,7 @@ export interface Order {
 
 /** A recorded bank statement entry. */
 export interface Entry {
-  words: readonly string[];
+  args: readonly string[];
   amount: bigint;
   currency: string;
   transactionId: string;
@@ -326,9 +326,9 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     { headers, withoutKey = false, callsExternal = false }: RequestOptions = {},
   ) {
     const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
-    for (let tries = 0; tries < 5; tries++) {
+    for (let attempts = 0; attempts < 5; attempts++) {
       const answer = await send(node(), { method, path, body, as, key, headers });
-      if (answer && tries > 0) answer.again = true;
+      if (answer && attempts > 0) answer.again = true;
       if (!answer) {
         await revive();
         continue;

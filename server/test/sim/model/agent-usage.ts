@@ -120,8 +120,8 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   }
   if (transfers.length) return `${state}, and has transfers`;
   if (row.quote_id !== null) return waits ? undefined : state;
-  const asked = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
-  return asked && row.funds === 'NONE' ? undefined : state;
+  const requested = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
+  return requested && row.funds === 'NONE' ? undefined : state;
 }
 
 /** Units for one dollar, in millionths: the rates for usage in the sandbox and in production. */

@@ -42,7 +42,7 @@ export interface CardBook {
   exceptions: Set<string>;
   suspended: Set<string>;
   /** Expected balance of the card settlement account, by currency. */
-  kept: Map<string, bigint>;
+  stored: Map<string, bigint>;
   /** Number of wallet signatures of a payment. */
   signed: Map<string, number>;
 }
@@ -62,7 +62,7 @@ export const emptyCardBook = (): CardBook => ({
   deleted: new Set(),
   exceptions: new Set(),
   suspended: new Set(),
-  kept: new Map(),
+  stored: new Map(),
   signed: new Map(),
 });
 
@@ -154,7 +154,7 @@ function applyNotice(replay: Replay | undefined, row: Noted): void {
 const MONTH_MS = 30 * 24 * 3_600_000;
 
 /** Whether the payment expired: a month after opening without a further message. */
-function isGivenUp(was: Noted, now: Noted): boolean {
+function isAbandoned(was: Noted, now: Noted): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
   const at = Date.parse(now.card_last_event_at ?? '');
   const same = before.settled === after.settled && before.authorized === after.authorized;
@@ -167,7 +167,7 @@ function isGivenUp(was: Noted, now: Noted): boolean {
 function applyChange(book: CardBook, was: Noted, now: Noted): void {
   const replay = book.replays.get(now.id as string);
   if (!replay) return;
-  if (!replay.closed && isGivenUp(was, now))
+  if (!replay.closed && isAbandoned(was, now))
     Object.assign(replay, { closed: true, eventCount: replay.eventCount + 1 });
   if (was.status === now.status) return;
   if (was.status === 'EXCEPTION') {
@@ -219,7 +219,7 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
     if (now?.type !== 'CARD') return;
     const currency = now.sent_currency as string;
     const more = unclearedOf(now) - (was ? unclearedOf(was) : 0n);
-    book.kept.set(currency, (book.kept.get(currency) ?? 0n) + more);
+    book.stored.set(currency, (book.stored.get(currency) ?? 0n) + more);
     book.payments.set(now.id as string, now);
     if (was) applyChange(book, was, now);
   },

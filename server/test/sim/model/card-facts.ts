@@ -143,7 +143,7 @@ export function fundsDue({ pending, closed }: Facts, excepted: boolean): string 
 }
 
 /** A wrong debited amount, compared with what is cleared and still authorized. */
-export function takenProblem(facts: Facts, excepted: boolean): string | undefined {
+export function conflictProblem(facts: Facts, excepted: boolean): string | undefined {
   const {
     direction,
     confirmed,
@@ -158,13 +158,13 @@ export function takenProblem(facts: Facts, excepted: boolean): string | undefine
   const { refunded, recovered } = facts;
   if (refunded > settled) return `refunded ${refunded} of ${settled}`;
   if (direction === 'CREDIT') return undefined;
-  const given = refunded - recovered;
-  if (given > confirmed + pending + stuck - released)
+  const input = refunded - recovered;
+  if (input > confirmed + pending + stuck - released)
     return 'refunded more than its account had paid';
   if (excepted || pending > 0n) return undefined;
-  const kept = confirmed - released + writtenOff;
-  if (kept < settled) return `debited ${kept} for ${settled} cleared`;
-  if (closed && kept !== settled) return `is closed and keeps ${kept - settled}`;
-  if (kept <= authorized || kept <= settled) return undefined;
-  return `debited ${kept} of ${authorized} authorized`;
+  const stored = confirmed - released + writtenOff;
+  if (stored < settled) return `debited ${stored} for ${settled} cleared`;
+  if (closed && stored !== settled) return `is closed and keeps ${stored - settled}`;
+  if (stored <= authorized || stored <= settled) return undefined;
+  return `debited ${stored} of ${authorized} authorized`;
 }

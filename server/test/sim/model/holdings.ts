@@ -7,7 +7,7 @@ export interface Holding {
   credentials: Map<string, Noted>;
   sessions: Map<string, Noted>;
   /** Credentials created without a signature: the first. */
-  given: number;
+  input: number;
   /** Number of completed requests, by operation. */
   done: Map<string, number>;
   /** Number of requests with a valid signature. */
@@ -22,7 +22,7 @@ function holdingIn({ holdings }: Model, id: string): Holding {
   const fresh: Holding = {
     credentials: new Map(),
     sessions: new Map(),
-    given: 0,
+    input: 0,
     done: new Map(),
     accepted: new Map(),
     signed: new Map(),
@@ -40,7 +40,7 @@ const isAccepted = (row: Noted | null) => row?.status === 'PROCESSING' || isDone
 const APPLY: Readonly<Record<string, (of: Holding, note: Note, model: Model) => void>> = {
   credentials(of, { was, now }) {
     if (!now) return;
-    if (!was && of.credentials.size === 0) of.given++;
+    if (!was && of.credentials.size === 0) of.input++;
     of.credentials.set(now.id as string, now);
   },
   wallet_sessions(of, { now }) {
@@ -140,7 +140,7 @@ const activeIn = (rows: Map<string, Noted>) =>
 export function holdingProblem({ holdings, internal }: Model, id: string): string | undefined {
   const of = holdings.get(id);
   if (!of) return undefined;
-  const { credentials, sessions, given, done, accepted, signed } = of;
+  const { credentials, sessions, input, done, accepted, signed } = of;
   const active = activeIn(credentials);
   if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
@@ -148,7 +148,7 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
   const times = (...operations: string[]) =>
     operations.reduce((sum, each) => sum + (done.get(each) ?? 0), 0);
   const effects: [string, number, number][] = [
-    ['credentials added', credentials.size - given, times('createAuthCredential')],
+    ['credentials added', credentials.size - input, times('createAuthCredential')],
     ['credentials removed', credentials.size - active, times('revokeAuthCredential')],
     ['sessions', sessions.size, times('verifyAuthCredential', 'refreshAuthSession')],
   ];

@@ -90,7 +90,7 @@ interface PaymentContext {
   /** Number of challenges of the payment. */
   challenges: number;
   /** Whether a transfer of an agent still waits for a decision. */
-  kept: boolean;
+  stored: boolean;
 }
 
 /** Events before a payment starts, and whether a deposit is outstanding. */
@@ -146,7 +146,7 @@ function outgoingStories(row: Noted, context: PaymentContext): string[][] {
       return [[...begun, ...back, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
-      if (context.kept) return funds === 'NONE' ? [['FAILED']] : [];
+      if (context.stored) return funds === 'NONE' ? [['FAILED']] : [];
       if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
       const done = settled_at ? ['COMPLETED'] : [];
       return [[...begun, ...done, 'FAILED', ...back]];

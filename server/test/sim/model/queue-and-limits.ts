@@ -55,8 +55,8 @@ function limitsOn(model: Model, row: Noted, at: number) {
     .filter(({ until }) => until >= at)
     .flatMap(({ list }) => list)
     .filter(({ currency, to, perDay }) => {
-      const way = currency === row.sent_currency && (to ?? row.received_currency);
-      return way === row.received_currency && perDay !== undefined;
+      const method = currency === row.sent_currency && (to ?? row.received_currency);
+      return method === row.received_currency && perDay !== undefined;
     });
 }
 
@@ -131,8 +131,8 @@ export function isStart(was: Noted | null, now: Noted | null): boolean {
   if (now?.type !== 'OUTGOING' || (was && !WAITING.includes(was.status ?? ''))) return false;
   if (was?.status === 'PENDING_AUTHORIZATION' && now.status === 'FAILED') return false;
   // A rejected action of an agent ends without a start.
-  const kept = now.agent_id !== null && now.quote_id === null && now.status === 'FAILED';
-  return !(kept && now.funds === 'NONE') && !WAITING.includes(now.status ?? '');
+  const stored = now.agent_id !== null && now.quote_id === null && now.status === 'FAILED';
+  return !(stored && now.funds === 'NONE') && !WAITING.includes(now.status ?? '');
 }
 
 /** At most one external account of a customer is the default for UMA. */

@@ -3,11 +3,11 @@
 import { isLate, opens, replayProblem } from '../model/card-book.ts';
 import {
   accountOf,
+  conflictProblem,
   factsOf,
   fundsDue,
   inSuspense,
   statusDue,
-  takenProblem,
   unclearedOf,
 } from '../model/card-facts.ts';
 import type { Model, Noted, Payment } from '../model/model.ts';
@@ -67,8 +67,8 @@ export function cardPaymentTransitionProblem(was: Noted | null, now: Noted): str
   if (!was) return FIRST.includes(to) ? undefined : `begins ${to}`;
   const from = was.status as string;
   if (from !== to && !PAYMENT[from]?.includes(to)) return `went from ${from} to ${to}`;
-  const kept = ['source_account', 'destination_account', 'sent_currency', 'customer_id'];
-  return kept.some((name) => was[name] !== now[name]) ? 'changed its account' : undefined;
+  const stored = ['source_account', 'destination_account', 'sent_currency', 'customer_id'];
+  return stored.some((name) => was[name] !== now[name]) ? 'changed its account' : undefined;
 }
 
 /** A frozen card accepts notices only. */
@@ -97,7 +97,7 @@ export function messageProblem(model: Model, was: Noted | null, now: Noted | nul
     : `${id} was approved, and ${card?.id} is ${card?.state}`;
 }
 
-const shut = (model: Model, row: Noted) =>
+const isFrozen = (model: Model, row: Noted) =>
   !['ACTIVE', 'FROZEN'].includes(model.internal.get(accountOf(row))?.status ?? '');
 
 /** A card payment in a wrong state. */
@@ -118,10 +118,10 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
   }
   if (facts.stuck > 0n && !excepted) return 'has a stuck funding debit and no exception';
   if (excepted && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
-  const taken = takenProblem(facts, excepted);
-  if (taken && !(taken.startsWith('gave') && shut(model, row))) return taken;
-  const shutCard = cards.get(facts.cardId)?.state === 'CLOSED';
-  const bears = shutCard || deleted.has(row.customer_id as string) || replay.resolved > 0;
+  const taken = conflictProblem(facts, excepted);
+  if (taken && !(taken.startsWith('gave') && isFrozen(model, row))) return taken;
+  const freezeCard = cards.get(facts.cardId)?.state === 'CLOSED';
+  const bears = freezeCard || deleted.has(row.customer_id as string) || replay.resolved > 0;
   if (facts.writtenOff > 0n && !bears)
     return `wrote off ${facts.writtenOff} with an open card and no decision`;
   if ((inSuspense(transfers) !== 0n) !== suspended.has(id)) {
@@ -149,8 +149,8 @@ export function cardProblem(model: Model, id: string): string | undefined {
   if (bound.join() !== [...due].sort().join())
     return `is funded by [${bound}], and its row lists [${due}]`;
   const live = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
-  const lone = live.find((key) => !open.some((each) => each.id === key.funding_source_id));
-  if (lone) return `has ${lone.id}, which is ${lone.status} and has no funding source`;
+  const orphan = live.find((key) => !open.some((each) => each.id === key.funding_source_id));
+  if (orphan) return `has ${orphan.id}, which is ${orphan.status} and has no funding source`;
   const active = live.filter(({ status }) => status === 'ACTIVE');
   if (new Set(active.map((key) => key.funding_source_id)).size !== active.length) {
     return 'has two keys for one account';
@@ -170,22 +170,22 @@ export function* placeProblems({ accounts, cardBook }: Model, of: Iterable<strin
 
 /** The card settlement account equals the open card payments. */
 export function* keepingProblems({ accounts, cardBook }: Model) {
-  for (const [currency, kept] of cardBook.kept) {
+  for (const [currency, stored] of cardBook.stored) {
     const id = `system:sandbox:cards:${currency}`;
     const balance = accounts.get(id)?.balance ?? 0n;
-    if (balance !== kept) yield `${id} has ${balance}, and card payments require ${kept}`;
+    if (balance !== stored) yield `${id} has ${balance}, and card payments require ${stored}`;
   }
 }
 
 /** The same, recomputed from all rows. */
-export function* keptAnew({ cardBook }: Model) {
+export function* storedAgain({ cardBook }: Model) {
   const sums = new Map<string, bigint>();
   for (const row of cardBook.payments.values()) {
     const currency = row.sent_currency as string;
     sums.set(currency, (sums.get(currency) ?? 0n) + unclearedOf(row));
   }
-  for (const [currency, kept] of sums) {
-    if (cardBook.kept.get(currency) !== kept)
-      yield `settlement of ${currency} is ${kept} by all rows`;
+  for (const [currency, stored] of sums) {
+    if (cardBook.stored.get(currency) !== stored)
+      yield `settlement of ${currency} is ${stored} by all rows`;
   }
 }

@@ -238,7 +238,7 @@ const STEP_RULES: readonly StepRule[] = [
     const payment = model.payments.get(id);
     if (!payment?.row.status || payment.row.type === 'CARD') return undefined;
     const { length: challenges } = challengesOf(model, payment.row);
-    return eventsProblem(payment, { challenges, kept: isAwaitingApproval(model, payment) });
+    return eventsProblem(payment, { challenges, stored: isAwaitingApproval(model, payment) });
   }),
   {
     name: 'a job belongs to an existing transaction',

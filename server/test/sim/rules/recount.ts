@@ -2,7 +2,7 @@
 // or bypassed, are found here. The cost grows with the database, so it runs at intervals.
 import type pg from 'pg';
 import type { Model } from '../model/model.ts';
-import { keptAnew } from './card-rules.ts';
+import { storedAgain } from './card-rules.ts';
 import { checkAll } from './invariants.ts';
 import type { Delivered } from './rules.ts';
 
@@ -81,13 +81,13 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
 export async function recount(
   client: pg.Client,
   model: Model,
-  heard: Delivered,
+  received: Delivered,
 ): Promise<string[]> {
   const select = async (text: string) => (await client.query<Row>(text)).rows;
-  const problems = checkAll(model, heard);
+  const problems = checkAll(model, received);
   problems.push(...bookProblems(await select(BOOKS), model));
   problems.push(...paymentProblems(await select(STATES), await select(TRANSFERS), model));
-  problems.push(...keptAnew(model));
+  problems.push(...storedAgain(model));
   for (const { transaction_id, step } of await select(LONE)) {
     problems.push(`${transaction_id} ${step} belongs to no transaction`);
   }

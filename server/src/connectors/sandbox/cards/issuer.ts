@@ -25,7 +25,7 @@ const endOf = (text: string): string => text.slice(-3);
 const endOfDescriptor = ({ descriptor }: CardMerchant): string => endOf(descriptor);
 
 /** State of a timeline after `elapsedMs`, and the time until it changes. */
-function standing<State>(timeline: CardTimeline<State>, elapsedMs: number) {
+function stepAt<State>(timeline: CardTimeline<State>, elapsedMs: number) {
   const done = timeline.filter((step) => step.afterMs <= elapsedMs);
   const { state } = done.at(-1) ?? timeline[0];
   const next = timeline[done.length];
@@ -34,7 +34,7 @@ function standing<State>(timeline: CardTimeline<State>, elapsedMs: number) {
 
 function pullAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebitProgress {
   const timeline = FUNDING_DEBIT_OUTCOMES[endOfDescriptor(merchant)] ?? CONFIRMED;
-  const { state, waitMs = 0 } = standing(timeline, elapsedMs);
+  const { state, waitMs = 0 } = stepAt(timeline, elapsedMs);
   return state === 'pending' ? { state, checkAfterMs: waitMs } : { state };
 }
 
@@ -48,7 +48,7 @@ const refsOf = (id: string) => {
 export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
   async function issueAt(order: CardOrder, elapsedMs: number): Promise<IssueProgress> {
     const timeline = ISSUE_OUTCOMES[endOf(order.platformCardId ?? '')] ?? ISSUED;
-    const { state, waitMs } = standing(timeline, elapsedMs);
+    const { state, waitMs } = stepAt(timeline, elapsedMs);
     if (state === 'issued') {
       return { state, card: { ...(await numbers.draw(order)), ...refsOf(order.id) } };
     }

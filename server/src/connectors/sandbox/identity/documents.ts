@@ -19,6 +19,6 @@ export const sandboxDocuments: DocumentCheckPort = {
     const stem = fileName.replace(/\.[^.]*$/, '');
     const code = CODES.find((each) => stem.endsWith(each));
     if (!code) return { state: 'accepted' };
-    return { state: 'refused', code, reason: REASON_BY_ENDING[code] };
+    return { state: 'rejected', code, reason: REASON_BY_ENDING[code] };
   },
 };

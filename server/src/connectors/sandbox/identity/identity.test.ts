@@ -8,7 +8,7 @@ const person = (fullName: string, more: Partial<IdentityCase> = {}): IdentityCas
   ...{ details: { fullName }, owners: [], documents: [], ...more },
 });
 
-const firm = (registrationNumber?: string, more: Partial<IdentityCase> = {}) =>
+const business = (registrationNumber?: string, more: Partial<IdentityCase> = {}) =>
   person('', { type: 'BUSINESS', details: { businessInfo: { registrationNumber } }, ...more });
 
 const owner = (lastName: string) => ({
@@ -54,13 +54,13 @@ describe('sandboxIdentity', () => {
     ['REG-004', 'approved', 'approved'],
     [undefined, 'approved', 'approved'],
   ])('judges the business %s: %s, unasked %s', async (number, state, unasked) => {
-    expect((await sandboxIdentity.submit(firm(number))).state).toBe(state);
-    expect(sandboxIdentity.unasked?.(firm(number))?.state).toBe(unasked);
+    expect((await sandboxIdentity.submit(business(number))).state).toBe(state);
+    expect(sandboxIdentity.unasked?.(business(number))?.state).toBe(unasked);
   });
 
   it('judges owners by their family names', async () => {
     const owners = [owner('Hopper001'), owner('Hopper002'), owner('Hopper003')];
-    expect(await sandboxIdentity.submit(firm('1', { owners }))).toEqual({
+    expect(await sandboxIdentity.submit(business('1', { owners }))).toEqual({
       state: 'approved',
       owners: {
         'BeneficialOwner:Hopper001': 'PENDING',

@@ -34,15 +34,15 @@ describe('sandboxLiveness', () => {
   });
 
   it('passes a customer at the second poll or when the button is pressed', async () => {
-    const asked = (polls: number): LivenessCheck => ({
+    const requested = (polls: number): LivenessCheck => ({
       id: 'one',
       subject: { type: 'CUSTOMER', customerId: 'Customer:002', polls },
       startedAt: 1_000,
     });
     const states = await Promise.all(
-      [1, 2, 3].map((polls) => sandboxLiveness.check(asked(polls), 1_000_000)),
+      [1, 2, 3].map((polls) => sandboxLiveness.check(requested(polls), 1_000_000)),
     );
     expect(states.map(({ state }) => state)).toEqual(['waiting', 'passed', 'passed']);
-    expect(await sandboxLiveness.complete(asked(0), 1_000)).toEqual({ state: 'passed' });
+    expect(await sandboxLiveness.complete(requested(0), 1_000)).toEqual({ state: 'passed' });
   });
 });

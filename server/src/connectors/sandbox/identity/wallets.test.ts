@@ -112,7 +112,7 @@ describe('tokens of identity providers in the sandbox', () => {
     ['a nbf to come', { nbf: S + 6 }, 'The token is not valid yet.'],
     ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
   ])('with %s are refused', async (_what, claims, reason) => {
-    expect(await judged(claims)).toEqual({ problem: 'refused', reason });
+    expect(await judged(claims)).toEqual({ problem: 'rejected', reason });
   });
 });
 
@@ -132,6 +132,6 @@ it.each([
   ['ada+Sync-Failed@example.com', true],
   ['ada+sync-failed+@example.com', false],
   ['ada@sync-failed.example.com', false],
-])('keeps a credential back from %s: %s', (email, isKept) =>
-  expect(sandboxWalletScript.rejectsEmail(email)).toBe(isKept),
+])('keeps a credential back from %s: %s', (email, isStored) =>
+  expect(sandboxWalletScript.rejectsEmail(email)).toBe(isStored),
 );

@@ -90,7 +90,7 @@ function sparkFields(text = '') {
 
 describe('sandboxPaymentFunding', () => {
   it('covers the money and the networks that are fast', () => {
-    expect(WAYS.map((way) => way.join(' '))).toEqual([
+    expect(WAYS.map((method) => method.join(' '))).toEqual([
       'ARS',
       'BRL',
       'COP',
@@ -116,18 +116,18 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(WAYS)('%s %s: fits the schema, and says how much and until when', (code, network) => {
-    const asked = payment(code, network);
-    const given = sandboxPaymentFunding(asked);
-    expect(given).toHaveLength(1);
-    for (const each of given) {
+    const requested = payment(code, network);
+    const input = sandboxPaymentFunding(requested);
+    expect(input).toHaveLength(1);
+    for (const each of input) {
       expect(fits(each), JSON.stringify(fits.errors)).toBe(true);
       const notes = each.instructionsNotes ?? '';
-      expect(notes).toContain(new Date(asked.expiresAt).toISOString());
+      expect(notes).toContain(new Date(requested.expiresAt).toISOString());
       expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
       expect(each.isPlatformAccount).toBe(false);
       const { reference } = each.accountOrWalletInfo;
-      if (reference !== undefined) expect([reference, notes]).toEqual([asked.reference, notes]);
-      expect(notes.includes(asked.reference)).toBe(reference !== undefined);
+      if (reference !== undefined) expect([reference, notes]).toEqual([requested.reference, notes]);
+      expect(notes.includes(requested.reference)).toBe(reference !== undefined);
     }
   });
 
@@ -203,8 +203,8 @@ describe('sandboxPaymentFunding', () => {
 
   it('distinguishes payments by a PIX reference of 25 characters, whatever their length', () => {
     const txid = (reference: string) => {
-      const [given] = sandboxPaymentFunding({ ...payment('BRL'), reference });
-      return emv(emv(String(given?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
+      const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
+      return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';
     };
     const [one, other] = ['1', '2'].map((last) => txid(`RH0195A00000007000800000000000000${last}`));
     expect(one).toMatch(/^[A-Za-z0-9]{25}$/);
@@ -220,7 +220,7 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(['BTC', 'USDB'])('gives a Spark invoice in %s over the exact amount', (code) => {
-    const asked = payment(code, 'SPARK', 123_456_789n);
+    const requested = payment(code, 'SPARK', 123_456_789n);
     const { address = '', invoice } = info(code, 'SPARK', 123_456_789n);
     expect(isSparkAddress(address, 'regtest')).toBe(true);
     const { prefix, key, fields } = sparkFields(invoice);
@@ -231,7 +231,7 @@ describe('sandboxPaymentFunding', () => {
     expect(fields[1]).toBe(1n);
     expect(fields[2]).toHaveLength(16);
     expect(Buffer.from(fields[5] as Uint8Array).toString()).toBe('Payment RHABCDEFGH23');
-    expect(protobuf(fields[7] as Uint8Array)).toEqual({ 1: BigInt(asked.expiresAt / 1000) });
+    expect(protobuf(fields[7] as Uint8Array)).toEqual({ 1: BigInt(requested.expiresAt / 1000) });
     if (code === 'BTC') {
       expect(protobuf(fields[4] as Uint8Array)).toEqual({ 1: 123_456_789n });
     } else {

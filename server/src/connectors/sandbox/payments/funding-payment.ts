@@ -64,13 +64,13 @@ const sparkAddress = (privateKey: Uint8Array): string =>
   sparkText(Uint8Array.from(identity(privateKey)));
 
 function sparkInvoice(invoice: SparkInvoice): string {
-  const asked = invoice.token
+  const requested = invoice.token
     ? bytesField(3, [...bytesField(1, invoice.token), ...bytesField(2, bigEndian(invoice.amount))])
     : bytesField(4, numberField(1, invoice.amount));
   const fields = [
     ...numberField(1, 1n),
     ...bytesField(2, invoice.id),
-    ...asked,
+    ...requested,
     ...bytesField(5, Buffer.from(invoice.memo)),
     ...bytesField(7, numberField(1, BigInt(invoice.expiresAt))),
   ];

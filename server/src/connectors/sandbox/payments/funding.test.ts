@@ -40,9 +40,9 @@ describe('sandboxFunding', () => {
   it('returns valid coordinates for any account', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.constantFrom(...currencies), (uuid, currency) => {
-        const given = infos(`InternalAccount:${uuid}`, currency);
-        expect(given.length).toBeGreaterThan(0);
-        for (const info of given) {
+        const input = infos(`InternalAccount:${uuid}`, currency);
+        expect(input.length).toBeGreaterThan(0);
+        for (const info of input) {
           const holds = CHECKS[info.accountType ?? ''] ?? evm;
           expect(holds(info), JSON.stringify(info)).toBe(true);
         }

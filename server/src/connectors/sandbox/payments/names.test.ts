@@ -29,8 +29,8 @@ describe('sandboxNames', () => {
   });
 
   it('identifies businesses by their legal name', async () => {
-    const firm = { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' };
-    expect(await usd('1', firm)).toEqual({ status: 'MATCHED', fullName: 'Engines Ltd' });
+    const business = { beneficiaryType: 'BUSINESS', legalName: 'Engines Ltd' };
+    expect(await usd('1', business)).toEqual({ status: 'MATCHED', fullName: 'Engines Ltd' });
     expect(await usd('103', { beneficiaryType: 'BUSINESS', legalName: 'Engines' })).toEqual({
       status: 'PARTIAL_MATCH',
       fullName: 'Engines Jr',

@@ -96,5 +96,5 @@ export const sandboxRail: RailPort = {
   cancel: async (instruction, now: Time) =>
     progressAt(instruction, now - instruction.sentAt).state === 'accepted'
       ? 'cancelled'
-      : 'refused',
+      : 'rejected',
 };

@@ -99,9 +99,9 @@ const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
 function linkOf(account: LinkedAccount): LinkResult {
   const wanted =
     account.rail === 'SPARK' ? account.info.accountType === 'SPARK_WALLET' : isBank(account);
-  if (!wanted) return { state: 'refused', problem: 'NOT_SUPPORTED' };
+  if (!wanted) return { state: 'rejected', problem: 'NOT_SUPPORTED' };
   const problem = isBank(account) && BANK_LINKS[numberEnd(account)];
-  if (problem) return { state: 'refused', problem };
+  if (problem) return { state: 'rejected', problem };
   const known = `address_${shortHash(account.id, 'mint address')}`;
   const scripted = isBank(account) && BANK_SCRIPTS.find((end) => end === numberEnd(account));
   return { state: 'linked', reference: scripted ? `${known}-${scripted}` : known };
@@ -141,7 +141,7 @@ function answerTo({ credentials }: ProviderLink, order: MintOrder): OrderPreview
   if (as) return { state: 'unlinked', as };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
   if (bankOf(order) === BANK_REFUSED) {
-    return { state: 'refused', reason: 'The sandbox takes no order for this bank account.' };
+    return { state: 'rejected', reason: 'The sandbox takes no order for this bank account.' };
   }
   const cents = order.amount / 10n ** BigInt(order.decimals - 2);
   return {

@@ -6,13 +6,13 @@ import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
 
 /** When the outcome applies: at payee discovery, or when the payment is requested. */
-type UmaRefusalAt = { lookup: Code } | { payRequest: Code };
+type UmaRejectionAt = { lookup: Code } | { payRequest: Code };
 
 export interface UmaScript {
   /** With the `$`. */
   name: string;
   currency: string;
-  refusal?: UmaRefusalAt;
+  rejectedAt?: UmaRejectionAt;
   /** Outcome of an accepted payment. */
   timeline: Timeline;
 }
@@ -76,10 +76,10 @@ const LATE_REFUSALS: readonly Code[] = [
 ];
 
 /** `CERT_CHAIN_EXPIRED` is the outcome of `$error.cert-chain-expired`. */
-const refusing = (code: Code, refusal: UmaRefusalAt, prefix = '$error.'): UmaScript => ({
+const refusing = (code: Code, rejection: UmaRejectionAt, prefix = '$error.'): UmaScript => ({
   name: prefix + code.toLowerCase().replaceAll('_', '-'),
   currency: 'USD',
-  refusal,
+  rejectedAt: rejection,
   timeline: SUCCESS,
 });
 
@@ -92,7 +92,7 @@ export const UMA_SCRIPTS: readonly UmaScript[] = [
   {
     name: '$non.existent.usd',
     currency: 'USD',
-    refusal: { lookup: 'UMA_NOT_FOUND' },
+    rejectedAt: { lookup: 'UMA_NOT_FOUND' },
     timeline: SUCCESS,
   },
   ...LOOKUP_REFUSALS.map((code) => refusing(code, { lookup: code })),

@@ -56,8 +56,8 @@ describe('documented addresses', () => {
     const receiver = `${name}@${DOMAIN}`;
     const found = await lookup(receiver);
     expect(found).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
-    const asked = await port.payRequest(payment(receiver, { currency }));
-    expect(asked).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
+    const requested = await port.payRequest(payment(receiver, { currency }));
+    expect(requested).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
     expect(await port.send(sent(receiver))).toEqual({
       state: 'settled',
       reference: 'Transaction:1',
@@ -84,7 +84,7 @@ describe('documented addresses', () => {
 
   it('$non.existent.usd is not found', async () => {
     const receiver = `$non.existent.usd@${DOMAIN}`;
-    expect(await lookup(receiver)).toMatchObject({ state: 'refused', code: 'UMA_NOT_FOUND' });
+    expect(await lookup(receiver)).toMatchObject({ state: 'rejected', code: 'UMA_NOT_FOUND' });
     expect(await port.payRequest(payment(receiver))).toMatchObject({ code: 'UMA_NOT_FOUND' });
   });
 });
@@ -99,13 +99,13 @@ describe('scripted refusals', () => {
 
   it.each(refusing.map((each) => [each.name, each] as const))('%s', async (name, script) => {
     const receiver = `${name}@${DOMAIN}`;
-    const refusal = script.refusal!;
-    const code = 'lookup' in refusal ? refusal.lookup : refusal.payRequest;
+    const rejection = script.rejectedAt!;
+    const code = 'lookup' in rejection ? rejection.lookup : rejection.payRequest;
     expect(name.endsWith(code.toLowerCase().replaceAll('_', '-'))).toBe(true);
     expect(STATUS_OF[code]).toBeGreaterThanOrEqual(400);
-    const expected = 'lookup' in refusal ? { state: 'refused', code } : { state: 'found' };
+    const expected = 'lookup' in rejection ? { state: 'rejected', code } : { state: 'found' };
     expect(await lookup(receiver)).toMatchObject(expected);
-    expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'refused', code });
+    expect(await port.payRequest(payment(receiver))).toMatchObject({ state: 'rejected', code });
   });
 });
 
@@ -119,11 +119,11 @@ describe('a payment request', () => {
 
   it('is refused below the least and above the most', async () => {
     const { min, max } = umaCurrency('USD');
-    const ask = async (amount: bigint) => port.payRequest(payment(receiver, { amount }));
-    expect(await ask(min - 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
-    expect(await ask(max + 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
-    expect(await ask(min)).toMatchObject({ state: 'accepted' });
-    expect(await ask(max)).toMatchObject({ state: 'accepted' });
+    const request = async (amount: bigint) => port.payRequest(payment(receiver, { amount }));
+    expect(await request(min - 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(await request(max + 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(await request(min)).toMatchObject({ state: 'accepted' });
+    expect(await request(max)).toMatchObject({ state: 'accepted' });
   });
 
   it('is rejected without required data of the payer', async () => {

@@ -22,10 +22,14 @@ function parts(address: string): { name: string; host: string } {
   return { name: text.slice(0, at), host: text.slice(at + 1) };
 }
 
-const refused = (code: Code, reason: string): UmaRejection => ({ state: 'refused', code, reason });
+const rejected = (code: Code, reason: string): UmaRejection => ({
+  state: 'rejected',
+  code,
+  reason,
+});
 
 const scripted = (code: Code): UmaRejection =>
-  refused(code, `The sandbox answers ${code} for this address.`);
+  rejected(code, `The sandbox answers ${code} for this address.`);
 
 const offers = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
@@ -37,15 +41,16 @@ function scriptOf(address: string): UmaScript | undefined {
   return script && offers(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
 
-const NO_RECEIVER = refused('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
+const NO_RECEIVER = rejected('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
 
-function refusalOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
-  const { refusal } = script;
-  if (refusal) return scripted('payRequest' in refusal ? refusal.payRequest : refusal.lookup);
+function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | undefined {
+  const { rejectedAt: rejection } = script;
+  if (rejection)
+    return scripted('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
   const { code, min, max } = umaCurrency(script.currency);
-  if (payment.currency !== code) return refused('INVALID_CURRENCY', `The receiver takes ${code}.`);
+  if (payment.currency !== code) return rejected('INVALID_CURRENCY', `The receiver takes ${code}.`);
   if (payment.amount < min || payment.amount > max) {
-    return refused(
+    return rejected(
       'AMOUNT_OUT_OF_RANGE',
       `The receiver takes ${min} to ${max} of ${code} at once.`,
     );
@@ -55,7 +60,7 @@ function refusalOf(script: UmaScript, payment: UmaPayment): UmaRejection | undef
   );
   if (missing.length === 0) return undefined;
   const names = missing.map(({ name }) => name).join(', ');
-  return refused('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
+  return rejected('MISSING_MANDATORY_USER_INFO', `Required payer data is missing: ${names}.`);
 }
 
 function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: number): Progress {
@@ -85,9 +90,9 @@ export function sandboxUma(domain: string): UmaPort {
     async lookup({ receiver }) {
       const script = scriptOf(receiver);
       if (!script) return NO_RECEIVER;
-      const { refusal, currency } = script;
-      if (refusal && 'lookup' in refusal) {
-        return refusal.lookup === 'UMA_NOT_FOUND' ? NO_RECEIVER : scripted(refusal.lookup);
+      const { rejectedAt: rejection, currency } = script;
+      if (rejection && 'lookup' in rejection) {
+        return rejection.lookup === 'UMA_NOT_FOUND' ? NO_RECEIVER : scripted(rejection.lookup);
       }
       return {
         state: 'found',
@@ -99,7 +104,7 @@ export function sandboxUma(domain: string): UmaPort {
       const script = scriptOf(payment.receiver);
       if (!script) return NO_RECEIVER;
       return (
-        refusalOf(script, payment) ?? {
+        rejectionOf(script, payment) ?? {
           state: 'accepted',
           reference: payment.id,
           receiverInfo: { FULL_NAME: 'Sandbox Receiver', COUNTRY_OF_RESIDENCE: 'US' },

@@ -28,7 +28,7 @@ const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 describe('action allowed by the policy', () => {
   it.each(KINDS)('%s is executed immediately, counted and audited', async (kind) => {
     const agent = await payer();
-    const action = await agent.asked(kind, 'APPROVED');
+    const action = await agent.payments(kind, 'APPROVED');
     const { transaction } = action;
     expect(action).toMatchObject({
       agentId: agent.id,
@@ -162,7 +162,7 @@ describe('policy rule', () => {
 
   it('applies to quotes and to transfers in', async () => {
     const agent = await payer(limits({ perTransactionLimit: 10_00 }));
-    for (const kind of KINDS) expect(coded(await agent.ask(kind))).toEqual([403, 'FORBIDDEN']);
+    for (const kind of KINDS) expect(coded(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.quote(1_00);
     await agent.narrow({ permissions: ['CREATE_QUOTES'] });
     const answer = await agent.execute(quote.id);
@@ -185,20 +185,20 @@ describe('policy rule', () => {
     const agent = await payer(limits({ perTransactionLimit: 10_00 }));
     const rule = { accountId: agent.usd, perTransactionLimit: 200_00 };
     await agent.narrow({ accountRestrictions: { accountRules: [rule] } });
-    await agent.asked('TRANSFER_OUT', 'APPROVED');
-    const asks = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
-    await agent.narrow({ accountRestrictions: { accountRules: [asks] } });
-    for (const kind of KINDS) await agent.asked(kind, 'PENDING_APPROVAL');
+    await agent.payments('TRANSFER_OUT', 'APPROVED');
+    const requests = { ...rule, executionMode: 'APPROVAL_REQUIRED' };
+    await agent.narrow({ accountRestrictions: { accountRules: [requests] } });
+    for (const kind of KINDS) await agent.payments(kind, 'PENDING_APPROVAL');
   });
 
   it('requires approval above the threshold, in the currency of the threshold', async () => {
     const agent = await payer({ approvalThresholds: { currency: 'USD', amount: 100_00 } });
-    await agent.asked('TRANSFER_OUT', 'APPROVED', 100_00);
-    await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
+    await agent.payments('TRANSFER_OUT', 'APPROVED', 100_00);
+    await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 100_01);
     await agent.narrow({ approvalThresholds: { currency: 'EUR', amount: 100_00 } });
     // 100 EUR are more than 100 USD and less than 200 USD.
-    await agent.asked('TRANSFER_OUT', 'APPROVED', 100_01);
-    await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
+    await agent.payments('TRANSFER_OUT', 'APPROVED', 100_01);
+    await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL', 200_00);
     const modes = (await agent.audit()).filter(({ what }) => what === 'ACTION_SUBMITTED');
     expect(modes.map(({ details }) => details.rule)).toEqual([
       'APPROVAL_THRESHOLD',
@@ -247,21 +247,21 @@ describe('unavailable resources', () => {
       for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
         expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
-      const action = await other.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+      const action = await other.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
       for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
         expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
           'NOT_FOUND',
         ]);
       }
-      const move = (way: string, source: string, destination: string) =>
-        agent.call('POST', `/agents/me/transfer-${way}`, {
+      const move = (method: string, source: string, destination: string) =>
+        agent.call('POST', `/agents/me/transfer-${method}`, {
           source: { accountId: source },
           destination: { accountId: destination },
           amount: 1_00,
         });
       const own = await externalAccount(app, null, 'USD');
-      for (const [way, from, to] of [
+      for (const [method, from, to] of [
         ['out', other.usd, agent.outside],
         ['out', agent.usd, other.outside],
         ['out', agent.usd, own.id],
@@ -269,7 +269,7 @@ describe('unavailable resources', () => {
         ['in', agent.outside, other.usd],
         ['in', 'x', agent.usd],
       ] as const) {
-        expect(coded(await move(way, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+        expect(coded(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
       expect(coded(await move('out', agent.outside, agent.outside))).toEqual([
         400,
@@ -293,12 +293,12 @@ describe('unavailable resources', () => {
     const agent = await agentFixture(app, { as }).agentOf(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
-    const refused = await agent.call('POST', '/agents/me/transfer-out', {
+    const rejected = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: inside.id },
       destination: { accountId: outside.id },
       amount: 1_000,
     });
-    expect(coded(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(coded(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   describe('agentExecuteQuote', () => {
@@ -321,10 +321,10 @@ describe('unavailable resources', () => {
   describe('agentListActions', () => {
     it('lists its own actions by status, newest first and page by page', async () => {
       const agent = await payer();
-      const first = await agent.asked('TRANSFER_OUT', 'APPROVED', 1_00);
+      const first = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
       await agent.narrow(ASKS);
-      const second = await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+      const second = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
       const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);

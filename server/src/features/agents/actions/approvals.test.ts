@@ -33,7 +33,7 @@ const payer = (more: object = {}, amount?: number) =>
   agentPayer(app, fixture, { ...ASKS, ...more }, amount);
 const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
-const waiting: ReturnType<typeof waitsAt> = (...asked) => waitsAt(app, fixture)(...asked);
+const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
 
 describe('pending action', () => {
   it.each(KINDS)('%s posts no funds and is reported in full', async (kind) => {
@@ -83,8 +83,8 @@ describe('approveAgentAction', () => {
     await app.settle();
     const shown = await agent.show(action.id);
     expect([shown.status, shown.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
-    const words = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
-    const statuses = words ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
+    const decisions = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
+    const statuses = decisions ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
       statuses.map((status) => `${side(kind)}_PAYMENT.${status}`),
     );
@@ -92,8 +92,8 @@ describe('approveAgentAction', () => {
     const lines = await agent.audit();
     expect(lines.at(-1)).toMatchObject({ what: 'ACTION_APPROVED', action_id: action.id });
     expect(lines.at(-1)?.actor).not.toBe(agent.id);
-    for (const word of ['approve', 'reject'] as const) {
-      expect(coded(await agent.decide(word, action.id))).toEqual([409, 'CONFLICT']);
+    for (const decision of ['approve', 'reject'] as const) {
+      expect(coded(await agent.decide(decision, action.id))).toEqual([409, 'CONFLICT']);
     }
   });
 
@@ -103,8 +103,8 @@ describe('approveAgentAction', () => {
     expect(answer).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
     await app.settle();
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
-    for (const word of ['approve', 'reject'] as const) {
-      expect(coded(await onTransaction(app, word, transactionId))).toEqual([
+    for (const decision of ['approve', 'reject'] as const) {
+      expect(coded(await onTransaction(app, decision, transactionId))).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);
@@ -128,18 +128,18 @@ describe('approveAgentAction', () => {
     const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
     const other = await payer();
     const of = (id: string) => `/agents/${id}/actions/${action.id}`;
-    for (const word of ['approve', 'reject']) {
-      const foreign = await app.call('POST', `${of(agent.id)}/${word}`, undefined, {
+    for (const decision of ['approve', 'reject']) {
+      const foreign = await app.call('POST', `${of(agent.id)}/${decision}`, undefined, {
         as: app.other,
       });
-      const misplaced = await app.call('POST', `${of(other.id)}/${word}`);
-      const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${word}`);
+      const misplaced = await app.call('POST', `${of(other.id)}/${decision}`);
+      const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
       for (const answer of [foreign, misplaced, unknown]) {
         expect(coded(answer)).toEqual([404, 'NOT_FOUND']);
       }
       const elsewhere = await app.call(
         'POST',
-        `/transactions/${transactionId}/${word}`,
+        `/transactions/${transactionId}/${decision}`,
         undefined,
         {
           as: app.other,
@@ -320,8 +320,8 @@ describe('late approval', () => {
   it('finds actions of a deleted agent REJECTED', async () => {
     const agent = await payer();
     const [quote, transfer] = [
-      await agent.asked('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
-      await agent.asked('TRANSFER_IN', 'PENDING_APPROVAL'),
+      await agent.payments('EXECUTE_QUOTE', 'PENDING_APPROVAL'),
+      await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL'),
     ];
     const transactionId = await agent.transactionOf(transfer.id);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
@@ -339,7 +339,7 @@ describe('late approval', () => {
     const platform = await app.newPlatform('Narrow');
     const own = agentFixture(app, { as: platform });
     const agent = await agentPayer(app, own, ASKS);
-    const action = await agent.asked('TRANSFER_OUT', 'PENDING_APPROVAL');
+    const action = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
     const limit = (limits: PlatformRow['limits']) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, platform.id);
@@ -367,8 +367,8 @@ describe('late approval', () => {
     const { agent, action } = await waiting('TRANSFER_OUT', {
       spendingLimits: { currency: 'EUR', perTransactionLimit: HUNDRED },
     });
-    const said = approveWith(action.id, { rates: undefined });
-    await expect(said).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
+    const reported = approveWith(action.id, { rates: undefined });
+    await expect(reported).rejects.toMatchObject({ code: 'QUOTE_RATE_UNAVAILABLE' });
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
     expect(ok(await agent.decide('approve', action.id), 200).status).toBe('APPROVED');
   });

@@ -35,10 +35,10 @@ beforeEach(async () => {
 const QUOTES = '/agents/me/quotes';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 const coded = ({ status, body }: Answer) => [status, body.code];
-const ask = (body: object, headers?: Record<string, string>) =>
+const request = (body: object, headers?: Record<string, string>) =>
   held.call('POST', QUOTES, body, headers ? { headers } : {});
 const made = async (more: object = {}) =>
-  ok(await ask(quoteBody(held.usd, bank, 100_00, more)), 201);
+  ok(await request(quoteBody(held.usd, bank, 100_00, more)), 201);
 const fieldsOf = ({ body }: Answer) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
 const account = (accountId: string, more: object = {}) => ({
@@ -84,7 +84,7 @@ describe('agentCreateQuote', () => {
     it('has the same price as a quote of the platform', async () => {
       const body = quoteBody(held.usd, bank, 100_00);
       const theirs = ok(await app.call('POST', '/quotes', body), 201);
-      const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await ask(body), 201);
+      const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await request(body), 201);
       expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
         totalReceivingAmount: theirs.totalReceivingAmount,
         feesIncluded: theirs.feesIncluded,
@@ -94,13 +94,13 @@ describe('agentCreateQuote', () => {
 
     it('can be funded by a debit of an external account', async () => {
       const from = await externalAccount(app, held.customer.id, 'USD');
-      const quote = ok(await ask(quoteBody(from.id, held.usd, 10_00)), 201);
+      const quote = ok(await request(quoteBody(from.id, held.usd, 10_00)), 201);
       expect(quote.source.accountId).toBe(from.id);
     });
 
     it('is for its customer if funded by a pay-in', async () => {
       for (const named of [{}, { customerId: held.customer.id }]) {
-        const quote = ok(await ask({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
+        const quote = ok(await request({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
         expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
         expect(quote.paymentInstructions).toHaveLength(1);
         const { customerId } = ok(
@@ -135,11 +135,11 @@ describe('agentCreateQuote', () => {
       const sibling = await fixture.agentOf(held.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(held.usd, bank, 100_00);
-      const first = ok(await ask(body, headers), 201);
-      const again = await ask(body, headers);
+      const first = ok(await request(body, headers), 201);
+      const again = await request(body, headers);
       expect([again.status, again.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
-      expect(coded(await ask(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+      expect(coded(await request(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
       const own = ok(await sibling.call('POST', QUOTES, changed, { headers }), 201);
       expect(own.id).not.toBe(first.id);
       const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
@@ -154,16 +154,16 @@ describe('agentCreateQuote', () => {
         platformVariableFeeBps: 0,
       };
       const both = { immediatelyExecute: true, platformFeeOverride, lockedCurrencySide: 'NONE' };
-      const refused = await ask(quoteBody(held.usd, bank, 100_00, both));
-      expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
-      expect(fieldsOf(refused)).toEqual(
+      const rejected = await request(quoteBody(held.usd, bank, 100_00, both));
+      expect(coded(rejected)).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(rejected)).toEqual(
         expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
       );
       for (const [name, value] of Object.entries({
         immediatelyExecute: true,
         platformFeeOverride,
       })) {
-        const alone = await ask(quoteBody(held.usd, bank, 100_00, { [name]: value }));
+        const alone = await request(quoteBody(held.usd, bank, 100_00, { [name]: value }));
         expect([alone.status, fieldsOf(alone)]).toEqual([400, [name]]);
       }
       expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
@@ -175,16 +175,16 @@ describe('agentCreateQuote', () => {
       const as = app.other;
       const far = (await externalAccount(app, outsider.customer.id, 'USD', '000', { as })).id;
       const foreign = [neighbour.usd, own, outsider.usd, theirs, far, 'nothing'];
-      const unknown = await ask(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
+      const unknown = await request(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
       expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
-        const from = await ask(quoteBody(id, bank, 1_00));
-        const to = await ask(quoteBody(held.usd, id, 1_00));
+        const from = await request(quoteBody(id, bank, 1_00));
+        const to = await request(quoteBody(held.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
       }
       // Nor by an account beside a source of another kind.
       const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
-      expect(fieldsOf(await ask(beside))).toEqual(['source.accountId']);
+      expect(fieldsOf(await request(beside))).toEqual(['source.accountId']);
     });
 
     it('cannot pay on behalf of another customer', async () => {
@@ -192,39 +192,39 @@ describe('agentCreateQuote', () => {
       for (const { customer: other } of [neighbour, outsider]) {
         const { id: customerId } = other;
         for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
-          expect(coded(await ask({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+          expect(coded(await request({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
         }
       }
       const { id: customerId } = held.customer;
-      ok(await ask({ ...rest, ...account(held.usd, { customerId }) }), 201);
+      ok(await request({ ...rest, ...account(held.usd, { customerId }) }), 201);
     });
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
       ok(await allow(held.eur), 200);
-      const refused = await ask(quoteBody(held.usd, bank, 1_00));
-      expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
-      expect(refused.body.reason).toContain('account');
-      expect(coded(await ask(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
-      ok(await ask(quoteBody(held.eur, bank, 1_00)), 201);
+      const rejected = await request(quoteBody(held.usd, bank, 1_00));
+      expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+      expect(rejected.body.reason).toContain('account');
+      expect(coded(await request(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
+      ok(await request(quoteBody(held.eur, bank, 1_00)), 201);
       // Of a foreign account it is not even said that it is left out.
-      expect((await ask(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
+      expect((await request(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines.map(({ details }) => details)).toEqual(
         Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
       );
       ok(await allow(held.eur, held.usd), 200);
-      ok(await ask(quoteBody(held.eur, held.usd, 1_00)), 201);
+      ok(await request(quoteBody(held.eur, held.usd, 1_00)), 201);
     });
 
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await made();
       ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const lacking = await ask(quoteBody(held.usd, bank, 1_00));
+      const lacking = await request(quoteBody(held.usd, bank, 1_00));
       expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
       expect(lacking.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
-      const paused = await ask(quoteBody(held.usd, bank, 1_00));
+      const paused = await request(quoteBody(held.usd, bank, 1_00));
       expect([...coded(paused), paused.body.reason]).toEqual([
         403,
         'FORBIDDEN',
@@ -256,17 +256,19 @@ describe('quote of an agent to a UMA address', () => {
 
   it('accepts a payee discovery of the platform', async () => {
     const address = `$success.eur@${HOST}`;
-    const quote = ok(await ask(await toUma(address)), 201);
+    const quote = ok(await request(await toUma(address)), 201);
     expect(quote.destination).toMatchObject({ umaAddress: address });
   });
 
   it('rejects a payee discovery of another customer', async () => {
     const inside = await customer(app);
     for (const address of [`$success.eur@${HOST}`, inside.umaAddress]) {
-      const refused = await ask(await toUma(address, neighbour.customer.id));
-      const none = await ask(await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }));
-      expect(coded(refused)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
-      expect(refused.body).toEqual(none.body);
+      const rejected = await request(await toUma(address, neighbour.customer.id));
+      const none = await request(
+        await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
+      );
+      expect(coded(rejected)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+      expect(rejected.body).toEqual(none.body);
     }
   });
 
@@ -274,7 +276,7 @@ describe('quote of an agent to a UMA address', () => {
     ['payment.unsupported-uma-version', 412, 'UNSUPPORTED_UMA_VERSION'],
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    expect(coded(await ask(await toUma(`$error.${name}@${HOST}`)))).toEqual([status, code]);
+    expect(coded(await request(await toUma(`$error.${name}@${HOST}`)))).toEqual([status, code]);
     expect((await audit()).map(({ what }) => what)).not.toContain('QUOTE_CREATED');
   });
 
@@ -282,12 +284,12 @@ describe('quote of an agent to a UMA address', () => {
     const gone = await customer(app);
     const body = await toUma(gone.umaAddress);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    expect(coded(await ask(body))).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(coded(await request(body))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('rejects customers of another platform', async () => {
     const { umaAddress } = outsider.customer;
-    expect(coded(await ask(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
+    expect(coded(await request(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -320,8 +322,9 @@ describe('quote of an agent funded by a pay-in', () => {
   const rule = (accountId: string, more: object) => ({
     accountRestrictions: { accountRules: [{ accountId, ...more }] },
   });
-  const payIn = (to: string, amount = 100_00) => ask({ ...quoteBody('', to, amount), ...paidIn() });
-  const refusals = async () =>
+  const payIn = (to: string, amount = 100_00) =>
+    request({ ...quoteBody('', to, amount), ...paidIn() });
+  const rejections = async () =>
     (await audit()).filter(({ what }) => what === 'ACTION_REFUSED').map(({ details }) => details);
 
   it.each<[string, object, string]>([
@@ -336,14 +339,14 @@ describe('quote of an agent funded by a pay-in', () => {
     ['DAILY_LIMIT', limits({ dailyLimit: 99_99 }), 'dailyLimit'],
   ])('is rejected by the policy: %s', async (against, policy, named) => {
     ok(await narrowTo(policy), 200);
-    const refused = await payIn(bank);
-    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
-    expect(refused.body.reason).toContain(named);
-    expect(await refusals()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
+    const rejected = await payIn(bank);
+    expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+    expect(rejected.body.reason).toContain(named);
+    expect(await rejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
     const left = 'select 1 from transactions where agent_id = $1';
     expect(await app.runtime.db.query(left, [held.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.
-    ok(await ask(quoteBody(held.usd, bank, 100_00)), 201);
+    ok(await request(quoteBody(held.usd, bank, 100_00)), 201);
   });
 
   it('applies the rules of the internal destination account', async () => {

@@ -26,7 +26,7 @@ const statusOf = (code: string, as = app.platform) =>
 const anotherCode = (agentId: string, headers?: Record<string, string>) =>
   fixture.manage('POST', `/agents/${agentId}/device-codes`, undefined, headers);
 
-const refusal = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>) => [
+const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>) => [
   status,
   body.code,
   body.reason,
@@ -52,7 +52,7 @@ describe('redeemAgentDeviceCode', () => {
     expect(shown.isConnected).toBe(true);
     expect(shown.updatedAt > agent.updatedAt).toBe(true);
     const again = await fixture.redeem(deviceCode.code);
-    expect(refusal(again)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
+    expect(rejection(again)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
     const me = await fixture.withToken(connected.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
@@ -92,7 +92,7 @@ describe('redeemAgentDeviceCode', () => {
       'INVALID_INPUT',
       'code: has expired; request a new code from the platform',
     ];
-    expect(refusal(await fixture.redeem(late.deviceCode.code))).toEqual(expired);
+    expect(rejection(await fixture.redeem(late.deviceCode.code))).toEqual(expired);
     expect(ok(await statusOf(late.deviceCode.code), 200).redeemed).toBe(false);
     const { code } = ok(await anotherCode(late.agent.id), 201);
     ok(await fixture.redeem(code), 200);
@@ -102,10 +102,10 @@ describe('redeemAgentDeviceCode', () => {
     const { agent, deviceCode } = await fresh();
     const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
-      expect(refusal(await fixture.redeem(code))).toEqual(unknown);
+      expect(rejection(await fixture.redeem(code))).toEqual(unknown);
     }
     ok(await app.call('DELETE', `/customers/${agent.customerId}`), 200);
-    expect(refusal(await fixture.redeem(deviceCode.code))).toEqual(unknown);
+    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(unknown);
   });
 
   it('ignores credentials', async () => {
@@ -149,9 +149,9 @@ describe('redemption attempts', () => {
     app.effects.set(app.effects.now() + 20_000);
     for (let nth = 0; nth < 9; nth++) statuses.push((await from(guest)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
-    const refused = await from(guest, next.code);
-    expect([refused.statusCode, refused.json().code]).toEqual([429, 'RATE_LIMITED']);
-    expect(refused.headers['retry-after']).toBe('40');
+    const rejected = await from(guest, next.code);
+    expect([rejected.statusCode, rejected.json().code]).toEqual([429, 'RATE_LIMITED']);
+    expect(rejected.headers['retry-after']).toBe('40');
     const row = await app.runtime.db.query(
       "select id from attempt_limits where id like 'agent redeem %'",
     );
@@ -166,8 +166,8 @@ describe('redemption attempts', () => {
     await fresh();
     const addresses = Array.from({ length: 14 }, (_, nth) => `2001:db8:0:7::${nth + 1}`);
     const answers = await Promise.all(addresses.map((address) => from(address)));
-    const refused = answers.filter(({ statusCode }) => statusCode !== 404);
-    expect(refused.length).toBeGreaterThanOrEqual(4);
+    const rejected = answers.filter(({ statusCode }) => statusCode !== 404);
+    expect(rejected.length).toBeGreaterThanOrEqual(4);
     const rows = await app.runtime.db.find(attemptLimits, {});
     expect(Math.max(...rows.map(({ at }) => at.length))).toBeLessThanOrEqual(10);
   });
@@ -180,7 +180,7 @@ describe('regenerateAgentDeviceCode', () => {
     expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(second.code).not.toBe(deviceCode.code);
     const replaced = [400, 'INVALID_INPUT', 'code: was replaced by another code'];
-    expect(refusal(await fixture.redeem(deviceCode.code))).toEqual(replaced);
+    expect(rejection(await fixture.redeem(deviceCode.code))).toEqual(replaced);
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(false);
     ok(await fixture.redeem(second.code), 200);
     const connected = await anotherCode(agent.id);

@@ -121,9 +121,10 @@ describe('createAgent', () => {
   it('returns the same code to a replay, which is stored encrypted', async () => {
     const person = await customer(app);
     const request = { name: 'Keyed', customerId: person.id, policy: policy() };
-    const ask = () => fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
-    const first = ok(await ask(), 201);
-    const again = await ask();
+    const send = () =>
+      fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
+    const first = ok(await send(), 201);
+    const again = await send();
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(again.body).toEqual(first);
     const stored = await app.runtime.db.query('select reply from idempotency');
@@ -221,8 +222,8 @@ describe('deleteAgent', () => {
       destination: { accountId: payee.id },
       amount: 1_00,
     };
-    const asked = ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
-    expect(asked.status).toBe('PENDING_APPROVAL');
+    const requested = ok(await agent.call('POST', '/agents/me/transfer-out', transfer), 201);
+    expect(requested.status).toBe('PENDING_APPROVAL');
     ok(await agent.call('GET', '/agents/me'), 200);
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await agent.call('GET', '/agents/me');
@@ -243,7 +244,7 @@ describe('deleteAgent', () => {
     );
     const [action] = await app.runtime.db.find(agentActions, { agent_id: agent.id });
     expect(action).toMatchObject({
-      id: asked.id,
+      id: requested.id,
       status: 'REJECTED',
       rejection_reason: 'The agent was deleted.',
     });

@@ -18,8 +18,8 @@ import type { AgentParts } from '../parts.ts';
 import {
   accountErrors,
   formerAfter,
-  keptPolicy,
   mergePolicy,
+  storedPolicy,
   wholePolicyErrors,
 } from '../policy/policy-rules.ts';
 import { agentView, nothingSpent, presentAgent } from '../present.ts';
@@ -67,7 +67,7 @@ async function create(ctx: Ctx, body: Static<(typeof createAgent)['body']>): Pro
     customer_id: customer.id,
     name: body.name,
     paused: false,
-    policy: keptPolicy(body.policy),
+    policy: storedPolicy(body.policy),
     former_currencies: [],
     created_at: ctx.now,
     updated_at: ctx.now,

@@ -90,7 +90,7 @@ const merged = <T extends object>(before: T | undefined, change: Partial<T> | un
   before || change ? ({ ...before, ...change } as T) : undefined;
 
 /** A policy in stored form: each permission once. */
-export const keptPolicy = (policy: Policy): Policy => ({
+export const storedPolicy = (policy: Policy): Policy => ({
   ...policy,
   permissions: [...new Set(policy.permissions)],
 });
@@ -103,7 +103,7 @@ export function mergePolicy(before: Policy, change: PolicyChange): Policy {
   const { accountRestrictions, approvalThresholds } = change;
   const restrictions = merged<Restrictions>(before.accountRestrictions, accountRestrictions);
   const thresholds = merged(before.approvalThresholds, approvalThresholds);
-  return keptPolicy({
+  return storedPolicy({
     permissions: change.permissions ?? before.permissions,
     defaultExecutionMode: change.defaultExecutionMode ?? before.defaultExecutionMode,
     spendingLimits: merged<Limits>(before.spendingLimits, change.spendingLimits) as Limits,

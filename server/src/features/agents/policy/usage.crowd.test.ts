@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => second.close());
 
 const times = (many: number, amount: bigint): bigint[] => Array(many).fill(amount);
-const refusals = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
+const rejections = (all: Paid[]) => new Set(all.filter((paid) => !isPaid(paid)));
 
 describe.each([
   ['one process', (): Runtime[] => [app.runtime]],
@@ -32,7 +32,7 @@ describe.each([
     const id = await fixture.agentWith(limits);
     const all = await fixture.crowd(id, times(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(100);
-    expect(refusals(all)).toEqual(new Set([rule]));
+    expect(rejections(all)).toEqual(new Set([rule]));
     expect(await fixture.spent(id)).toEqual({ count: 100n, day: 100_00n, month: 100_00n });
   });
 
@@ -44,9 +44,9 @@ describe.each([
     expect(day).toBe(
       amounts.reduce((sum, much, at) => (isPaid(all[at] as Paid) ? sum + much : sum), 0n),
     );
-    const refused = amounts.filter((_, at) => !isPaid(all[at] as Paid));
-    expect(refused.length).toBeGreaterThan(0);
-    for (const much of refused) expect(day + much).toBeGreaterThan(500_00n);
+    const rejected = amounts.filter((_, at) => !isPaid(all[at] as Paid));
+    expect(rejected.length).toBeGreaterThan(0);
+    for (const much of rejected) expect(day + much).toBeGreaterThan(500_00n);
   });
 
   it('applies a lowered limit from its commit', async () => {
@@ -59,7 +59,7 @@ describe.each([
     );
     const most = Math.max(before.length, 40);
     expect(all.filter(isPaid)).toHaveLength(most);
-    expect(refusals(all)).toEqual(new Set(['dailyLimit']));
+    expect(rejections(all)).toEqual(new Set(['dailyLimit']));
     expect((await fixture.spent(id)).count).toBe(BigInt(most));
   });
 
@@ -80,7 +80,7 @@ describe.each([
     expect(first.filter(isPaid)).toHaveLength(20);
     const [next] = await Promise.all([
       fixture.crowd(id, times(200, 1_00n), runtimes()),
-      ...first.slice(0, 10).map((paid) => fixture.giveBack(paid)),
+      ...first.slice(0, 10).map((paid) => fixture.returnFunds(paid)),
     ]);
     const { day } = await fixture.spent(id);
     expect(day).toBe(50_00n + BigInt(next.filter(isPaid).length) * 1_00n);
@@ -96,6 +96,6 @@ describe.each([
     await fixture.change(id, { currency: 'EUR' });
     const all = await fixture.crowd(id, times(200, 1_00n), runtimes());
     expect(all.filter(isPaid)).toHaveLength(70);
-    expect(refusals(all)).toEqual(new Set(['dailyLimit']));
+    expect(rejections(all)).toEqual(new Set(['dailyLimit']));
   });
 });

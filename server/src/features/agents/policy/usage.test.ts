@@ -144,14 +144,14 @@ describe('usage', () => {
       monthlyLimit: 100_00,
     });
     const first = await fixture.pay(id, 100_00n);
-    await fixture.giveBack(first);
-    await expect(fixture.giveBack(first)).rejects.toThrow('ledger_transfers_pkey');
+    await fixture.returnFunds(first);
+    await expect(fixture.returnFunds(first)).rejects.toThrow('ledger_transfers_pkey');
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
     const other = await fixture.pay(id, 100_00n);
     expect(isPaid(other)).toBe(true);
     midnight();
     await fixture.pay(id, 100_00n);
-    await fixture.giveBack(other);
+    await fixture.returnFunds(other);
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 100_00n, month: 100_00n });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     const steps = await app.runtime.db.query(
@@ -172,7 +172,7 @@ describe('usage', () => {
     const agent = await fixture.rowOf(id);
     const before: Paid[] = [];
     await app.operate(async (ctx) => {
-      if (before.length) await fixture.giveBack(before[0] as Paid);
+      if (before.length) await fixture.returnFunds(before[0] as Paid);
       else before.push(await fixture.pay(id, 60_00n));
       const amount = { currency: 'USD', amount: 50_00n };
       const payment = { transactionId: 'Transaction:decided-twice', amount };
@@ -189,7 +189,7 @@ describe('usage', () => {
     expect(isPaid(await fixture.pay(id, 140_00n))).toBe(true);
     await fixture.change(id, { dailyLimit: 150_00 });
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
-    await fixture.giveBack(first);
+    await fixture.returnFunds(first);
     // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
     const crowded = await fixture.crowd(id, Array(20).fill(1_00n), [app.runtime]);
     expect(crowded.filter(isPaid)).toHaveLength(10);
@@ -273,7 +273,7 @@ describe('limits in another currency', () => {
     expect(isPaid(await fixture.pay(id, 45_00n))).toBe(true);
     expect(await fixture.pay(id, 5_00n)).toBe('dailyLimit');
     // Refunded amounts no longer count.
-    await fixture.giveBack(first);
+    await fixture.returnFunds(first);
     expect(await fixture.spent(id)).toEqual({ count: 4n, day: 65_01n, month: 65_01n });
     expect(await fixture.pay(id, 35_00n)).toBe('dailyLimit');
     expect(isPaid(await fixture.pay(id, 34_99n))).toBe(true);

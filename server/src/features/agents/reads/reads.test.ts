@@ -92,8 +92,8 @@ describe('agentListInternalAccounts', () => {
   });
 
   it('exclude those of other customers for every filter', async () => {
-    const asked = `${OURS}?customerId=${neighbour.customer.id}`;
-    const { data } = ok(await held.call('GET', asked), 200);
+    const requested = `${OURS}?customerId=${neighbour.customer.id}`;
+    const { data } = ok(await held.call('GET', requested), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(held.customer.id);
   });
@@ -225,13 +225,13 @@ describe('external accounts', () => {
     });
 
     it('do not become where money for the customer goes', async () => {
-      const refused = await held.call('POST', OURS, {
+      const rejected = await held.call('POST', OURS, {
         ...usd({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
-      expect(coded(refused)).toEqual([400, 'INVALID_INPUT']);
+      expect(coded(rejected)).toEqual([400, 'INVALID_INPUT']);
       expect(
-        refused.body.details.errors.map((each: { field: string }) => each.field).sort(),
+        rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
       const made = ok(await held.call('POST', OURS, usd({ defaultUmaDepositAccount: false })), 201);
       expect(made.defaultUmaDepositAccount).toBe(false);
@@ -245,8 +245,8 @@ describe('external accounts', () => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const kept = await held.call('DELETE', `${OURS}/${id}`);
-      expect(coded(kept)).toEqual([409, 'BENEFICIARY_TRUSTED']);
+      const stored = await held.call('DELETE', `${OURS}/${id}`);
+      expect(coded(stored)).toEqual([409, 'BENEFICIARY_TRUSTED']);
       const other = ok(await held.call('POST', OURS, usd()), 201);
       ok(await held.call('DELETE', `${OURS}/${other.id}`), 204);
       expect((await walk(OURS)).ids).toEqual([id]);
@@ -335,9 +335,9 @@ describe('policy', () => {
     ok(await pause(), 200);
     ok(await held.call('GET', url), 200);
     ok(await narrowTo(without(permission)), 200);
-    const refused = await held.call('GET', url);
-    expect(coded(refused)).toEqual([403, 'FORBIDDEN']);
-    expect(refused.body.reason).toContain(permission);
+    const rejected = await held.call('GET', url);
+    expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+    expect(rejected.body.reason).toContain(permission);
     expect((await audit(held.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
   });
 

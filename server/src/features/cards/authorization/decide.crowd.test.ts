@@ -42,8 +42,8 @@ describe.each([
 ])('in %s', (_, processes) => {
   it('as many of 64 are approved as there is money for', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
-    const asked = Array.from({ length: 64 }, (_, at) => of(processes, at).ask(cardId, 1_00));
-    const all = await Promise.all(asked);
+    const requested = Array.from({ length: 64 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const all = await Promise.all(requested);
     expect(all.filter(isApproved)).toHaveLength(20);
     const reasons = new Set(
       all.filter((each) => !isApproved(each)).map((each) => JSON.stringify(each)),
@@ -74,13 +74,13 @@ describe.each([
   it('nothing is approved behind the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
-    const asks = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const requests = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
       // Everything that is approved by now is in the books, and nothing else ever will be.
       frozenAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };
-    const [all] = await Promise.all([Promise.all(asks), freeze()]);
+    const [all] = await Promise.all([Promise.all(requests), freeze()]);
     expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
     expect(all.filter(isApproved)).toHaveLength(frozenAfter);
     for (const each of all) {
@@ -139,8 +139,8 @@ describe('a card whose limit is lowered during the request', () => {
       // As behind a freeze: what is approved is in the books by now, and nothing else ever will be.
       loweredAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };
-    const asks = Array.from({ length: 32 }, (_, at) => of(2, at).ask(cardId, 1_00));
-    const [all] = await Promise.all([Promise.all(asks), lower()]);
+    const requests = Array.from({ length: 32 }, (_, at) => of(2, at).ask(cardId, 1_00));
+    const [all] = await Promise.all([Promise.all(requests), lower()]);
     expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
     expect(all.filter(isApproved)).toHaveLength(loweredAfter);
     expect(await of(1, 0).ask(cardId, 6)).toEqual({

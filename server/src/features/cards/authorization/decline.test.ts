@@ -1,12 +1,12 @@
 // Every decline reason alone, and their order.
 import { describe, expect, it } from 'vitest';
 import { CARD_REQUESTS, type CardRequestKind } from '../../../connectors/ports/cards.ts';
-import { declineReason, isCredit, type Standing } from './decline.ts';
+import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
 
 const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
 /** Of all that could be wrong nothing is. */
-const good: Standing = {
+const good: AuthorizationState = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n },
   request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
   objection: undefined,
@@ -18,25 +18,26 @@ const good: Standing = {
   },
 };
 
-const source = good.source as NonNullable<Standing['source']>;
+const source = good.source as NonNullable<AuthorizationState['source']>;
 
 /** Decline reasons in their order. */
-const WRONGS: readonly [string, (standing: Standing) => Standing][] = [
-  ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
-  ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
-  ['INSUFFICIENT_FUNDS', (s) => ({ ...s, objection: 'INSUFFICIENT_FUNDS' })],
-  ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
-  ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
-  ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
-  ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
+const WRONGS: readonly [string, (authorizationState: AuthorizationState) => AuthorizationState][] =
   [
-    'INSUFFICIENT_FUNDS',
-    (s) => ({ ...s, source: s.source && { ...s.source, spendable: usd(49_99n) } }),
-  ],
-];
+    ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
+    ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
+    ['INSUFFICIENT_FUNDS', (s) => ({ ...s, objection: 'INSUFFICIENT_FUNDS' })],
+    ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
+    ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
+    ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
+    ['NO_FUNDING_SOURCE', (s) => ({ ...s, source: { ...source, maySign: false } })],
+    [
+      'INSUFFICIENT_FUNDS',
+      (s) => ({ ...s, source: s.source && { ...s.source, spendable: usd(49_99n) } }),
+    ],
+  ];
 
-const with_ = (...wrongs: ((standing: Standing) => Standing)[]) =>
-  wrongs.reduce((standing, wrong) => wrong(standing), good);
+const with_ = (...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]) =>
+  wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), good);
 
 describe('declineReason', () => {
   it('finds nothing wrong with an amount that is just the limit and just there', () => {
@@ -74,8 +75,8 @@ describe('declineReason', () => {
     ['that is closed', { ...source, account: { ...source.account, status: 'CLOSED' } }],
     ['that owes', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
-  ] as const)('takes nothing from an account %s', (_, given) => {
-    expect(declineReason({ ...good, source: given })).toBe('NO_FUNDING_SOURCE');
+  ] as const)('takes nothing from an account %s', (_, input) => {
+    expect(declineReason({ ...good, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 
   it('counts a dollar to the cent where the account has six decimals', () => {
@@ -100,23 +101,23 @@ describe('declineReason', () => {
   });
 
   const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
-  const credit = (kind: CardRequestKind): Standing => ({
+  const credit = (kind: CardRequestKind): AuthorizationState => ({
     ...good,
     request: { ...good.request, kind },
   });
 
   it('rejects a credit to a closed account or a deleted holder', () => {
-    const asked = credit('CREDIT_AUTHORIZATION');
-    expect(declineReason({ ...asked, source: closed })).toBe('NO_FUNDING_SOURCE');
+    const requested = credit('CREDIT_AUTHORIZATION');
+    expect(declineReason({ ...requested, source: closed })).toBe('NO_FUNDING_SOURCE');
     const holder = { status: 'APPROVED', deleted_at: 1 } as const;
-    expect(declineReason({ ...asked, holder })).toBe('CARDHOLDER_NOT_READY');
+    expect(declineReason({ ...requested, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
   it('hears of a credit that is a fact, unless card or holder are gone', () => {
     const advice = credit('CREDIT_AUTHORIZATION_ADVICE');
-    const frozen: Standing = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
-    const refused = { status: 'REJECTED', deleted_at: null } as const;
-    expect(declineReason({ ...frozen, source: closed, holder: refused })).toBeUndefined();
+    const frozen: AuthorizationState = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
+    const rejected = { status: 'REJECTED', deleted_at: null } as const;
+    expect(declineReason({ ...frozen, source: closed, holder: rejected })).toBeUndefined();
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
       expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
     }

@@ -32,7 +32,7 @@ export interface FirstSource {
   spendable: Money;
 }
 
-export interface Standing {
+export interface AuthorizationState {
   card: Pick<CardRow, 'state' | 'currency' | 'max_spend'>;
   request: Pick<CardRequest, 'kind' | 'amount' | 'currency'>;
   /** Decline reason of the issuer. */
@@ -42,7 +42,7 @@ export interface Standing {
 }
 
 /** Decline reason of the card. An advice is accepted for a paused card. */
-function ofCard({ card, request, objection }: Standing): DeclineReason | undefined {
+function ofCard({ card, request, objection }: AuthorizationState): DeclineReason | undefined {
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
   const isAdvice = request.kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
@@ -52,15 +52,15 @@ function ofCard({ card, request, objection }: Standing): DeclineReason | undefin
 }
 
 /** Decline reason of a credit advice: a deleted cardholder. */
-const ofNews = ({ holder }: Standing): DeclineReason | undefined =>
+const ofNews = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 
-function ofCredit({ holder, source }: Standing): DeclineReason | undefined {
+function ofCredit({ holder, source }: AuthorizationState): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
   return source && source.account.status !== 'CLOSED' ? undefined : 'NO_FUNDING_SOURCE';
 }
 
-function ofDebit({ card, request, holder, source }: Standing): DeclineReason | undefined {
+function ofDebit({ card, request, holder, source }: AuthorizationState): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
   if (
     card.max_spend !== null &&
@@ -76,10 +76,10 @@ function ofDebit({ card, request, holder, source }: Standing): DeclineReason | u
 }
 
 /** The first decline reason; undefined if the request can be approved. */
-export function declineReason(standing: Standing): DeclineReason | undefined {
-  const { kind } = standing.request;
-  const reason = ofCard(standing);
+export function declineReason(authorizationState: AuthorizationState): DeclineReason | undefined {
+  const { kind } = authorizationState.request;
+  const reason = ofCard(authorizationState);
   if (reason) return reason;
-  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return ofNews(standing);
-  return isCredit(kind) ? ofCredit(standing) : ofDebit(standing);
+  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return ofNews(authorizationState);
+  return isCredit(kind) ? ofCredit(authorizationState) : ofDebit(authorizationState);
 }

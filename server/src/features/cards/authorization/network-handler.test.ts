@@ -56,7 +56,7 @@ const slow = (meanwhile: () => Promise<void> = async () => {}): Runtime =>
 const lost = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Asks through a process, and answers what was asked and decided. */
-async function askThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
+async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
   const through = cardNetwork(app, runtime);
   const request = through.message(cardId, 30_00, kind ? { kind } : {});
   const answerBy = app.effects.now() + WAITS_MS;
@@ -91,7 +91,7 @@ describe('a decision that comes too late', () => {
     ['CREDIT_AUTHORIZATION_ADVICE', ['AUTHORIZED', 'SETTLED']],
   ] as const)('leaves nothing of %s behind', async (kind, types) => {
     const of = await cardOf();
-    const { request, answerBy, decision } = await askThrough(slow(), of.cardId, kind);
+    const { request, answerBy, decision } = await requestThrough(slow(), of.cardId, kind);
     expect(decision).toEqual(TOO_LATE);
     // What is being taken is no more to be spent, until the issuer has said what became of it.
     const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
@@ -132,7 +132,11 @@ describe('a decision that comes too late', () => {
     const spend = async () => {
       expect(await network.ask(of.cardId, 30_00)).toMatchObject({ approved: true });
     };
-    const { decision } = await askThrough(slow(spend), of.cardId, 'FINANCIAL_CREDIT_AUTHORIZATION');
+    const { decision } = await requestThrough(
+      slow(spend),
+      of.cardId,
+      'FINANCIAL_CREDIT_AUTHORIZATION',
+    );
     expect(decision).toEqual(TOO_LATE);
     const [owing] = await app.runtime.db.query('select owed from internal_accounts where id = $1', [
       of.accountId,
@@ -146,7 +150,7 @@ describe('a decision that comes too late', () => {
     ['FINANCIAL_CREDIT_AUTHORIZATION', 130_00],
   ] as const)('of %s is cleared after all where the network says so', async (kind, balance) => {
     const of = await cardOf();
-    const { request, decision } = await askThrough(slow(), of.cardId, kind);
+    const { request, decision } = await requestThrough(slow(), of.cardId, kind);
     expect(decision).toEqual(TOO_LATE);
     await network.notify(request.token, { kind: 'CLEARING', amount: 30_00n });
     await app.settle();
@@ -188,7 +192,7 @@ describe('a commit whose answer was lost', () => {
       if (opens(set)) throw lost();
       return outcome;
     });
-    const { decision } = await askThrough(runtime, of.cardId);
+    const { decision } = await requestThrough(runtime, of.cardId);
     const [payment] = await network.paymentsOf(of.customer.id);
     expect(decision).toEqual({ approved: true, transactionId: payment.id });
     expect((await balances(app, of.accountId)).balance).toBe(70_00);
@@ -202,7 +206,7 @@ describe('a commit whose answer was lost', () => {
       app.effects.set(app.effects.now() + WAITS_MS + 1);
       throw lost();
     });
-    expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    expect((await requestThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
@@ -217,7 +221,7 @@ describe('a commit whose answer was lost', () => {
       if (failures-- > 0) throw lost();
       return real(set);
     });
-    const { decision, request } = await askThrough(runtime, of.cardId);
+    const { decision, request } = await requestThrough(runtime, of.cardId);
     expect(decision).toEqual(TOO_LATE);
     // What was under way all the time arrives only now.
     if (!under) throw new Error('nothing was under way');
@@ -251,7 +255,7 @@ describe('a commit whose answer was lost', () => {
         },
       },
     };
-    expect((await askThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    expect((await requestThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     expect(await network.logOf(of.cardId)).toHaveLength(2);
@@ -262,13 +266,13 @@ describe('what is refused for good', () => {
   it('is not tried again', async () => {
     const of = await cardOf();
     const final = new Fault('CONFLICT', 'It never will be.');
-    let tries = 0;
+    let attempts = 0;
     const runtime = withCommit((set) => {
-      tries++;
+      attempts++;
       return Promise.reject(opens(set) ? lost() : final);
     });
-    await expect(askThrough(runtime, of.cardId)).rejects.toBe(final);
-    expect(tries).toBe(2);
+    await expect(requestThrough(runtime, of.cardId)).rejects.toBe(final);
+    expect(attempts).toBe(2);
   });
 });
 

@@ -68,12 +68,12 @@ const isFinal = (error: unknown): boolean =>
  * Repeats `work` until it succeeds or fails permanently. A result that is unknown is repeated too.
  */
 async function insist<R>(work: () => Promise<R>): Promise<R> {
-  for (let tries = 1; ; tries++) {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await work();
     } catch (error) {
-      if (isFinal(error) || tries === TRIES) throw error;
-      await pause(PAUSE_MS * 2 ** tries);
+      if (isFinal(error) || attempts === TRIES) throw error;
+      await pause(PAUSE_MS * 2 ** attempts);
     }
   }
 }
@@ -211,8 +211,12 @@ export function cardNetworkHandler(
   }
 
   return {
-    async authorize(asked, answerBy: Time) {
-      const request = { ...asked, kind: kindOf(asked), merchant: merchantOf(asked.merchant) };
+    async authorize(requested, answerBy: Time) {
+      const request = {
+        ...requested,
+        kind: kindOf(requested),
+        merchant: merchantOf(requested.merchant),
+      };
       const caller = await holderOf(request.cardId);
       const isLate = () => effects.now() > answerBy;
       return turn(request.id, () => authorize({ runtime, parts, caller, request, isLate }));

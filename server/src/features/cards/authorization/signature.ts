@@ -40,7 +40,7 @@ function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): stri
 }
 
 /** The stamp of the custodian. Its error is only the cause of the fault: it may quote a secret. */
-async function askCustodian(
+async function requestCustodian(
   ctx: Ctx,
   parts: CardParts,
   { id, signer }: DelegatedKeyRow,
@@ -80,7 +80,7 @@ export async function signPull(
     subject: row.id,
     unsigned: textOf(row, key, amount),
     publicKey: key.public_key,
-    stampWith: (payload) => askCustodian(ctx, parts, key, payload),
+    stampWith: (payload) => requestCustodian(ctx, parts, key, payload),
   });
   if (!isSigned) throw unsigned('The signature of the delegated key is invalid.');
   // Rejects the commit if the key is revoked concurrently.

@@ -178,11 +178,11 @@ async function runWith(job: Job, issuer: Partial<IssuerPort>): Promise<void> {
   await operate(app.runtime, caller, stage);
 }
 
-const jobOf = (transactionId: string, asked = false, at = 0) =>
+const jobOf = (transactionId: string, requested = false, at = 0) =>
   ({
     id: 'Job:1',
     attempts: 1,
-    input: { transactionId, at, since: app.effects.now(), asked },
+    input: { transactionId, at, since: app.effects.now(), requested },
   }) as unknown as Job;
 
 describe('the funding debit job', () => {

@@ -63,13 +63,13 @@ async function endDebit(
 async function applyProgress(
   ctx: Ctx,
   row: CardPaymentRow,
-  { at, since, tries }: Input,
+  { at, since, attempts }: Input,
   progress: FundingDebitProgress,
 ): Promise<void> {
   if (!isOpen(row, at)) return;
   if (progress.state === 'pending') {
-    const counted = tries === undefined ? {} : { tries };
-    const input = { transactionId: row.id, at, since, asked: true, ...counted };
+    const counted = attempts === undefined ? {} : { attempts };
+    const input = { transactionId: row.id, at, since, requested: true, ...counted };
     return ctx.later(FUNDING_DEBIT, input, ctx.now + progress.checkAfterMs);
   }
   await endDebit(ctx, row, at, progress.state === 'confirmed');
@@ -136,9 +136,9 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
 const PENDING = `with polls as materialized (
     select input ->> 'transactionId' as id, (input ->> 'at')::int4 as at,
       (input ->> 'since')::float8 as since,
-      attempts + coalesce((input ->> 'tries')::int4, 0) as tries
+      attempts + coalesce((input ->> 'attempts')::int4, 0) as attempts
     from jobs where kind = $1)
-  select a.id, a.at, a.since, a.tries
+  select a.id, a.at, a.since, a.attempts
   from polls a join transactions t on t.id = a.id
   where t.card_funding_debit_statuses[a.at + 1] = 'PENDING'
     and ($2::text is null or t.platform_id = $2)
@@ -148,10 +148,10 @@ interface Pending {
   id: string;
   at: number;
   since: number;
-  tries: number;
+  attempts: number;
 }
 
-async function viewOf({ db }: Runtime, { id, at, since, tries }: Pending) {
+async function viewOf({ db }: Runtime, { id, at, since, attempts }: Pending) {
   const row = asCardPayment(await transactionAt(db, id));
   const { environment } = await callerOf(db, row.platform_id);
   return {
@@ -162,7 +162,7 @@ async function viewOf({ db }: Runtime, { id, at, since, tries }: Pending) {
     pull: at + 1,
     since: iso(since),
     /** Number of calls to the issuer. */
-    tries,
+    attempts,
     status: row.status,
     cardId: row.card.cardId,
     accountId: row.source_account,
@@ -190,16 +190,16 @@ const run =
     const { row, caller } = await loadOf(runtime, job, asCardPayment);
     const { input } = job;
     if (!isOpen(row, input.at)) return { caller, stage: async () => {} };
-    const tries = (input.tries ?? 0) + job.attempts;
+    const attempts = (input.attempts ?? 0) + job.attempts;
     const { issuer } = connectors(caller.environment);
     if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
     const debit = debitOf(row, input);
-    const progress = input.asked
+    const progress = input.requested
       ? await issuer.checkFundingDebit(debit, runtime.effects.now())
       : await issuer.debitFunding(debit);
     const stage = async (ctx: Ctx) => {
       const current = await currentOf(ctx, row.id, asCardPayment);
-      await applyProgress(ctx, current, { ...input, tries }, progress);
+      await applyProgress(ctx, current, { ...input, attempts }, progress);
     };
     return { caller, stage };
   };

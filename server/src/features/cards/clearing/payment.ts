@@ -273,9 +273,9 @@ export const FUNDING_DEBIT = defineJob(
     /** Time it was opened. */
     since: Type.Number(),
     /** Whether the issuer has received it. */
-    asked: Type.Optional(Type.Boolean()),
+    requested: Type.Optional(Type.Boolean()),
     /** Attempts of earlier jobs, before its last answer. */
-    tries: Type.Optional(Type.Number()),
+    attempts: Type.Optional(Type.Number()),
   }),
 );
 

@@ -50,7 +50,7 @@ describe('several keys of one funding source', () => {
     const first = fixture.bodyOf(of);
     const abandoned = await fixture.made(first, of.session);
     const active = await fixture.key(of);
-    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(HAS_ACTIVE);
+    expect(reasonOf(await fixture.send(fixture.bodyOf(of)))).toEqual(HAS_ACTIVE);
     expect(reasonOf(await fixture.follow(first, abandoned, of.session))).toEqual(HAS_ACTIVE);
     const listed = await fixture.listed(`accountId=${of.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
@@ -79,13 +79,13 @@ describe('several keys of one funding source', () => {
   it('are not created twice by concurrent identical requests', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    let leg = await fixture.ask(body);
+    let leg = await fixture.send(body);
     for (const [status, key] of [
       [202, 'PENDING'],
       [201, 'ACTIVE'],
     ] as const) {
       const headers = await signedHeaders(ok(leg, 202), of.session);
-      const answers = await Promise.all([1, 2, 3].map(() => fixture.ask(body, headers)));
+      const answers = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
       expect(answers.map((each) => each.status).sort()).toEqual([status, 401, 401]);
       expect(await statusesOf(of)).toEqual([key]);
       leg = answers.find((each) => each.status === status) as Answer;
@@ -95,7 +95,7 @@ describe('several keys of one funding source', () => {
   it('number at most a hundred', async () => {
     const of = await fixture.walletCard();
     const [first, second] = [fixture.bodyOf(of), fixture.bodyOf(of)];
-    const [one, two] = [await fixture.ask(first), await fixture.ask(second)];
+    const [one, two] = [await fixture.send(first), await fixture.send(second)];
     await app.operate(async (ctx) => {
       const { key } = (await findWallet(ctx, of.accountId)) as Wallet;
       const [source] = await ctx.db.find(fundingSources, { card_id: of.card.id });
@@ -111,7 +111,7 @@ describe('several keys of one funding source', () => {
     ok(await fixture.revoke(id), 204);
     const full = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
     expect(reasonOf(await fixture.follow(second, two, of.session))).toEqual(full);
-    expect(reasonOf(await fixture.ask(fixture.bodyOf(of)))).toEqual(full);
+    expect(reasonOf(await fixture.send(fixture.bodyOf(of)))).toEqual(full);
   });
 });
 
@@ -168,7 +168,7 @@ describe('a delegated key', () => {
     expect(await statusesOf(of)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fundWith(balance.id), 200);
     await expectAllRevoked(of, 2);
-    expect(reasonOf(await fixture.ask(body))).toEqual(NOT_FUNDING);
+    expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING);
     expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(NOT_FUNDING);
     ok(await fundWith(of.accountId), 200);
     await expectAllRevoked(of, 2);
@@ -183,7 +183,7 @@ describe('a delegated key', () => {
     const { of, body, pending } = await activeAndPending();
     ok(await fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }), 200);
     await expectAllRevoked(of, 2);
-    expect(reasonOf(await fixture.ask(body))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.send(body))).toEqual(CLOSED);
     expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(CLOSED);
   });
 
@@ -192,7 +192,7 @@ describe('a delegated key', () => {
       const of = await fixture.walletCard();
       const [early, late] = [fixture.bodyOf(of), fixture.bodyOf(of)];
       const legs = [
-        [early, await fixture.ask(early)],
+        [early, await fixture.send(early)],
         [late, await fixture.made(late, of.session)],
       ] as const;
       const headers = await Promise.all(
@@ -200,7 +200,7 @@ describe('a delegated key', () => {
       );
       const [closed, ...answers] = await Promise.all([
         fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
-        ...legs.map(([body], at) => fixture.ask(body, headers[at])),
+        ...legs.map(([body], at) => fixture.send(body, headers[at])),
       ]);
       ok(closed as Answer, 200);
       // A concurrent request finds the card closed, or its funding sources ended.
@@ -216,8 +216,8 @@ describe('a delegated key', () => {
     ok(await app.call('DELETE', `/customers/${of.customer.id}`), 200);
     await app.settle();
     await expectAllRevoked(of, 2);
-    expect((await fixture.ask(body, headers)).status).toBe(401);
-    expect((await fixture.ask(body)).status).toBe(404);
+    expect((await fixture.send(body, headers)).status).toBe(401);
+    expect((await fixture.send(body)).status).toBe(404);
   });
 });
 
@@ -225,7 +225,7 @@ describe('export and erasure of a delegated key', () => {
   it('exports its nickname without the signer, and removes it', async () => {
     const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
     const { id } = await fixture.key(of, { nickname: 'Quorbat' });
-    const kept = await fixture.key(other);
+    const stored = await fixture.key(other);
     const { all } = await exportOf(app, of.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -240,7 +240,7 @@ describe('export and erasure of a delegated key', () => {
     ]);
     expect(await statusesOf(of)).toEqual([]);
     await app.settle();
-    expect(await fixture.keyNow(kept.id)).toEqual(kept);
+    expect(await fixture.keyNow(stored.id)).toEqual(stored);
   });
 
   it('hides the key during the erasure', async () => {
@@ -284,10 +284,10 @@ describe('a delegated key in production', () => {
     const session = await insertSession(app, accountId);
     const card = await cardIn(as, customer.id, accountId);
     const body = real.bodyOf({ accountId, card });
-    const first = await real.ask(body);
+    const first = await real.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const scripted = { 'service-wallet-signature': literal, 'request-id': first.body.requestId };
-    expect(codeOf(await real.ask(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
+    expect(codeOf(await real.send(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
     const other = await real.wallets.customerWithWallet();
     const theirs = await insertSession(app, other.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];

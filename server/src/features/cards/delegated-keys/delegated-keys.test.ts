@@ -38,7 +38,7 @@ describe('createDelegatedKey', () => {
   it('creates a key in three requests, the last two signed by the wallet', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of, { nickname: '  Card for lunch ' });
-    const first = await fixture.ask(body);
+    const first = await fixture.send(body);
     expect(Object.keys(ok(first, 202)).sort()).toEqual([
       ...['expiresAt', 'payloadToSign', 'requestId'],
     ]);
@@ -117,13 +117,13 @@ describe('createDelegatedKey', () => {
   });
 
   it('reports every bad field at once', async () => {
-    const answer = await fixture.ask({ cardId: 1, nickname: ' ' });
+    const answer = await fixture.send({ cardId: 1, nickname: ' ' });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['cardId', 'internalAccountId', 'nickname']);
     const of = { accountId: 'x', card: { id: 'x' } };
     for (const nickname of ['', '   ', 'x'.repeat(257)]) {
-      const { body } = await fixture.ask(fixture.bodyOf(of, { nickname }));
+      const { body } = await fixture.send(fixture.bodyOf(of, { nickname }));
       expect(body.details.errors.map(({ field }: { field: string }) => field)).toEqual([
         'nickname',
       ]);
@@ -135,24 +135,24 @@ describe('createDelegatedKey', () => {
     const theirs = delegatedFixture(app, { as: app.other });
     const foreign = await theirs.walletCard();
     for (const id of ['x', unknown('Card'), foreign.card.id, of.accountId]) {
-      expect(reasonOf(await fixture.ask(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
+      expect(reasonOf(await fixture.send(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
     for (const id of ['x', unknown('InternalAccount'), foreign.accountId]) {
-      const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: id }));
+      const answer = await fixture.send(fixture.bodyOf(of, { internalAccountId: id }));
       expect(reasonOf(answer)).toEqual(NO_ACCOUNT);
     }
     const both = { cardId: foreign.card.id, internalAccountId: foreign.accountId };
-    expect(reasonOf(await fixture.ask(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
+    expect(reasonOf(await fixture.send(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
   });
 
   it('accepts only a wallet that is a funding source of the card', async () => {
     const of = await fixture.walletCard();
     const plain = await internalAccount(app, of.customer.id, 'USD');
-    const answer = await fixture.ask(fixture.bodyOf(of, { internalAccountId: plain.id }));
+    const answer = await fixture.send(fixture.bodyOf(of, { internalAccountId: plain.id }));
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     expect(answer.body.details.errors[0].field).toBe('internalAccountId');
     const other = await fixture.holder();
-    const unbound = await fixture.ask(fixture.bodyOf(of, { internalAccountId: other.accountId }));
+    const unbound = await fixture.send(fixture.bodyOf(of, { internalAccountId: other.accountId }));
     const reason = 'The wallet is not a funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
   });
@@ -168,11 +168,11 @@ describe('createDelegatedKey', () => {
       });
     await freeze('FROZEN');
     const frozen = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
-    expect(reasonOf(await fixture.ask(body))).toEqual(frozen);
+    expect(reasonOf(await fixture.send(body))).toEqual(frozen);
     const headers = await signedHeaders(second.body, of.session);
-    expect(reasonOf(await fixture.ask(body, headers))).toEqual(frozen);
+    expect(reasonOf(await fixture.send(body, headers))).toEqual(frozen);
     await freeze('ACTIVE');
-    ok(await fixture.ask(body, headers), 201);
+    ok(await fixture.send(body, headers), 201);
   });
 
   it('requires MANAGE', async () => {
@@ -187,7 +187,7 @@ describe('signatures of createDelegatedKey', () => {
   it('must be from a session of this wallet in both requests', async () => {
     const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
     const body = fixture.bodyOf(of);
-    const first = await fixture.ask(body);
+    const first = await fixture.send(body);
     for (const keys of [other.session, drawKeys()]) {
       expect(reasonOf(await fixture.follow(body, first, keys))).toEqual(NO_ACTIVE_SESSION);
     }
@@ -204,21 +204,21 @@ describe('signatures of createDelegatedKey', () => {
   it('are valid for the payload of their own request only, and once', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const first = await fixture.ask(body);
+    const first = await fixture.send(body);
     const headers = await signedHeaders(ok(first, 202), of.session);
-    const second = await fixture.ask(body, headers);
+    const second = await fixture.send(body, headers);
     ok(second, 202);
     const used = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
-    expect(reasonOf(await fixture.ask(body, headers))).toEqual(used);
+    expect(reasonOf(await fixture.send(body, headers))).toEqual(used);
     const stamp = 'service-wallet-signature';
     const mixed = { [stamp]: headers[stamp] as string, 'request-id': second.body.requestId };
-    expect(codeOf(await fixture.ask(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await fixture.send(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.listed(`accountId=${of.accountId}`)).map((key) => key.status)).toEqual([
       'PENDING',
     ]);
     const last = await signedHeaders(second.body, of.session);
-    ok(await fixture.ask(body, last), 201);
-    expect(reasonOf(await fixture.ask(body, last))).toEqual(used);
+    ok(await fixture.send(body, last), 201);
+    expect(reasonOf(await fixture.send(body, last))).toEqual(used);
   });
 
   it('are bound to one body', async () => {
@@ -227,7 +227,7 @@ describe('signatures of createDelegatedKey', () => {
     const body = fixture.bodyOf(of);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
     const changes = [{ nickname: 'Another' }, { cardId: other.id }];
-    const first = await fixture.ask(body);
+    const first = await fixture.send(body);
     for (const change of changes) {
       const answer = await fixture.follow({ ...body, ...change }, first, of.session);
       expect(codeOf(answer)).toEqual(MISMATCH);
@@ -244,7 +244,7 @@ describe('signatures of createDelegatedKey', () => {
   it('are rejected if late, malformed, or without one of the headers', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const legs = [await fixture.ask(body), await fixture.made(body, of.session)];
+    const legs = [await fixture.send(body), await fixture.made(body, of.session)];
     for (const leg of legs) {
       const headers = await signedHeaders(ok(leg, 202), of.session);
       const { 'request-id': requestId, 'service-wallet-signature': stamp } = headers as {
@@ -252,10 +252,10 @@ describe('signatures of createDelegatedKey', () => {
         'service-wallet-signature': string;
       };
       const answers = [
-        await fixture.ask(body, { 'request-id': requestId }),
-        await fixture.ask(body, { 'service-wallet-signature': stamp }),
-        await fixture.ask(body, { ...headers, 'service-wallet-signature': 'x' }),
-        await fixture.ask(body, { ...headers, 'request-id': unknown('Request') }),
+        await fixture.send(body, { 'request-id': requestId }),
+        await fixture.send(body, { 'service-wallet-signature': stamp }),
+        await fixture.send(body, { ...headers, 'service-wallet-signature': 'x' }),
+        await fixture.send(body, { ...headers, 'request-id': unknown('Request') }),
       ];
       expect(answers.map(codeOf)).toEqual([
         [401, 'WALLET_SIGNATURE_MISSING'],
@@ -274,8 +274,8 @@ describe('signatures of createDelegatedKey', () => {
   it('of another platform are not found', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
-    const foreign = await delegatedFixture(app, { as: app.other }).ask(body, headers);
+    const headers = await signedHeaders(ok(await fixture.send(body), 202), of.session);
+    const foreign = await delegatedFixture(app, { as: app.other }).send(body, headers);
     expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
   });
 
@@ -284,17 +284,17 @@ describe('signatures of createDelegatedKey', () => {
     const body = fixture.bodyOf(of);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const leg = async (reply: Answer) =>
-      fixture.ask(body, {
+      fixture.send(body, {
         'service-wallet-signature': literal,
         'request-id': ok(reply, 202).requestId,
       });
-    expect(ok(await leg(await leg(await fixture.ask(body))), 201).status).toBe('ACTIVE');
+    expect(ok(await leg(await leg(await fixture.send(body))), 201).status).toBe('ACTIVE');
   });
 
   it('are not accepted by other operations', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const headers = await signedHeaders(ok(await fixture.ask(body), 202), of.session);
+    const headers = await signedHeaders(ok(await fixture.send(body), 202), of.session);
     const change = { privateEnabled: true };
     const elsewhere = await fixture.call(
       ...(['PATCH', `/internal-accounts/${of.accountId}`, change, headers] as const),
@@ -302,7 +302,7 @@ describe('signatures of createDelegatedKey', () => {
     const reason = 'The Request-Id belongs to another request.';
     expect(reasonOf(elsewhere)).toEqual([401, 'UNAUTHORIZED', reason]);
     const stamp = await stampWith(of.session.privateKey, 'anything');
-    const wrong = await fixture.ask(body, { ...headers, 'service-wallet-signature': stamp });
+    const wrong = await fixture.send(body, { ...headers, 'service-wallet-signature': stamp });
     expect(codeOf(wrong)).toEqual([401, 'UNAUTHORIZED']);
   });
 });

@@ -229,7 +229,7 @@ describe('funding sources', () => {
 describe('deletion of a customer', () => {
   it('closes all cards of the customer and no others', async () => {
     const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
-    const kept = await fixture.card(neighbour);
+    const stored = await fixture.card(neighbour);
     const [one, two] = [await fixture.card(holder), await fixture.card(holder)];
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     ok(await fixture.patchCard(two.id, { state: 'CLOSED' }), 200);
@@ -246,7 +246,7 @@ describe('deletion of a customer', () => {
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
     expect(await eventsOf(one.id)).toEqual([`${STATE} CLOSED`]);
-    expect((await fixture.cardNow(kept.id)).state).toBe('ACTIVE');
+    expect((await fixture.cardNow(stored.id)).state).toBe('ACTIVE');
   });
 });
 

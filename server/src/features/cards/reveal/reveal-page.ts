@@ -13,7 +13,7 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { cardBrandOf, cardProgramNameOf, cardProgramOf } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardReveals } from '../store.ts';
-import { giveLinkBack, REVEAL_PATH, takeLink } from './reveal.ts';
+import { REVEAL_PATH, returnLink, takeLink } from './reveal.ts';
 
 interface Parts {
   connectors(environment: Mode): Connectors;
@@ -70,7 +70,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const { id: cardId, secret, brand } = card;
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
-    await operate(runtime, caller, (ctx) => giveLinkBack(ctx, linkId));
+    await operate(runtime, caller, (ctx) => returnLink(ctx, linkId));
     note(`the issuer did not show ${cardId}`);
     return NOT_NOW;
   }

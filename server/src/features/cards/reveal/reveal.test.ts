@@ -59,10 +59,10 @@ const ENDED = 'This link no longer works';
 describe('revealCard', () => {
   it('answers a link that shows number, expiry and code, for five minutes', async () => {
     const { id, last4, expMonth, expYear } = await card();
-    const asked = ok(await reveal(id), 200);
-    expect(Object.keys(asked).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
-    expect(Date.parse(asked.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
-    const { statusCode, body } = await open(new URL(asked.panEmbedUrl).pathname);
+    const requested = ok(await reveal(id), 200);
+    expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
+    expect(Date.parse(requested.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
+    const { statusCode, body } = await open(new URL(requested.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
     const { 'Card number': number, ...rest } = shown(body);
     expect(number).toMatch(/^\d{4}( \d{4}){3}$/);
@@ -78,8 +78,10 @@ describe('revealCard', () => {
   it('answers another link each time, also under one idempotency key, and each works once', async () => {
     const { id } = await card();
     const headers = { 'idempotency-key': 'one-key' };
-    const ask = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
-    const links = [ok(await ask(), 200), ok(await ask(), 200)].map((each) => each.panEmbedUrl);
+    const request = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
+    const links = [ok(await request(), 200), ok(await request(), 200)].map(
+      (each) => each.panEmbedUrl,
+    );
     expect(links[0]).not.toBe(links[1]);
     const [one, two] = links.map((each) => new URL(each).pathname) as [string, string];
     const first = shown((await open(two)).body);
@@ -114,8 +116,8 @@ describe('revealCard', () => {
     const manager = await app.tokenWith(['MANAGE']);
     ok(await reveal(id, manager), 200);
     const agent = { as: null, headers: { authorization: 'Bearer gat_x' } };
-    const asked = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
-    expect(asked.status).toBe(401);
+    const requested = await app.call('POST', `/cards/${id}/reveal`, undefined, agent);
+    expect(requested.status).toBe(401);
   });
 
   it('has nothing to show of a card that is not issued, or closed; a frozen one is shown', async () => {
@@ -252,11 +254,11 @@ describe('the record', () => {
   it('records the token and the time of the view permanently', async () => {
     const { id } = await card();
     const token = await app.tokenWith(['MANAGE']);
-    const asked = app.effects.now();
+    const requested = app.effects.now();
     const path = new URL(ok(await reveal(id, token), 200).panEmbedUrl).pathname;
-    app.effects.set(asked + MINUTE);
+    app.effects.set(requested + MINUTE);
     await open(path);
-    app.effects.set(asked + 2 * MINUTE);
+    app.effects.set(requested + 2 * MINUTE);
     await open(path);
     const never = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
@@ -270,9 +272,9 @@ describe('the record', () => {
       platform_id: app.platform.id,
       customer_id: holder.customer.id,
       actor,
-      created_at: asked,
-      opened_at: asked + MINUTE,
-      expires_at: asked + 5 * MINUTE,
+      created_at: requested,
+      opened_at: requested + MINUTE,
+      expires_at: requested + 5 * MINUTE,
     });
     expect((await rowOf(never))?.opened_at).toBeNull();
     expect(await rows(id)).toHaveLength(2);

@@ -66,7 +66,7 @@ export async function takeLink(ctx: Ctx, linkId: string) {
 }
 
 /** Restores the link, because nothing was shown. */
-export async function giveLinkBack(ctx: Ctx, linkId: string): Promise<void> {
+export async function returnLink(ctx: Ctx, linkId: string): Promise<void> {
   const link = await ctx.read(cardReveals, linkId);
   if (link) ctx.update(cardReveals, link, { opened_at: null });
 }
@@ -78,7 +78,7 @@ const presentReveal = (row: CardRevealRow) => ({
   customerId: row.customer_id,
   /** The token that created the link. */
   tokenId: row.actor,
-  askedAt: iso(row.created_at),
+  requestedAt: iso(row.created_at),
   expiresAt: iso(row.expires_at),
   openedAt: row.opened_at === null ? null : iso(row.opened_at),
 });

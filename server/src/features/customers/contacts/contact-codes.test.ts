@@ -45,14 +45,14 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const [queued] = await messagesTo(app, person.id);
     expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
     await app.settle();
-    const [kept, more] = await messagesTo(app, person.id);
+    const [stored, more] = await messagesTo(app, person.id);
     expect(more).toBeUndefined();
-    expect(kept).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
-    expect(kept?.text).toBe(
+    expect(stored).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
+    expect(stored?.text).toBe(
       '123456 is your code for Main. It expires in 10 minutes. Do not share it with anyone.',
     );
-    expect(kept?.subject).toBe('Your code for Main');
-    const { recipient, content } = kept as { recipient: string; content: string };
+    expect(stored?.subject).toBe('Your code for Main');
+    const { recipient, content } = stored as { recipient: string; content: string };
     expect(`${recipient} ${content}`).not.toContain(person[field]);
   });
 

@@ -37,8 +37,8 @@ const as = () => ({ as: app.production });
 const person = (more?: object) => european(app, as(), more);
 
 const mailed = (at = -1): string =>
-  /^(\d{6}) is your code/m.exec(mail.got.at(at)?.raw ?? '')?.[1] ?? '';
-const texted = () => JSON.parse(sms.got.at(-1)?.body ?? '{}');
+  /^(\d{6}) is your code/m.exec(mail.received.at(at)?.raw ?? '')?.[1] ?? '';
+const texted = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
 const not = (code: string, by = 1) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
 
@@ -52,9 +52,9 @@ describe('a code in production', () => {
   it('is sent by e-mail and its text is deleted', async () => {
     const { id, email } = await person();
     const code = await mailedTo(id);
-    expect(mail.got).toHaveLength(1);
-    expect(mail.got[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
-    expect(mail.got[0]?.raw).toContain('Subject: Your code for Production');
+    expect(mail.received).toHaveLength(1);
+    expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [email] });
+    expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
     expect(row?.sent_at).toBe(app.effects.now());
@@ -89,7 +89,7 @@ describe('a code in production', () => {
     const first = await mailedTo(id);
     app.effects.set(app.effects.now() + 30_000);
     const second = await mailedTo(id);
-    expect(mail.got).toHaveLength(2);
+    expect(mail.received).toHaveLength(2);
     const theirs = await mailedTo(other.id);
     const codes: [string, 'email' | 'phone'][] = [
       [first, 'email'],
@@ -112,7 +112,7 @@ describe('a code in production', () => {
     expect((await confirmCode(app, id, 'email', code, as())).status).toBe(400);
     app.effects.set(app.effects.now() + 30_000);
     const next = await mailedTo(id);
-    expect(mail.got.at(-1)?.to).toEqual(['another@example.org']);
+    expect(mail.received.at(-1)?.to).toEqual(['another@example.org']);
     ok(await confirmCode(app, id, 'email', next, as()), 200);
   });
 
@@ -132,7 +132,7 @@ describe('a code in production', () => {
 describe('an undeliverable message', () => {
   it('fails if the address is rejected', async () => {
     const { id, email } = await person();
-    mail.refuse(email, 550);
+    mail.reject(email, 550);
     ok(await sendCode(app, id, 'email', as()), 204);
     await app.settle();
     const [row] = await messagesTo(app, id);
@@ -147,12 +147,12 @@ describe('an undeliverable message', () => {
     await app.advance(5_000);
     const [waiting] = await messagesTo(app, id);
     expect(waiting?.status).toBe('QUEUED');
-    const tried = sms.got.length;
+    const tried = sms.arrivals.length;
     expect(tried).toBeGreaterThan(1);
     sms.behave(200);
     await app.advance(MINUTE);
-    expect(sms.got).toHaveLength(tried + 1);
-    expect(new Set(sms.got.map((each) => each.id)).size).toBe(1);
+    expect(sms.arrivals).toHaveLength(tried + 1);
+    expect(new Set(sms.arrivals.map((each) => each.id)).size).toBe(1);
     expect(await messagesTo(app, id)).toMatchObject([{ status: 'SENT', attempts: tried + 1 }]);
   });
 
@@ -162,9 +162,9 @@ describe('an undeliverable message', () => {
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.advance(10 * MINUTE - 1);
     sms.behave(200);
-    const tried = sms.got.length;
+    const tried = sms.arrivals.length;
     await app.advance(60 * MINUTE);
-    expect(sms.got).toHaveLength(tried);
+    expect(sms.arrivals).toHaveLength(tried);
     const [row] = await messagesTo(app, id);
     expect(row).toMatchObject({ status: 'FAILED', failure: 'EXPIRED', content: null });
   });
@@ -176,7 +176,7 @@ describe('an undeliverable message', () => {
     const subject = { id, platform_id: app.production.id, created_at: 0 };
     await app.operate(async (ctx) => messagePersonalData.forget?.(ctx, subject), app.production);
     await app.settle();
-    expect(sms.got).toEqual([]);
+    expect(sms.arrivals).toEqual([]);
     expect(await messagesTo(app, id)).toMatchObject([
       { status: 'SENT', recipient: null, content: null },
       { status: 'FAILED', failure: 'ERASED', recipient: null, content: null },
@@ -188,7 +188,7 @@ describe('an undeliverable message', () => {
     ok(await sendCode(app, id, 'phone', as()), 204);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [id]);
     await app.settle();
-    expect(sms.got).toEqual([]);
+    expect(sms.arrivals).toEqual([]);
     expect(await messagesTo(app, id)).toMatchObject([{ status: 'FAILED', failure: 'ERASED' }]);
   });
 });
@@ -217,7 +217,7 @@ async function confirmOn(runtime: Runtime, customerId: string, code: string): Pr
 }
 
 describe('guessing codes', () => {
-  const wrongTries = async () =>
+  const wrongAttempts = async () =>
     (await app.runtime.db.query<{ wrong: number }>('select wrong from codes', []))[0]?.wrong;
 
   it('is limited to five attempts across concurrent requests and servers', async () => {
@@ -228,7 +228,7 @@ describe('guessing codes', () => {
         confirmOn(at % 2 ? second : app.runtime, id, not(code, at + 1)),
       );
       expect(new Set(await Promise.all(guesses))).toEqual(new Set([400]));
-      expect(await wrongTries()).toBe(5);
+      expect(await wrongAttempts()).toBe(5);
       for (const server of [app.runtime, second]) {
         expect(await confirmOn(server, id, code)).toBe(400);
       }
@@ -252,7 +252,7 @@ describe('guessing codes', () => {
 
   it('exposes no code or contact in logs, replies and tables', async () => {
     const { id, email, phoneNumber } = await person();
-    mail.refuse(email, 451);
+    mail.reject(email, 451);
     sms.behave(500);
     for (const name of ['email', 'phone'] as const) {
       ok(await sendCode(app, id, name, as()), 204);
@@ -260,21 +260,21 @@ describe('guessing codes', () => {
     await app.advance(3_000);
     const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
     expect(codes).toHaveLength(2);
-    expect(sms.got.length).toBeGreaterThan(0);
+    expect(sms.arrivals.length).toBeGreaterThan(0);
     const rejected = await confirmCode(app, id, 'email', not(codes[0] as string), as());
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');
     expect(lines).toContain('job failed');
     const { db } = app.runtime;
-    const kept = await db.query(
+    const stored = await db.query(
       `select to_json(m)::text as row from messages m union all
        select to_json(c)::text from codes c union all
        select to_json(j)::text from jobs j union all
        select data from events where subject <> $1`,
       [id],
     );
-    expect(kept.length).toBeGreaterThan(3);
-    for (const place of [lines, JSON.stringify(rejected.body), JSON.stringify(kept)]) {
+    expect(stored.length).toBeGreaterThan(3);
+    for (const place of [lines, JSON.stringify(rejected.body), JSON.stringify(stored)]) {
       for (const secret of secrets)
         expect(place).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
     }

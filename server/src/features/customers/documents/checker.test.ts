@@ -88,7 +88,7 @@ describe('the check of a document', () => {
       };
       return app.operate((ctx) => addDocument(ctx, { connectors, files: app.files }, input));
     };
-    const rejected = add({ state: 'refused', code: 'DATA_MISMATCH', reason: 'Another name.' });
+    const rejected = add({ state: 'rejected', code: 'DATA_MISMATCH', reason: 'Another name.' });
     await expect(rejected).rejects.toMatchObject({
       code: 'DATA_MISMATCH',
       message: 'Another name.',
@@ -138,15 +138,15 @@ describe('stored documents', () => {
   });
 
   it('are deleted with the customer, including those of its owners', async () => {
-    const { firm, owner } = await harness.business();
-    const theirs = [await harness.uploaded(bill(firm)), await harness.uploaded(passport(owner))];
+    const { company, owner } = await harness.business();
+    const theirs = [await harness.uploaded(bill(company)), await harness.uploaded(passport(owner))];
     const other = await harness.uploaded(bill(await harness.person()));
     const gone = await Promise.all(theirs.map(async ({ id }) => (await harness.rowOf(id)).file_id));
     await app.operate(async (ctx) => {
-      const row = await ctx.read(customers, firm);
+      const row = await ctx.read(customers, company);
       if (row) await eraseDocuments(ctx, row);
     });
-    expect(await documentsOf(app.runtime, [firm, owner])).toEqual([]);
+    expect(await documentsOf(app.runtime, [company, owner])).toEqual([]);
     const states = await harness.fileStates();
     for (const id of gone) expect(states.has(id)).toBe(false);
     expect(states.get((await harness.rowOf(other.id)).file_id)).toBe('KEPT');

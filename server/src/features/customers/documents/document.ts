@@ -158,7 +158,7 @@ async function assertAcceptable(
     content: () => parts.files.read(file),
   };
   const verdict = await parts.connectors(ctx.caller.environment).documents?.check(check);
-  if (verdict?.state === 'refused') throw new Fault(verdict.code, verdict.reason);
+  if (verdict?.state === 'rejected') throw new Fault(verdict.code, verdict.reason);
 }
 
 /** Columns that depend on the file. */

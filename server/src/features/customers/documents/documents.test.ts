@@ -137,9 +137,9 @@ describe('uploadDocument', () => {
   });
 
   it('accepts one document per holder, type and side', async () => {
-    const { firm, owner } = await harness.business();
-    await harness.uploaded(passport(firm));
-    expect(statusAndCode(await harness.upload(passport(firm)))).toEqual([
+    const { company, owner } = await harness.business();
+    await harness.uploaded(passport(company));
+    expect(statusAndCode(await harness.upload(passport(company)))).toEqual([
       409,
       'DOCUMENT_ALREADY_EXISTS',
     ]);
@@ -190,7 +190,7 @@ describe('uploadDocument', () => {
 
 describe('listDocuments', () => {
   it('pages documents of the platform or of one holder, newest first', async () => {
-    const { firm, owner } = await harness.business();
+    const { company, owner } = await harness.business();
     const ids: string[] = [];
     for (const type of ['TAX_RETURN', 'BANK_STATEMENT', 'SELFIE']) {
       app.effects.set(app.effects.now() + 1_000);
@@ -205,7 +205,7 @@ describe('listDocuments', () => {
     const rest = await list(`documentHolder=${owner}&cursor=${first.body.nextCursor}`);
     expect([idsOf(rest), rest.body.hasMore]).toEqual([ids.slice(2), false]);
     expect(idsOf(await list('limit=3'))).toEqual(ids);
-    expect(idsOf(await list(`documentHolder=${firm}`))).toEqual([]);
+    expect(idsOf(await list(`documentHolder=${company}`))).toEqual([]);
     expect(idsOf(await list(`documentHolder=${owner}`, app.other))).toEqual([]);
     for (const query of ['documentHolder=unknown', 'cursor=x', 'limit=0']) {
       const answer = await list(query);

@@ -358,11 +358,11 @@ describe('the page of a link', () => {
     const [own] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${own.id}`, change)).status).toBe(204);
-    const handed = ok(await send(secret, 'POST', '/documents', passport(own.id)), 201);
-    expect((await send(secret, 'PUT', `/documents/${handed.id}`, passport(own.id))).status).toBe(
+    const submitted = ok(await send(secret, 'POST', '/documents', passport(own.id)), 201);
+    expect((await send(secret, 'PUT', `/documents/${submitted.id}`, passport(own.id))).status).toBe(
       200,
     );
-    expect((await send(secret, 'DELETE', `/documents/${handed.id}`)).status).toBe(204);
+    expect((await send(secret, 'DELETE', `/documents/${submitted.id}`)).status).toBe(204);
     const state = await send(secret, 'GET', '/state');
     expect(state.body.owners).toMatchObject([{ ownershipPercentage: 70 }]);
     expect(JSON.stringify(state.body)).not.toMatch(/4321"/);

@@ -94,10 +94,10 @@ export function missingColumns(columns: readonly string[]): string[] {
   const isOneWhole = own.some((names) => names.length === 0);
   // A header with a column of one type is intended for that type.
   const begun = KINDS.filter((kind) => TYPE_COLUMNS[kind].some((name) => columns.includes(name)));
-  const meant = begun.length ? begun : KINDS;
+  const intended = begun.length ? begun : KINDS;
   return [
     ...lacking([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
-    ...(isOneWhole ? [] : meant.flatMap((kind) => lacking(TYPE_COLUMNS[kind]))),
+    ...(isOneWhole ? [] : intended.flatMap((kind) => lacking(TYPE_COLUMNS[kind]))),
   ];
 }
 

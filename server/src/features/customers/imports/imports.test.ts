@@ -23,7 +23,7 @@ beforeAll(async () => {
 describe('uploadCustomersCsv', () => {
   it('registers individuals and businesses like POST /customers', async () => {
     const person = harness.person('p-1', { email: 'ada@example.com', description: 'x' });
-    const body = await harness.imported(`\uFEFF${file(person, harness.firm('f-1'))}`);
+    const body = await harness.imported(`\uFEFF${file(person, harness.company('f-1'))}`);
     expect(body).toEqual({
       id: body.id,
       status: 'COMPLETED',
@@ -135,7 +135,7 @@ describe('uploadCustomersCsv', () => {
       harness.person('n-2', { customerType: 'ROBOT' }),
       harness.person('', { umaAddress: '', city: '' }),
       harness.person('n-4', { umaAddress: '$n-4@elsewhere.example' }),
-      harness.firm('n-5', { businessTaxId: 'nothing American', country: 'US' }),
+      harness.company('n-5', { businessTaxId: 'nothing American', country: 'US' }),
       harness.person('n-6', { birthDate: '2999-01-01', email: 'not an address' }),
       `${harness.person('n-7')},more`,
       'Secret_Name" here,x',
@@ -173,11 +173,11 @@ describe('uploadCustomersCsv', () => {
     ]);
     for (const each of body.errors) expect(each.reason).toBe(each.message);
     expect(await harness.byPlatformId('n-9')).toHaveLength(1);
-    const kept = JSON.stringify(
+    const stored = JSON.stringify(
       await app.runtime.db.query('select * from import_errors where import_id = $1', [body.id]),
     );
     for (const value of ['Secret', '15.01', 'Texas', 'elsewhere', 'nothing Am', 'not an']) {
-      expect(kept).not.toContain(value);
+      expect(stored).not.toContain(value);
       expect(JSON.stringify(body)).not.toContain(value);
     }
   });
@@ -209,7 +209,7 @@ describe('uploadCustomersCsv', () => {
   });
 
   it('fails if no row succeeds, as for a repeated upload', async () => {
-    const content = file(harness.person('again-1'), harness.firm('again-2'));
+    const content = file(harness.person('again-1'), harness.company('again-2'));
     expect((await harness.imported(content)).status).toBe('COMPLETED');
     const before = await harness.count('customers');
     const again = await harness.imported(content);

@@ -85,10 +85,10 @@ describe('slices', () => {
       if (!done) setImmediate(served);
     };
     served();
-    const counted: typeof bodyErrors = (...given) => {
+    const counted: typeof bodyErrors = (...values) => {
       run += 1;
       longest = Math.max(longest, run);
-      return bodyErrors(...given);
+      return bodyErrors(...values);
     };
     await handler({ bodyErrors: counted }).run(app.runtime, await jobOf(id));
     done = true;

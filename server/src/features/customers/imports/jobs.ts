@@ -121,7 +121,7 @@ async function processSlice(
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
   const items = await itemsOf(parts, columns, nextRow(row), raw);
-  const done = await registerRows(runtime, caller, parts, items, { importId: id, tries: attempts });
+  const done = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
   const last = raw[done.rows - 1];
   return { ...done, nextByte: last ? BigInt(last.end) : next_byte };
 }

@@ -102,7 +102,7 @@ async function registerRow(
   caller: Caller,
   parts: RowParts,
   item: Item,
-  slice: { importId: string; tries: number },
+  slice: { importId: string; attempts: number },
 ): Promise<Failure | undefined> {
   if (item.errors.length) {
     return failureOf(item, invalid(await allErrors(runtime, caller, item)));
@@ -113,7 +113,7 @@ async function registerRow(
     await operate(runtime, caller, (ctx) => registerCustomer(ctx, body, parts, { id }));
     return undefined;
   } catch (error) {
-    return failureAfter(runtime, item, id, error, slice.tries);
+    return failureAfter(runtime, item, id, error, slice.attempts);
   }
 }
 
@@ -164,7 +164,7 @@ export async function registerRows(
   caller: Caller,
   parts: RowParts,
   items: readonly Item[],
-  slice: { importId: string; tries: number },
+  slice: { importId: string; attempts: number },
 ): Promise<SliceResult> {
   const until = runtime.effects.now() + MAX_SLICE_MS;
   const ids = items.map(({ number }) => customerIdOf(slice.importId, number));

@@ -166,17 +166,17 @@ describe('candidateOf', () => {
       fullName: 'A',
       birthDate: '1990-01-15',
     };
-    const firm = { ...common, customerType: 'BUSINESS' };
+    const business = { ...common, customerType: 'BUSINESS' };
     const cells = { ...place, ...person, email: 'a@b.c', other: 'x', businessLegalName: 'not his' };
     expect(candidateOf(columns, row(cells), 1, fine)).toEqual({
       correlationId: 'c1',
       body: { ...person, address, email: 'a@b.c' },
       errors: [],
     });
-    const named = { ...place, ...firm, umaAddress: 'a@d', businessLegalName: 'F' };
+    const named = { ...place, ...business, umaAddress: 'a@d', businessLegalName: 'F' };
     expect(candidateOf(columns, row(named), 1, fine)).toEqual({
       correlationId: 'c1',
-      body: { ...firm, address, businessInfo: { legalName: 'F', country: 'US' } },
+      body: { ...business, address, businessInfo: { legalName: 'F', country: 'US' } },
       errors: [],
     });
   });

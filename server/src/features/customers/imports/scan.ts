@@ -216,8 +216,8 @@ export function inspectCsv(): Inspector {
       const columns = found.head === undefined ? undefined : cellsOf(Buffer.from(found.head));
       const problem = problemOf(text.end(), columns);
       // The columns of a rejected file are not stored: they can contain personal data.
-      const kept = problem ? [] : (columns ?? []);
-      return { rows: found.rows, columns: kept, start: found.start, problem };
+      const stored = problem ? [] : (columns ?? []);
+      return { rows: found.rows, columns: stored, start: found.start, problem };
     },
   };
 }

@@ -25,7 +25,7 @@ describe('the page of an invitation', () => {
     expect(pathname).toBe(`/i/${invitation.code}`);
     const { statusCode, body, headers } = await open(invitation.code);
     expect(statusCode).toBe(200);
-    for (const words of [
+    for (const message of [
       'You are invited, &#60;b&#62;Bob&#60;/b&#62;',
       `${invitation.inviterUma} invites you`,
       '<dt>Amount they intend to send</dt>\n<dd><span class="code">1,250.00 USD</span></dd>',
@@ -33,7 +33,7 @@ describe('the page of an invitation', () => {
       'Andenpay: andenpay.example',
       '<span class="code">2026-01-05 10:00 UTC</span>',
     ]) {
-      expect(body).toContain(words);
+      expect(body).toContain(message);
     }
     // Not allowed for platforms.
     expect(body).not.toContain('Blockvale');
@@ -79,8 +79,8 @@ describe('the page of an invitation', () => {
       const { statusCode, body } = await open(invitation.code);
       expect(statusCode).toBe(410);
       expect(body).toContain(title);
-      for (const word of ['Bob', '5.00', invitation.inviterUma, '$f@x.example']) {
-        expect(body).not.toContain(word);
+      for (const term of ['Bob', '5.00', invitation.inviterUma, '$f@x.example']) {
+        expect(body).not.toContain(term);
       }
     }
   });

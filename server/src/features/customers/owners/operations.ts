@@ -118,9 +118,9 @@ function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | unde
   if (ctx.caller.environment === 'production') {
     errors.push(...checkDigitErrors(person, 'personalInfo.'));
   }
-  const isKept =
+  const isStored =
     change && person.identifier && IDENTIFIER_FIELDS.every((name) => change[name] === undefined);
-  if (!isKept) return errors;
+  if (!isStored) return errors;
   return errors.filter(({ field }) =>
     IDENTIFIER_FIELDS.every((name) => field !== `personalInfo.${name}`),
   );

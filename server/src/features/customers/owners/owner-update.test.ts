@@ -18,11 +18,11 @@ describe('updateBeneficialOwner', () => {
       }),
       200,
     );
-    const { middleName: _, email: __, ...kept } = was.personalInfo;
+    const { middleName: _, email: __, ...stored } = was.personalInfo;
     expect(now).toEqual({
       ...was,
       ownershipPercentage: 25,
-      personalInfo: { ...kept, lastName: 'Murray', address: moved },
+      personalInfo: { ...stored, lastName: 'Murray', address: moved },
       updatedAt: now.updatedAt,
     });
     expect(now.updatedAt > was.updatedAt).toBe(true);

@@ -16,7 +16,7 @@ const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
 describe('createBeneficialOwner', () => {
   it('stores all fields, masks the number and emits no event', async () => {
-    const business = await harness.firm();
+    const business = await harness.company();
     const info = {
       middleName: 'Brewster',
       email: 'grace@example.com',
@@ -45,9 +45,9 @@ describe('createBeneficialOwner', () => {
       owner.id,
     ]);
     // Long enough not to occur in encrypted text by chance.
-    for (const word of ['Hopper', '45-6789', '1970-12', 'grace@', '1 Main']) {
-      expect(JSON.stringify(rows)).not.toContain(word);
-      expect(app.log.join('')).not.toContain(word);
+    for (const term of ['Hopper', '45-6789', '1970-12', 'grace@', '1 Main']) {
+      expect(JSON.stringify(rows)).not.toContain(term);
+      expect(app.log.join('')).not.toContain(term);
     }
   });
 
@@ -58,7 +58,7 @@ describe('createBeneficialOwner', () => {
     [{ idType: 'NON_US_TAX_ID', identifier: '86 095 742 719', countryOfIssuance: 'DE' }],
     [{ idType: 'NON_US_TAX_ID', identifier: 'NG-777', countryOfIssuance: 'NG' }],
   ])('accepts %j', async (info) => {
-    const owner = ok(await harness.add(ownerBody((await harness.firm()).id, {}, info)), 201);
+    const owner = ok(await harness.add(ownerBody((await harness.company()).id, {}, info)), 201);
     expect(owner.personalInfo).toMatchObject({
       ...info,
       identifier: maskIdentifier(info.identifier),
@@ -67,7 +67,7 @@ describe('createBeneficialOwner', () => {
 
   it('reports all invalid fields at once, of rules and schema', async () => {
     const rejected = await harness.add({
-      customerId: (await harness.firm()).id,
+      customerId: (await harness.company()).id,
       roles: [],
       ownershipPercentage: 101,
       personalInfo: {
@@ -132,7 +132,7 @@ describe('createBeneficialOwner', () => {
     [{ middleName: null }, 'middleName'],
     [{ address: { line1: 'x'.repeat(256), postalCode: '1', country: 'US' } }, 'address.line1'],
   ])('rejects %j', async (info, field) => {
-    const rejected = await harness.add(ownerBody((await harness.firm()).id, {}, info));
+    const rejected = await harness.add(ownerBody((await harness.company()).id, {}, info));
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual([`personalInfo.${field}`]);
   });
@@ -142,7 +142,7 @@ describe('createBeneficialOwner', () => {
     [{ ownershipPercentage: -1 }, 'ownershipPercentage'],
     [{ ownershipPercentage: 12.5 }, 'ownershipPercentage'],
   ])('rejects the owner field %j', async (more, field) => {
-    expect(fieldsOf(await harness.add(ownerBody((await harness.firm()).id, more)))).toEqual([
+    expect(fieldsOf(await harness.add(ownerBody((await harness.company()).id, more)))).toEqual([
       field,
     ]);
   });
@@ -150,7 +150,7 @@ describe('createBeneficialOwner', () => {
   it('accepts owners only of a business whose status is not final', async () => {
     const individual = await customer(app);
     expect(fieldsOf(await harness.add(ownerBody(individual.id)))).toEqual(['customerId']);
-    const business = await harness.firm();
+    const business = await harness.company();
     for (const status of ['APPROVED', 'REJECTED']) {
       await harness.setStatus(business.id, status);
       const late = await harness.add(ownerBody(business.id));
@@ -164,12 +164,12 @@ describe('createBeneficialOwner', () => {
   });
 
   it('rejects unknown, foreign and deleted customers', async () => {
-    const foreign = await harness.firm(app.other);
+    const foreign = await harness.company(app.other);
     for (const id of [foreign.id, `Customer:${UNKNOWN}`, 'x']) {
       const answer = await harness.add(ownerBody(id));
       expect([answer.status, answer.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    const business = await harness.firm();
+    const business = await harness.company();
     const owner = ok(await harness.add(ownerBody(business.id)), 201);
     await app.call('DELETE', `/customers/${business.id}`);
     for (const answer of [
@@ -182,14 +182,14 @@ describe('createBeneficialOwner', () => {
   });
 
   it('accepts twenty concurrent directors', async () => {
-    const { id } = await harness.firm();
+    const { id } = await harness.company();
     const many = await Promise.all(Array.from({ length: 20 }, () => harness.add(ownerBody(id))));
     expect(many.map((answer) => answer.status)).toEqual(many.map(() => 201));
     expect((await harness.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
   it('limits the total share of UBOs to 100 percent, also concurrently', async () => {
-    const business = await harness.firm();
+    const business = await harness.company();
     const ubo = (share: number) =>
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });
     const many = await Promise.all(Array.from({ length: 6 }, () => harness.add(ubo(40))));
@@ -204,7 +204,7 @@ describe('createBeneficialOwner', () => {
   });
 
   it('limits a business to 100 owners', async () => {
-    const business = await harness.firm();
+    const business = await harness.company();
     const first = ok(await harness.add(ownerBody(business.id)), 201);
     const sql = `insert into beneficial_owners (id, platform_id, customer_id, roles, share, status,
         personal, created_at, updated_at)
@@ -218,7 +218,7 @@ describe('createBeneficialOwner', () => {
 
 describe('listBeneficialOwners', () => {
   it('pages owners of one business, newest first', async () => {
-    const [business, neighbour] = [await harness.firm(), await harness.firm()];
+    const [business, neighbour] = [await harness.company(), await harness.company()];
     await harness.add(ownerBody(neighbour.id));
     const ids: string[] = [];
     for (const lastName of ['A', 'B', 'C']) {
@@ -238,7 +238,7 @@ describe('listBeneficialOwners', () => {
   });
 
   it('returns an empty list for other customers', async () => {
-    const foreign = await harness.firm(app.other);
+    const foreign = await harness.company(app.other);
     ok(await harness.add(ownerBody(foreign.id), app.other), 201);
     const individual = await customer(app);
     for (const id of [foreign.id, `Customer:${UNKNOWN}`, 'x', individual.id]) {
@@ -263,7 +263,7 @@ describe('listBeneficialOwners', () => {
 describe('getBeneficialOwner', () => {
   it('returns 404 for unknown, malformed and foreign ids', async () => {
     const foreign = ok(
-      await harness.add(ownerBody((await harness.firm(app.other)).id), app.other),
+      await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,
     );
     for (const id of [foreign.id, `BeneficialOwner:${UNKNOWN}`, 'x', `Customer:${UNKNOWN}`]) {

@@ -37,14 +37,14 @@ export function detailsAfter(
 ): CustomerDetails {
   const { businessInfo, ...personal } = row.details;
   if (row.type === 'BUSINESS') {
-    const firm = withFields(
+    const business = withFields(
       businessInfo ?? {},
       (change.businessInfo ?? {}) as Fields,
       BUSINESS_FIELDS,
     );
     return {
       ...withFields(personal, change, ['address']),
-      businessInfo: firm as BusinessInfo,
+      businessInfo: business as BusinessInfo,
     };
   }
   return withIssuer(withFields(personal, change, INDIVIDUAL_FIELDS), row.details.idType, change);

@@ -21,41 +21,41 @@ const MAX_NAME_LENGTH = 250;
 const PERSONAL_INFO = 'personalInfo.';
 const NAMES = ['firstName', 'middleName', 'lastName'] as const;
 
-function lengthRule(say: Report, info: Json): void {
+function lengthRule(report: Report, info: Json): void {
   for (const name of NAMES) {
     const value = info[name];
     if (typeof value !== 'string') continue;
-    if (value.trim() === '') say(PERSONAL_INFO + name, 'must not be blank', { minLength: 1 });
+    if (value.trim() === '') report(PERSONAL_INFO + name, 'must not be blank', { minLength: 1 });
     else if (value.length > MAX_NAME_LENGTH) {
-      say(PERSONAL_INFO + name, `must not be longer than ${MAX_NAME_LENGTH}`, {
+      report(PERSONAL_INFO + name, `must not be longer than ${MAX_NAME_LENGTH}`, {
         maxLength: MAX_NAME_LENGTH,
       });
     }
   }
 }
 
-function personalInfoRules(say: Report, body: Json): void {
+function personalInfoRules(report: Report, body: Json): void {
   const info = objectAt(body, 'personalInfo');
-  lengthRule(say, info);
-  nameRule(say, info, PERSONAL_INFO, NAMES);
-  countryRule(say, info, PERSONAL_INFO, ['nationality', 'countryOfIssuance']);
-  addressRule(say, info, PERSONAL_INFO);
-  identifierRule(say, info, PERSONAL_INFO);
+  lengthRule(report, info);
+  nameRule(report, info, PERSONAL_INFO, NAMES);
+  countryRule(report, info, PERSONAL_INFO, ['nationality', 'countryOfIssuance']);
+  addressRule(report, info, PERSONAL_INFO);
+  identifierRule(report, info, PERSONAL_INFO);
 }
 
 /** The number is required unless the country of residence issues none. */
-function identifierRequiredRule(say: Report, info: Json): void {
+function identifierRequiredRule(report: Report, info: Json): void {
   const residence = objectAt(info, 'address').country;
   if (requiredTaxIdentifier({ nationality: info.nationality, residence }) === 'NONE') return;
   for (const name of ['idType', 'identifier']) {
-    if (!isPresent(info[name])) say(PERSONAL_INFO + name, 'is required');
+    if (!isPresent(info[name])) report(PERSONAL_INFO + name, 'is required');
   }
 }
 
-function crossFieldRules(say: Report, body: Json): void {
+function crossFieldRules(report: Report, body: Json): void {
   if (!isObject(body.personalInfo)) return;
-  identifierRequiredRule(say, body.personalInfo);
-  identifierPairRule(say, body.personalInfo, PERSONAL_INFO);
+  identifierRequiredRule(report, body.personalInfo);
+  identifierPairRule(report, body.personalInfo, PERSONAL_INFO);
 }
 
 /** Keeps the first error of each field, which is the most specific. */

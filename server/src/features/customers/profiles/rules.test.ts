@@ -7,7 +7,7 @@ const person = (more: object) => ({
   fullName: 'Ada Lovelace',
   ...more,
 });
-const firm = (more: object, rest: object = {}) => ({
+const business = (more: object, rest: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme & Sons',
@@ -22,7 +22,7 @@ const firm = (more: object, rest: object = {}) => ({
 describe('customerErrors', () => {
   it('accepts minimal customers', () => {
     expect(fieldsOf(person({}))).toEqual([]);
-    expect(fieldsOf(firm({}))).toEqual([]);
+    expect(fieldsOf(business({}))).toEqual([]);
   });
 
   it.each([
@@ -106,21 +106,21 @@ describe('customerErrors', () => {
       'sourceOfWealthOtherDescription',
       'purposeOfAccountOtherDescription',
     ]);
-    expect(fieldsOf(firm({ purposeOfAccount: 'OTHER' }))).toEqual([
+    expect(fieldsOf(business({ purposeOfAccount: 'OTHER' }))).toEqual([
       'businessInfo.purposeOfAccountOtherDescription',
     ]);
     expect(fieldsOf(person({ sourceOfFundsCategories: ['SALARY'] }))).toEqual([]);
   });
 
   it('validates tax numbers by the country of registration', () => {
-    expect(fieldsOf(firm({ taxId: '123-45-6789' }))).toEqual([]);
-    expect(fieldsOf(firm({ taxId: '123456789' }))).toEqual(['businessInfo.taxId']);
-    expect(fieldsOf(firm({ country: 'DE', taxId: 'DE123456789' }))).toEqual([]);
-    expect(fieldsOf(firm({ country: 'DE', taxId: '   ' }))).toEqual(['businessInfo.taxId']);
+    expect(fieldsOf(business({ taxId: '123-45-6789' }))).toEqual([]);
+    expect(fieldsOf(business({ taxId: '123456789' }))).toEqual(['businessInfo.taxId']);
+    expect(fieldsOf(business({ country: 'DE', taxId: 'DE123456789' }))).toEqual([]);
+    expect(fieldsOf(business({ country: 'DE', taxId: '   ' }))).toEqual(['businessInfo.taxId']);
   });
 
   it('reports every invalid country', () => {
-    const customer = firm(
+    const customer = business(
       { country: 'XX', countriesOfOperation: ['US', 'QQ'], expectedCounterpartyCountries: ['ZZ'] },
       { address: { line1: 'a', postalCode: 'b', country: 'YY' } },
     );

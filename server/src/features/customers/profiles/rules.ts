@@ -42,11 +42,17 @@ export const objectAt = (value: unknown, name: string): Json => {
 
 export const isPresent = (value: unknown) => value !== undefined && value !== null;
 
-export function countryRule(say: Report, of: Json, prefix: string, names: readonly string[]): void {
+export function countryRule(
+  report: Report,
+  of: Json,
+  prefix: string,
+  names: readonly string[],
+): void {
   for (const name of names) {
     const codes = [of[name]].flat();
     const unknown = codes.filter((code) => typeof code === 'string' && !isCountry(code));
-    if (unknown.length) say(prefix + name, `${unknown.join(', ')} is not a country code`, COUNTRY);
+    if (unknown.length)
+      report(prefix + name, `${unknown.join(', ')} is not a country code`, COUNTRY);
   }
 }
 
@@ -54,23 +60,23 @@ const ADDRESS_TEXTS = ['line1', 'line2', 'city', 'state', 'postalCode'] as const
 const MAX_ADDRESS_LENGTH = 255;
 
 /** Validates the country and the length of an address. */
-export function addressRule(say: Report, of: Json, prefix = ''): void {
+export function addressRule(report: Report, of: Json, prefix = ''): void {
   const address = objectAt(of, 'address');
-  countryRule(say, address, `${prefix}address.`, ['country']);
+  countryRule(report, address, `${prefix}address.`, ['country']);
   for (const name of ADDRESS_TEXTS) {
     const value = address[name];
     if (typeof value !== 'string' || value.length <= MAX_ADDRESS_LENGTH) continue;
     const message = `must not be longer than ${MAX_ADDRESS_LENGTH}`;
-    say(`${prefix}address.${name}`, message, { maxLength: MAX_ADDRESS_LENGTH });
+    report(`${prefix}address.${name}`, message, { maxLength: MAX_ADDRESS_LENGTH });
   }
 }
 
-export function nameRule(say: Report, of: Json, prefix: string, names: readonly string[]): void {
+export function nameRule(report: Report, of: Json, prefix: string, names: readonly string[]): void {
   for (const name of names) {
     const value = of[name];
     if (typeof value === 'string' && value !== '' && !NAME.test(value)) {
       const message = "may contain only letters, digits, single spaces and ' - . ,";
-      say(prefix + name, message, { pattern: NAME.source });
+      report(prefix + name, message, { pattern: NAME.source });
     }
   }
 }
@@ -81,21 +87,21 @@ const OTHER_DESCRIPTIONS = [
   ['purposeOfAccount', 'purposeOfAccountOtherDescription'],
 ] as const;
 
-function otherRule(say: Report, of: Json, prefix: string): void {
+function otherRule(report: Report, of: Json, prefix: string): void {
   for (const [choice, description] of OTHER_DESCRIPTIONS) {
     const text = of[description];
     const isDescribed = typeof text === 'string' && text.trim() !== '';
     if ([of[choice]].flat().includes('OTHER') && !isDescribed) {
-      say(prefix + description, `is required when ${choice} is OTHER`, { minLength: 1 });
+      report(prefix + description, `is required when ${choice} is OTHER`, { minLength: 1 });
     }
   }
 }
 
 /** Validates a number of a country other than the US by the published format. */
-function nationalIdentifierRule(say: Report, of: Json, at: string): void {
+function nationalIdentifierRule(report: Report, of: Json, at: string): void {
   const { identifier, countryOfIssuance: issuer } = of;
   if (usesUsTaxIdentifiers(issuer)) {
-    say(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
+    report(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
     return;
   }
   const country = typeof issuer === 'string' ? issuer : '';
@@ -106,32 +112,32 @@ function nationalIdentifierRule(say: Report, of: Json, at: string): void {
   const message = row
     ? `is not a well-formed ${row.name} of ${countryName(country)}${example}`
     : 'is not a well-formed NON_US_TAX_ID';
-  say(`${at}identifier`, message, row ? { pattern: row.pattern } : undefined);
+  report(`${at}identifier`, message, row ? { pattern: row.pattern } : undefined);
 }
 
 /** Validates an identity number by type and issuer. Absent fields are not validated. */
-export function identifierRule(say: Report, of: Json, at = ''): void {
+export function identifierRule(report: Report, of: Json, at = ''): void {
   const { idType, identifier, countryOfIssuance: issuer } = of;
-  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(say, of, at);
+  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(report, of, at);
   const constraint = US_IDENTIFIERS.get(idType);
   if (!constraint) return;
   if (typeof issuer === 'string' && issuer !== 'US') {
-    say(`${at}countryOfIssuance`, 'must be US', US_ONLY);
+    report(`${at}countryOfIssuance`, 'must be US', US_ONLY);
   }
   if (typeof identifier === 'string' && !new RegExp(constraint.pattern).test(identifier)) {
-    say(`${at}identifier`, `is not a well-formed ${idType}`, constraint);
+    report(`${at}identifier`, `is not a well-formed ${idType}`, constraint);
   }
 }
 
 /** Fields that an identity number requires. */
-export function identifierPairRule(say: Report, of: Json, at = ''): void {
+export function identifierPairRule(report: Report, of: Json, at = ''): void {
   const { idType, identifier, countryOfIssuance: issuer } = of;
   if (isPresent(idType) && !isPresent(identifier))
-    say(`${at}identifier`, 'is required with idType');
+    report(`${at}identifier`, 'is required with idType');
   if (isPresent(identifier) && !isPresent(idType))
-    say(`${at}idType`, 'is required with identifier');
+    report(`${at}idType`, 'is required with identifier');
   if (idType === 'NON_US_TAX_ID' && !isPresent(issuer)) {
-    say(`${at}countryOfIssuance`, 'is required with NON_US_TAX_ID');
+    report(`${at}countryOfIssuance`, 'is required with NON_US_TAX_ID');
   }
 }
 
@@ -150,71 +156,74 @@ export function checkDigitErrors(
 }
 
 /** Restricts the type to those of individuals. */
-function idTypeRule(say: Report, { idType }: Json): void {
+function idTypeRule(report: Report, { idType }: Json): void {
   if (typeof idType !== 'string' || PERSONAL_ID_TYPES.some((each) => each === idType)) return;
   const message = `must be ${PERSONAL_ID_TYPES.join(', ')} for an individual`;
-  say('idType', message, { enum: [...PERSONAL_ID_TYPES] });
+  report('idType', message, { enum: [...PERSONAL_ID_TYPES] });
 }
 
-function taxIdRule(say: Report, firm: Json): void {
-  const { country, taxId } = firm;
+function taxIdRule(report: Report, business: Json): void {
+  const { country, taxId } = business;
   if (typeof taxId !== 'string') return;
   const isValid = country === 'US' ? new RegExp(US_TAX_ID).test(taxId) : taxId.trim() !== '';
   if (isValid) return;
   const constraint = country === 'US' ? { pattern: US_TAX_ID } : { minLength: 1 };
-  say('businessInfo.taxId', 'is not a tax number of the country of registration', constraint);
+  report('businessInfo.taxId', 'is not a tax number of the country of registration', constraint);
 }
 
-function legalNameRule(say: Report, firm: Json): void {
-  const { legalName } = firm;
+function legalNameRule(report: Report, business: Json): void {
+  const { legalName } = business;
   if (typeof legalName === 'string' && legalName.trim() === '') {
-    say('businessInfo.legalName', 'must not be blank', { minLength: 1 });
+    report('businessInfo.legalName', 'must not be blank', { minLength: 1 });
   }
 }
 
 /** Rules for single fields. */
-function fieldRules(say: Report, body: Json): void {
-  addressRule(say, body);
+function fieldRules(report: Report, body: Json): void {
+  addressRule(report, body);
   if (body.customerType === 'BUSINESS') {
-    const firm = objectAt(body, 'businessInfo');
-    countryRule(say, firm, 'businessInfo.', [
+    const business = objectAt(body, 'businessInfo');
+    countryRule(report, business, 'businessInfo.', [
       'country',
       'countriesOfOperation',
       'expectedRecipientJurisdictions',
       'expectedCounterpartyCountries',
     ]);
-    nameRule(say, firm, 'businessInfo.', ['primaryContactFirstName', 'primaryContactLastName']);
-    legalNameRule(say, firm);
+    nameRule(report, business, 'businessInfo.', [
+      'primaryContactFirstName',
+      'primaryContactLastName',
+    ]);
+    legalNameRule(report, business);
     return;
   }
-  countryRule(say, body, '', ['nationality', 'countryOfIssuance']);
-  nameRule(say, body, '', ['fullName']);
-  idTypeRule(say, body);
-  if (body.idType !== 'EIN') identifierRule(say, body);
+  countryRule(report, body, '', ['nationality', 'countryOfIssuance']);
+  nameRule(report, body, '', ['fullName']);
+  idTypeRule(report, body);
+  if (body.idType !== 'EIN') identifierRule(report, body);
 }
 
 /** Rules that require the complete customer. */
-function crossFieldRules(say: Report, body: Json): void {
+function crossFieldRules(report: Report, body: Json): void {
   if (body.customerType === 'BUSINESS') {
-    const firm = objectAt(body, 'businessInfo');
-    otherRule(say, firm, 'businessInfo.');
-    taxIdRule(say, firm);
+    const business = objectAt(body, 'businessInfo');
+    otherRule(report, business, 'businessInfo.');
+    taxIdRule(report, business);
     return;
   }
-  otherRule(say, body, '');
-  identifierPairRule(say, body);
+  otherRule(report, body, '');
+  identifierPairRule(report, body);
 }
 
 /** Errors of a body by `rules`; none if the body is not an object. */
 export function collectErrors(
   body: unknown,
-  rules: readonly ((say: Report, body: Json) => void)[],
+  rules: readonly ((report: Report, body: Json) => void)[],
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (!isObject(body)) return errors;
-  const say: Report = (field, message, constraint) =>
+  const report: Report = (field, message, constraint) =>
     void errors.push({ field, ...(constraint ? { constraint } : {}), message });
-  for (const rule of rules) rule(say, body);
+  for (const rule of rules) rule(report, body);
   return errors;
 }
 
@@ -222,10 +231,10 @@ export function collectErrors(
 export const customerErrors = (customer: unknown): FieldError[] =>
   collectErrors(customer, [fieldRules, crossFieldRules]);
 
-function oneContactRule(say: Report, body: Json): void {
+function oneContactRule(report: Report, body: Json): void {
   if (body.email === undefined || body.phoneNumber === undefined) return;
   for (const field of ['email', 'phoneNumber']) {
-    say(field, 'email and phoneNumber cannot be changed in one request');
+    report(field, 'email and phoneNumber cannot be changed in one request');
   }
 }
 

@@ -9,19 +9,19 @@ import type { CustomerRow } from './store.ts';
 export function factsOfCustomer(vault: Vault, row: CustomerRow): Facts {
   const { type, email, phone } = row;
   const { details } = personalOf(vault, row);
-  const firm = details.businessInfo;
+  const business = details.businessInfo;
   return {
-    FULL_NAME: details.fullName ?? firm?.legalName,
-    COMPANY_LEGAL_NAME: firm?.legalName,
+    FULL_NAME: details.fullName ?? business?.legalName,
+    COMPANY_LEGAL_NAME: business?.legalName,
     USER_TYPE: type,
     BIRTH_DATE: details.birthDate,
     NATIONALITY: details.nationality,
     EMAIL: email ?? undefined,
     PHONE_NUMBER: phone ?? undefined,
     POSTAL_ADDRESS: details.address,
-    COUNTRY_OF_RESIDENCE: details.address?.country ?? firm?.country,
-    TAX_ID: firm?.taxId,
-    REGISTRATION_NUMBER: firm?.registrationNumber,
-    BUSINESS_TYPE: firm?.businessType,
+    COUNTRY_OF_RESIDENCE: details.address?.country ?? business?.country,
+    TAX_ID: business?.taxId,
+    REGISTRATION_NUMBER: business?.registrationNumber,
+    BUSINESS_TYPE: business?.businessType,
   };
 }

@@ -71,10 +71,11 @@ function contactViolations(of: Candidate): Violation[] {
     .filter(([, column]) => of[column] === null)
     .map(([field]) => field);
   if (of.type === 'BUSINESS') {
-    const firm = of.details.businessInfo;
-    if (!firm?.primaryContactFirstName?.trim())
+    const company = of.details.businessInfo;
+    if (!company?.primaryContactFirstName?.trim())
       missing.push('businessInfo.primaryContactFirstName');
-    if (!firm?.primaryContactLastName?.trim()) missing.push('businessInfo.primaryContactLastName');
+    if (!company?.primaryContactLastName?.trim())
+      missing.push('businessInfo.primaryContactLastName');
   }
   return missing.map((field) => ({ field, message, code: 'INVALID_INPUT' }));
 }
@@ -156,13 +157,13 @@ function dateViolations(details: CustomerDetails, now: Time): Violation[] {
 /** All violations of the customer on this platform. */
 export function violationsOf(of: Candidate, platform: PlatformRow, now: Time): Violation[] {
   const found = dateViolations(of.details, now);
-  const say = (field: string, message: string, code: Code = 'INVALID_INPUT') =>
+  const report = (field: string, message: string, code: Code = 'INVALID_INPUT') =>
     found.push({ field, message, code });
   if (of.region !== null && !isRegion(of.region))
-    say('region', 'must be an ISO 3166-1 alpha-2 country code or EU');
+    report('region', 'must be an ISO 3166-1 alpha-2 country code or EU');
   if (of.umaAddress !== undefined) {
     const problem = umaAddressError(of.umaAddress, platform.uma_domain);
-    if (problem) say('umaAddress', problem, 'INVALID_UMA_ADDRESS');
+    if (problem) report('umaAddress', problem, 'INVALID_UMA_ADDRESS');
   }
   if (platform.environment === 'production') {
     found.push(...asViolations(checkDigitErrors({ ...of.details, identifier: of.identifier })));

@@ -35,12 +35,12 @@ describe('errors of both kinds', () => {
       'region',
       'umaAddress',
     ]);
-    const firm = await create({
+    const business = await create({
       customerType: 'BUSINESS',
       phoneNumber: '1',
       businessInfo: { legalName: '', country: 'US', incorporatedOn: '2999-01-01' },
     });
-    expect(fieldsOf(firm)).toEqual([
+    expect(fieldsOf(business)).toEqual([
       'businessInfo.incorporatedOn',
       'businessInfo.legalName',
       'businessInfo.taxId',

@@ -18,7 +18,7 @@ const info = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const firm = (more: object = {}, of: object = {}) => ({
+const company = (more: object = {}, of: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: { ...info, ...of },
   ...more,
@@ -139,7 +139,7 @@ describe('createCustomer', () => {
       primaryContactFirstName: 'Ada',
       primaryContactLastName: 'Lovelace',
     };
-    const { status, body } = await create(firm({ address: everything.address }, details));
+    const { status, body } = await create(company({ address: everything.address }, details));
     expect(status).toBe(201);
     expect(body).toMatchObject({
       customerType: 'BUSINESS',
@@ -281,7 +281,7 @@ describe('createCustomer', () => {
     ]);
     expect((await create({ ...nameless, currencies: ['USD'] })).status).toBe(201);
     expect((await create(nameless)).status).toBe(201);
-    expect((await create(firm({ currencies: ['INR'] }))).status).toBe(201);
+    expect((await create(company({ currencies: ['INR'] }))).status).toBe(201);
   });
 
   it('returns 501 for a currency that is not offered in the region', async () => {
@@ -346,7 +346,7 @@ describe('createCustomer in a region that requires contact verification', () => 
     expect(fieldsOf(await create(person({ region: 'EU' })))).toEqual(['email', 'phoneNumber']);
     const byAddress = await create(person({ address: berlin, email: 'a@b.example' }));
     expect(fieldsOf(byAddress)).toEqual(['phoneNumber']);
-    const business = await create(firm(contact, { country: 'FR', taxId: 'FR123' }));
+    const business = await create(company(contact, { country: 'FR', taxId: 'FR123' }));
     expect(fieldsOf(business)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',

@@ -124,14 +124,14 @@ describe('owners', () => {
 
   it('with US citizenship need a number in every country of residence', async () => {
     const info = { nationality: 'US', address: DUBAI, idType: undefined, identifier: undefined };
-    const rejected = await harness.add(ownerBody((await harness.firm()).id, {}, info));
+    const rejected = await harness.add(ownerBody((await harness.company()).id, {}, info));
     expect(fieldsOf(rejected)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
   });
 
   it('are validated by check digits in production only', async () => {
-    ok(await harness.add(ownerBody((await harness.firm()).id, {}, WRONG_CHECK)), 201);
+    ok(await harness.add(ownerBody((await harness.company()).id, {}, WRONG_CHECK)), 201);
     const as = await app.newPlatform('Firm bank', { environment: 'production', regulated: false });
-    const { id } = await harness.firm(as);
+    const { id } = await harness.company(as);
     expect(fieldsOf(await harness.add(ownerBody(id, {}, WRONG_CHECK), as))).toEqual([
       'personalInfo.identifier',
     ]);
@@ -155,8 +155,8 @@ describe('owners', () => {
       200,
     );
     expect(renamed.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
-    const anew = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
-    expect(fieldsOf(anew)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
+    const again = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
+    expect(fieldsOf(again)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
     ok(await harness.change(owner.id, { personalInfo: GERMAN }), 200);
   });
 });

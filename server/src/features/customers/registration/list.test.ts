@@ -17,7 +17,7 @@ const businessInfo = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const firm = (more: object = {}) => ({ customerType: 'BUSINESS', businessInfo, ...more });
+const business = (more: object = {}) => ({ customerType: 'BUSINESS', businessInfo, ...more });
 const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
 const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
   answer.body.details.errors.map((error) => error.field).sort();
@@ -42,7 +42,7 @@ describe('listCustomers', () => {
     await add(person(), 'ada');
     await add(person({ currencies: ['USD'], region: 'US' }), 'grace');
     await add(person({ region: 'DE', ...contact }), 'emmy');
-    await add(firm({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
+    await add(business({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
     await app.call('DELETE', `/customers/${made.grace?.id}`, undefined, { as });
 
     expect(await list('', as)).toEqual(['acme', 'emmy', 'ada']);
@@ -89,7 +89,7 @@ describe('listCustomers', () => {
   it('reads the owners of a page in one batch', async () => {
     const as = await app.newPlatform('Firms');
     const harness = ownerHarness(app);
-    const [first, second] = [await harness.firm(as), await harness.firm(as)];
+    const [first, second] = [await harness.company(as), await harness.company(as)];
     const names = ['Hopper', 'Lamarr'];
     for (const { id } of [first, second]) {
       for (const lastName of names) {

@@ -14,7 +14,7 @@ const person = (more: object = {}) => ({
   fullName: 'Ada Lovelace',
   ...more,
 });
-const firm = (more: object = {}) => ({
+const business = (more: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme',
@@ -79,7 +79,7 @@ describe('updateCustomerById', () => {
   });
 
   it('merges businessInfo field by field', async () => {
-    const was = await created(firm({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
+    const was = await created(business({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
     const rejected = await patch(was.id, change, 'BUSINESS');
     expect(fieldsOf(rejected)).toEqual([
@@ -94,8 +94,8 @@ describe('updateCustomerById', () => {
       'BUSINESS',
     );
     expect(status).toBe(200);
-    const { doingBusinessAs: _, ...kept } = was.businessInfo;
-    expect(body.businessInfo).toEqual({ ...kept, naicsCode: '5112', country: 'MX' });
+    const { doingBusinessAs: _, ...stored } = was.businessInfo;
+    expect(body.businessInfo).toEqual({ ...stored, naicsCode: '5112', country: 'MX' });
     const nameless = await patch(was.id, { businessInfo: { legalName: null } }, 'BUSINESS');
     expect(fieldsOf(nameless)).toEqual(['businessInfo.legalName']);
     const taxed = await patch(was.id, { businessInfo: { country: 'US', taxId: 'x' } }, 'BUSINESS');
@@ -183,8 +183,8 @@ describe('updateCustomerById', () => {
     expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
     expect(fieldsOf(await patch(was.id, { currencies: ['JPY'] }))).toEqual(['currencies']);
     const nameless = await created({ customerType: 'INDIVIDUAL' });
-    const asked = await patch(nameless.id, { currencies: ['INR'] });
-    expect(asked.body.code).toBe('MISSING_MANDATORY_USER_INFO');
+    const requested = await patch(nameless.id, { currencies: ['INR'] });
+    expect(requested.body.code).toBe('MISSING_MANDATORY_USER_INFO');
     expect((await patch(nameless.id, { currencies: ['INR'], fullName: 'Ada' })).status).toBe(200);
   });
 

@@ -93,7 +93,7 @@ describe('an individual', () => {
 
 describe('a business', () => {
   it('is approved with owners in Germany and the Emirates', async () => {
-    const { id } = await harness.firm(as, 'REG-1000');
+    const { id } = await harness.business(as, 'REG-1000');
     await harness.completeBusiness(as, id, ['Hopper']);
     for (const [lastName, person] of [
       ['Mustermann', GERMAN],

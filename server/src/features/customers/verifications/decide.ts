@@ -38,7 +38,7 @@ const OWNER_TRANSITIONS = { APPROVED: 'approve', REJECTED: 'reject', PENDING: 's
 const TRANSITIONS = {
   approved: { event: 'approve', status: 'APPROVED', move: 'approve' },
   rejected: { event: 'reject', status: 'REJECTED', move: 'reject' },
-  unresolved: { event: 'ask', status: 'RESOLVE_ERRORS', move: 'hold' },
+  unresolved: { event: 'requestChanges', status: 'RESOLVE_ERRORS', move: 'hold' },
 } as const;
 
 /**

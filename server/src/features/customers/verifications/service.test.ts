@@ -205,7 +205,7 @@ describe('a service', () => {
   });
 
   it('decides listed owners individually and the others with the business', async () => {
-    const { id } = await harness.firm(as, 'REG-1');
+    const { id } = await harness.business(as, 'REG-1');
     const owners = await harness.completeBusiness(as, id, ['Hopper', 'Lamarr', 'Noether']);
     const [first, second] = owners.map((each) => each.id);
     service.answer({
@@ -217,7 +217,7 @@ describe('a service', () => {
   });
 
   it('does not decide owners that were added after the submission', async () => {
-    const { id } = await harness.firm(as, 'REG-2');
+    const { id } = await harness.business(as, 'REG-2');
     await harness.completeBusiness(as, id);
     service.answer({ state: 'review', checkAfterMs: MINUTE });
     await submitted(id);

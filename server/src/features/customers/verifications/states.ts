@@ -15,12 +15,16 @@ export const VERIFICATION_STATUSES = [
   'REJECTED',
 ] as const satisfies VerificationStatus[];
 
-export const verificationStates = stateTable<VerificationStatus, 'approve' | 'reject' | 'ask'>(
-  'Verification',
-  {
-    PENDING_MANUAL_REVIEW: { approve: 'APPROVED', reject: 'REJECTED', ask: 'RESOLVE_ERRORS' },
-    RESOLVE_ERRORS: {},
-    APPROVED: {},
-    REJECTED: {},
+export const verificationStates = stateTable<
+  VerificationStatus,
+  'approve' | 'reject' | 'requestChanges'
+>('Verification', {
+  PENDING_MANUAL_REVIEW: {
+    approve: 'APPROVED',
+    reject: 'REJECTED',
+    requestChanges: 'RESOLVE_ERRORS',
   },
-);
+  RESOLVE_ERRORS: {},
+  APPROVED: {},
+  REJECTED: {},
+});

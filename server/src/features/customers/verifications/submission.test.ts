@@ -65,10 +65,11 @@ describe('createVerification', () => {
   it('stores the findings encrypted', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
     const made = ok(await harness.submit(as, id), 200);
-    const [kept] = await harness.app.runtime.db.query('select * from verifications where id = $1', [
-      made.id,
-    ]);
-    expect(JSON.stringify(kept)).not.toContain('MISSING');
+    const [stored] = await harness.app.runtime.db.query(
+      'select * from verifications where id = $1',
+      [made.id],
+    );
+    expect(JSON.stringify(stored)).not.toContain('MISSING');
     const erase = 'update customers set data_key = null, personal = null where id = $1';
     await harness.app.runtime.db.query(erase, [id]);
     expect(ok(await read(`/verifications/${made.id}`), 200).errors).toEqual([]);
@@ -290,7 +291,7 @@ describe('concurrent requests', () => {
   });
 
   it('include a concurrent change of an owner in the submission', async () => {
-    const { id } = await harness.firm(as, 'REG-1');
+    const { id } = await harness.business(as, 'REG-1');
     const [owner] = await harness.completeBusiness(as, id);
     const change = harness.app.operate(async (ctx) => {
       const known = await ctx.read(beneficialOwners, owner?.id as string);
@@ -298,7 +299,7 @@ describe('concurrent requests', () => {
     }, as);
     const [answer] = await Promise.all([harness.submit(as, id), change]);
     expect(ok(answer, 200).verificationStatus).toBe('APPROVED');
-    const kept = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
-    expect([kept?.status, kept?.share]).toEqual(['APPROVED', 31]);
+    const stored = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
+    expect([stored?.status, stored?.share]).toEqual(['APPROVED', 31]);
   });
 });

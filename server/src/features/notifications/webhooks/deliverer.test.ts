@@ -36,8 +36,8 @@ describe('delivery', () => {
   it('carries the envelope and signatures that verify with the public keys', async () => {
     const id = await oneEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
-    const [got] = receiver.got;
-    const { headers, body } = got as (typeof receiver.got)[0];
+    const [arrivals] = receiver.arrivals;
+    const { headers, body } = arrivals as (typeof receiver.arrivals)[0];
     expect(JSON.parse(body)).toEqual({
       id,
       type: 'OUTGOING_PAYMENT.COMPLETED',
@@ -64,7 +64,7 @@ describe('delivery', () => {
     const type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
     await outbox.events(platform, [{ type, data, balance: 700n, held: 200n }]);
     await outbox.deliverer().runDue();
-    const sent = JSON.parse(receiver.got[0]?.body ?? '').data;
+    const sent = JSON.parse(receiver.arrivals[0]?.body ?? '').data;
     expect([sent.balance.amount, sent.totalBalance.amount]).toEqual([500, 700]);
   });
 
@@ -102,7 +102,7 @@ describe('delivery', () => {
     await outbox.deliverer().runDue();
     const { due_at } = await outbox.state(id);
     expect(Math.abs((due_at as number) - outbox.clock.now - 5_000)).toBeLessThanOrEqual(500);
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
     expect((await attemptsOf(outbox.db, id))[0]).toMatchObject({ status, result: 'retry' });
   });
 });
@@ -149,7 +149,7 @@ describe('failed request', () => {
     const platform = await outbox.platform(receiver.url.replace('http:', 'https:'), 'production');
     const [id] = await outbox.events(platform, [{}]);
     expect(await errorOf(id as string)).toContain('EADDRREFUSED');
-    expect(receiver.got).toHaveLength(0);
+    expect(receiver.arrivals).toHaveLength(0);
   });
 });
 
@@ -176,8 +176,8 @@ describe('retry schedule', () => {
     expect(new Set(gaps.slice(5).map((gap) => gap % 1_000)).size).toBeGreaterThan(3);
     expect(outbox.clock.now - start).toBeGreaterThan(6 * DAY);
     expect(outbox.clock.now - start).toBeLessThanOrEqual(7 * DAY);
-    expect(new Set(receiver.got.map((each) => each.body)).size).toBe(1);
-    expect(new Set(receiver.got.map((each) => each.headers['webhook-timestamp'])).size).toBe(
+    expect(new Set(receiver.arrivals.map((each) => each.body)).size).toBe(1);
+    expect(new Set(receiver.arrivals.map((each) => each.headers['webhook-timestamp'])).size).toBe(
       gaps.length + 1,
     );
     const attempts = await attemptsOf(outbox.db, id);
@@ -203,7 +203,7 @@ describe('retry schedule', () => {
     expect(await deliverer.runDue()).toBe(1);
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 3 });
     expect(await droppedEvents(outbox.db, 10)).toEqual([]);
-    expect(new Set(receiver.got.map((each) => each.body)).size).toBe(1);
+    expect(new Set(receiver.arrivals.map((each) => each.body)).size).toBe(1);
   });
 
   it('does not apply to test events', async () => {
@@ -211,7 +211,10 @@ describe('retry schedule', () => {
     const id = await oneEvent('TEST');
     await outbox.deliverer().runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 1 });
-    expect(JSON.parse(receiver.got[0]?.body ?? '')).toMatchObject({ test: true, data: {} });
+    expect(JSON.parse(receiver.arrivals[0]?.body ?? '')).toMatchObject({
+      test: true,
+      data: {},
+    });
   });
 
   it('uses the endpoint that is configured at the time of the attempt', async () => {
@@ -224,7 +227,7 @@ describe('retry schedule', () => {
     await outbox.setEndpoint(platform, second.url);
     outbox.clock.now += 6_000;
     await deliverer.runDue();
-    expect(second.got.map((each) => each.body)).toEqual([receiver.got[0]?.body]);
+    expect(second.arrivals.map((each) => each.body)).toEqual([receiver.arrivals[0]?.body]);
     await second.close();
   });
 });
@@ -243,7 +246,7 @@ describe('queue', () => {
     await outbox.setEndpoint(platform, receiver.url);
     const [id] = await outbox.events(platform, [{}]);
     await deliverer.runDue();
-    expect(receiver.got.map((each) => each.id)).toEqual([id]);
+    expect(receiver.arrivals.map((each) => each.id)).toEqual([id]);
   });
 
   it('sends the events of one resource in order', async () => {
@@ -260,9 +263,11 @@ describe('queue', () => {
     const chance = chanceOf('answers');
     receiver.behave((response) => void setTimeout(() => response.end(), chance.below(10)));
     await outbox.deliverer().runDue();
-    expect(receiver.got).toHaveLength(200);
+    expect(receiver.arrivals).toHaveLength(200);
     for (const subject of payments) {
-      const received = receiver.got.filter((each) => JSON.parse(each.body).data.id === subject);
+      const received = receiver.arrivals.filter(
+        (each) => JSON.parse(each.body).data.id === subject,
+      );
       expect(received.map((each) => each.type.split('.')[1])).toEqual(names);
     }
   });
@@ -286,6 +291,6 @@ describe('queue', () => {
     const deliverer = outbox.deliverer();
     expect(await deliverer.runDue()).toBe(1_100);
     expect(await deliverer.runDue()).toBe(0);
-    expect(new Set(receiver.got.map((each) => each.id)).size).toBe(1_100);
+    expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(1_100);
   });
 });

@@ -39,7 +39,7 @@ describe('a loopback endpoint', () => {
     for (const each of attempts) {
       expect(each).toEqual({ status: null, error: expect.stringContaining('EADDRREFUSED') });
     }
-    expect(receiver.got).toEqual([]);
+    expect(receiver.arrivals).toEqual([]);
   });
 
   it('does not affect other endpoints', async () => {

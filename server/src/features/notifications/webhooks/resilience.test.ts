@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const many = (count: number) => Array.from({ length: count }, () => ({}));
 const silence = () => undefined;
-const idsOf = (receiver: Receiver) => receiver.got.map((each) => each.id);
+const idsOf = (receiver: Receiver) => receiver.arrivals.map((each) => each.id);
 
 /** Polls, on the real clock, until the condition holds. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -53,12 +53,12 @@ describe('unavailable receiver', () => {
     deliverer.wake();
     await alive.has(300);
     // At most one round of requests to the unavailable receiver can have ended by now.
-    expect(dead.got.length).toBeLessThanOrEqual(8);
+    expect(dead.arrivals.length).toBeLessThanOrEqual(8);
     expect(idsOf(alive).sort()).toEqual(ids);
     await dead.has(6);
-    const before = dead.got.length;
+    const before = dead.arrivals.length;
     await sleep(1_000);
-    expect(dead.got.length - before).toBeLessThanOrEqual(3);
+    expect(dead.arrivals.length - before).toBeLessThanOrEqual(3);
   });
 
   it('does not block a healthy receiver, even if a hundred are unavailable', async () => {
@@ -72,7 +72,7 @@ describe('unavailable receiver', () => {
     deliverer.start();
     await alive.has(500);
     expect(idsOf(alive).sort()).toEqual(ids);
-    expect(dead.got.length).toBeLessThanOrEqual(200);
+    expect(dead.arrivals.length).toBeLessThanOrEqual(200);
   });
 
   it('receives its events after it recovers', async () => {
@@ -104,7 +104,7 @@ describe('crash', () => {
     expect(await next.runDue()).toBe(0);
     outbox.clock.now += LEASE_MS;
     expect(await next.runDue()).toBe(1);
-    const [first, second] = receiver.got;
+    const [first, second] = receiver.arrivals;
     expect(second?.body).toBe(first?.body);
     expect(second?.id).toBe(id);
     expect(await outbox.state(id as string)).toEqual({ due_at: null, attempts: 1 });
@@ -125,7 +125,7 @@ describe('two processes on one database', () => {
     expect(Math.min(one as number, two as number)).toBeGreaterThan(100);
     expect((one as number) + (two as number)).toBe(1_500);
     expect(new Set(idsOf(receiver)).size).toBe(1_500);
-    expect(receiver.got).toHaveLength(1_500);
+    expect(receiver.arrivals).toHaveLength(1_500);
   });
 
   it('respect a renewed lease while a request takes longer than a lease', async () => {
@@ -149,7 +149,7 @@ describe('two processes on one database', () => {
     }
     answer();
     await until(async () => (await outbox.undelivered()) === 0);
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
     expect((await outbox.state(id as string)).attempts).toBe(1);
   });
 });
@@ -167,14 +167,14 @@ describe('stop', () => {
     first.start();
     await receiver.has(58);
     await first.stop();
-    const sent = receiver.got.length;
+    const sent = receiver.arrivals.length;
     expect(sent).toBeLessThan(250);
     expect(await outbox.undelivered()).toBe(250 - sent);
     expect(await outbox.state(ids.at(-1) as string)).toEqual({ due_at: start, attempts: 0 });
     receiver.behave(200);
     expect(await outbox.deliverer().runDue()).toBe(250 - sent);
     expect(new Set(idsOf(receiver)).size).toBe(250);
-    expect(receiver.got).toHaveLength(250);
+    expect(receiver.arrivals).toHaveLength(250);
   });
 });
 
@@ -207,8 +207,8 @@ describe('server under load', () => {
     deliverer.start();
     await sleep(400);
     const most = 8 * (1 + (performance.now() - before) / 10);
-    expect(receiver.got.length).toBeGreaterThan(8);
-    expect(receiver.got.length).toBeLessThanOrEqual(most);
+    expect(receiver.arrivals.length).toBeGreaterThan(8);
+    expect(receiver.arrivals.length).toBeLessThanOrEqual(most);
     waiting = 0;
     await receiver.has(1_000);
     expect(new Set(idsOf(receiver)).size).toBe(1_000);
@@ -273,8 +273,8 @@ describe('unavailable database', () => {
     }
     await recorder.flush();
     expect(recorded).toEqual(ids);
-    const kept = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
-    expect(kept.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
+    const stored = await Promise.all(ids.map((id) => attemptsOf(outbox.db, id)));
+    expect(stored.map((each) => each.length)).toEqual([1, 1, 0, 1, 1]);
   });
 });
 
@@ -289,7 +289,7 @@ describe('backlog', () => {
     const perSecond = Math.round(10_000_000 / (performance.now() - before));
     console.log(`${perSecond} deliveries a second, receiver in the same process`);
     expect(new Set(idsOf(receiver)).size).toBe(10_000);
-    expect(receiver.got).toHaveLength(10_000);
+    expect(receiver.arrivals).toHaveLength(10_000);
     expect(await outbox.undelivered()).toBe(0);
   }, 60_000);
 });

@@ -49,7 +49,7 @@ it('stores customer data encrypted and sends the same bytes in every attempt', a
   await app.settle();
   receiver.behave(200);
   await app.advance(FIRST_RETRY_MS);
-  const [first, second, ...more] = receiver.got.filter((each) => each.id === event?.id);
+  const [first, second, ...more] = receiver.arrivals.filter((each) => each.id === event?.id);
   expect(more).toEqual([]);
   expect(second?.body).toBe(first?.body);
   const { data } = JSON.parse(first?.body ?? '');
@@ -64,16 +64,16 @@ it('never sends an event whose key was erased, and delivers the others', async (
   receiver.behave(200);
   await eraseKey(erased.id);
   const other = await customer(app);
-  const before = receiver.got.length;
+  const before = receiver.arrivals.length;
   await app.advance(FIRST_RETRY_MS);
   const [event] = await stored(erased.id);
   expect(event?.due_at).toBeNull();
-  const since = receiver.got.slice(before).map((each) => each.id);
+  const since = receiver.arrivals.slice(before).map((each) => each.id);
   expect(since).toContain((await stored(other.id))[0]?.id);
   expect(since).not.toContain(event?.id);
   expect(await resendEvent(app.runtime.db, event?.id ?? '', app.effects.now())).toBe(false);
   await app.settle();
-  expect(receiver.got.slice(before).map((each) => each.id)).not.toContain(event?.id);
+  expect(receiver.arrivals.slice(before).map((each) => each.id)).not.toContain(event?.id);
 });
 
 it('skips a corrupt event, logs it, and delivers the others', async () => {
@@ -84,7 +84,7 @@ it('skips a corrupt event, logs it, and delivers the others', async () => {
   );
   const other = await customer(app);
   await app.settle();
-  expect(receiver.got.map((each) => each.id)).toContain((await stored(other.id))[0]?.id);
+  expect(receiver.arrivals.map((each) => each.id)).toContain((await stored(other.id))[0]?.id);
   expect((await stored(corrupt.id))[0]?.due_at).toBeNull();
   expect(app.log.some((line) => line.includes('event unreadable'))).toBe(true);
 });

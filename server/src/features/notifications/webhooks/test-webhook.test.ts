@@ -40,20 +40,20 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const { status, body } = await app.call('POST', path, request);
     expect(status).toBe(200);
     expect(body).toEqual({ url: receiver.url, response_status: 202, response_body: 'thanks' });
-    const [got] = receiver.got;
-    expect(JSON.parse(got?.body ?? '')).toEqual({
+    const [received] = receiver.arrivals;
+    expect(JSON.parse(received?.body ?? '')).toEqual({
       test: true,
-      id: got?.id,
+      id: received?.id,
       type: 'TEST',
       timestamp: new Date(app.effects.now()).toISOString(),
       data: {},
     });
-    expect(got?.headers['x-service-signature']).toBeTruthy();
-    expect(got?.headers['webhook-signature']).toMatch(/^v1a,/);
-    const attempts = await attemptsOf(app.runtime.db, got?.id ?? '');
+    expect(received?.headers['x-service-signature']).toBeTruthy();
+    expect(received?.headers['webhook-signature']).toMatch(/^v1a,/);
+    const attempts = await attemptsOf(app.runtime.db, received?.id ?? '');
     expect(attempts).toMatchObject([{ attempt: 1, status: 202, result: 'delivered' }]);
     await app.settle();
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
   });
 
   it('returns an error status as it is and does not retry', async () => {
@@ -62,7 +62,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const { status, body } = await app.call('POST', path);
     expect([status, body.response_status]).toEqual([200, 500]);
     await app.advance(3_600_000);
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
   });
 
   it('is rejected without an endpoint', async () => {
@@ -89,7 +89,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     await setEndpoint(receiver.url, app.production.id);
     const answer = await app.call('POST', path, undefined, { as: app.production });
     expect([answer.status, answer.body.code]).toEqual([400, 'WEBHOOK_DELIVERY_ERROR']);
-    expect(receiver.got).toHaveLength(0);
+    expect(receiver.arrivals).toHaveLength(0);
   });
 
   it('accepts another URL on the same host only', async () => {
@@ -101,7 +101,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     for (const url of [elsewhere.url, sibling.replace('http:', 'https:'), 'nonsense']) {
       expect(await sentTo(url)).toBe(receiver.url);
     }
-    expect(elsewhere.got).toHaveLength(0);
+    expect(elsewhere.arrivals).toHaveLength(0);
     await elsewhere.close();
   });
 
@@ -112,7 +112,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     const second = await app.call('POST', path, {}, { headers });
     expect(second.body).toEqual(first.body);
     expect(second.headers['idempotency-replayed']).toBe('true');
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
   });
 
   it('sends again for the same Idempotency-Key if the endpoint was not reached', async () => {
@@ -124,7 +124,7 @@ describe.each(OPERATIONS)('%s', (_operation, path) => {
     receiver = await startReceiver();
     await setEndpoint(receiver.url);
     expect((await app.call('POST', path, {}, { headers })).status).toBe(200);
-    expect(receiver.got).toHaveLength(1);
+    expect(receiver.arrivals).toHaveLength(1);
   });
 
   it('requires MANAGE', async () => {
@@ -141,9 +141,9 @@ describe('event', () => {
     await setEndpoint(other.url, app.other.id);
     await app.operate(async (ctx) => ctx.emit(approved, 'Customer:1', { id: 'Customer:1' }));
     await app.settle();
-    expect(receiver.got.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
-    expect(JSON.parse(receiver.got[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
-    expect(other.got).toHaveLength(0);
+    expect(receiver.arrivals.map((each) => each.type)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    expect(JSON.parse(receiver.arrivals[0]?.body ?? '').data).toEqual({ id: 'Customer:1' });
+    expect(other.arrivals).toHaveLength(0);
     await other.close();
   });
 
@@ -152,13 +152,16 @@ describe('event', () => {
     app.start();
     await app.operate(async (ctx) => ctx.emit(pending, 'Customer:2', {}));
     await receiver.has(1);
-    expect(receiver.got[0]?.type).toBe('CUSTOMER.KYC_PENDING');
+    expect(receiver.arrivals[0]?.type).toBe('CUSTOMER.KYC_PENDING');
   });
 
   it('is sent as a test when the endpoint is set', async () => {
     const { status } = await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
     expect(status).toBe(200);
     await receiver.has(1);
-    expect(JSON.parse(receiver.got[0]?.body ?? '')).toMatchObject({ test: true, type: 'TEST' });
+    expect(JSON.parse(receiver.arrivals[0]?.body ?? '')).toMatchObject({
+      test: true,
+      type: 'TEST',
+    });
   });
 });

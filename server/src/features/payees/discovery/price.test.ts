@@ -85,12 +85,12 @@ describe('rateMemory', () => {
       rate: async () => ({ rate: { num: BigInt(++requests), den: 1n }, at: now }),
     };
     const memory = rateCache();
-    const ask = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
-    expect([await ask(), await ask()]).toEqual([1n, 1n]);
+    const request = async () => (await memory(port, 'USD', 'EUR', now))?.rate.num;
+    expect([await request(), await request()]).toEqual([1n, 1n]);
     now += 299_999;
-    expect(await ask()).toBe(1n);
+    expect(await request()).toBe(1n);
     now += 1;
-    expect(await ask()).toBe(2n);
+    expect(await request()).toBe(2n);
   });
 
   it('requests no rate from a currency to itself', async () => {

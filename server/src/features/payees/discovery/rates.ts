@@ -32,8 +32,8 @@ export function rateCache() {
     const rates = known.get(port) ?? new Map<string, Mid>();
     known.set(port, rates);
     const pair = `${from} ${to}`;
-    const kept = rates.get(pair);
-    if (kept && kept.at <= now && now - kept.at < CACHE_TTL_MS) return kept;
+    const stored = rates.get(pair);
+    if (stored && stored.at <= now && now - stored.at < CACHE_TTL_MS) return stored;
     const fresh = await port.rate(from, to);
     if (fresh) rates.set(pair, fresh);
     return fresh;

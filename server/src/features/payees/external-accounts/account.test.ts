@@ -7,8 +7,8 @@ import {
   checkProposal,
   duplicateHash,
   firstStatus,
-  keptInfo,
   type Proposal,
+  storedInfo,
 } from './account.ts';
 import { externalAccountStates } from './states.ts';
 
@@ -89,8 +89,8 @@ describe('firstStatus', () => {
 
 describe('keptInfo', () => {
   it('removes fields that the type does not have', () => {
-    const kept = keptInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
-    expect(kept).toEqual(wallet);
+    const stored = storedInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
+    expect(stored).toEqual(wallet);
   });
 });
 

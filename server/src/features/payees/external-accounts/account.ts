@@ -74,7 +74,7 @@ export function checkProposal(proposal: Proposal): void {
 }
 
 /** The stored details: fields of the account type, completed with derived fields. */
-export function keptInfo(info: AccountInfo): AccountInfo {
+export function storedInfo(info: AccountInfo): AccountInfo {
   const known = ['accountType', 'beneficiary', 'vaspName', ...Object.keys(rowOf(info).fields)];
   const entries = Object.entries(info).filter(([name]) => known.includes(name));
   return completeAccountInfo(Object.fromEntries(entries) as AccountInfo);

@@ -11,7 +11,13 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { customerOf } from '../../customers/records/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
-import { checkDeletable, checkProposal, duplicateHash, firstStatus, keptInfo } from './account.ts';
+import {
+  checkDeletable,
+  checkProposal,
+  duplicateHash,
+  firstStatus,
+  storedInfo,
+} from './account.ts';
 import {
   createCustomerExternalAccount,
   createPlatformExternalAccount,
@@ -55,7 +61,7 @@ async function create(
   const { currency, customerId, ownershipType, defaultUmaDepositAccount = false } = request;
   const proposal = {
     currency,
-    info: keptInfo(request.accountInfo),
+    info: storedInfo(request.accountInfo),
     ownershipType,
     production: ctx.caller.environment === 'production',
     counterpartyDuty: await hasCounterpartyDuty(ctx, currency),

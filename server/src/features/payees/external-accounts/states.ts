@@ -16,7 +16,7 @@ export type ExternalAccountEvent =
   | 'check'
   | 'pass'
   | 'review'
-  | 'refuse'
+  | 'reject'
   | 'disable'
   | 'reactivate'
   | 'challenge'
@@ -26,8 +26,8 @@ export type ExternalAccountEvent =
 export const externalAccountStates = stateTable<ExternalAccountStatus, ExternalAccountEvent>(
   'external account',
   {
-    PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', refuse: 'INACTIVE' },
-    UNDER_REVIEW: { pass: 'ACTIVE', refuse: 'INACTIVE' },
+    PENDING: { pass: 'ACTIVE', review: 'UNDER_REVIEW', reject: 'INACTIVE' },
+    UNDER_REVIEW: { pass: 'ACTIVE', reject: 'INACTIVE' },
     // `check`: an operator requested a check of a bank account. `disprove`: an optional proof of ownership
     // failed.
     ACTIVE: {

@@ -11,16 +11,16 @@ describe('contract wallet', () => {
 
   it('is verified on its chain, with the EIP-191 digest and the unmodified signature', async () => {
     const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.asked.length = 0;
+    own.node.requested.length = 0;
     own.node.respondWith(reply(MAGIC_VALUE));
     const proof = 'ab'.repeat(130);
     expect((await own.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
-    expect(own.node.asked).toHaveLength(1);
-    expect(own.node.asked[0]).toMatchObject({
+    expect(own.node.requested).toHaveLength(1);
+    expect(own.node.requested[0]).toMatchObject({
       method: 'eth_call',
       params: [{ to: wallet.address }, 'latest'],
     });
-    const { data } = own.node.asked[0]!.params[0];
+    const { data } = own.node.requested[0]!.params[0];
     expect(data.slice(0, 10)).toBe('0x1626ba7e');
     expect(data).toContain(proof);
     expect(messageToSign).toContain(wallet.address);
@@ -28,9 +28,9 @@ describe('contract wallet', () => {
 
   it('needs no node if its address is that of a key', async () => {
     const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.asked.length = 0;
+    own.node.requested.length = 0;
     ok(await own.verify(id, wallet.sign(messageToSign)), 200);
-    expect(own.node.asked).toEqual([]);
+    expect(own.node.requested).toEqual([]);
   });
 
   it.each([

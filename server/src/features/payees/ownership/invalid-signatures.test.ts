@@ -69,13 +69,13 @@ describe('invalid signature', () => {
     );
     expect(status).toBe('ACTIVE');
     const path = `${OF.platform}/${id}`;
-    const ask = async () =>
+    const request = async () =>
       ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
     own.node.respondWith({ status: 200, body: '{"result":"0x"}' });
-    await ask();
+    await request();
     expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(400);
     expect((await own.app.call('GET', path)).body.status).toBe('UNVERIFIED');
-    const { messageToSign } = await ask();
+    const { messageToSign } = await request();
     const signature = wallet.sign(messageToSign);
     ok(await own.app.call('POST', `${path}/verify`, { signature }), 200);
   });
@@ -128,7 +128,7 @@ describe('invalid signature', () => {
     );
     const path = `${OF.platform}/${id}`;
     ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
-    for (const event of ['review', 'refuse'] as const) {
+    for (const event of ['review', 'reject'] as const) {
       await own.app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) transitionExternalAccount(ctx, row, event);

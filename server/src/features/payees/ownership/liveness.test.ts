@@ -87,11 +87,11 @@ describe('liveness', () => {
     expect(body).not.toMatch(/<script|src=|href=(?!"\?answer=no")/);
     expect(body).toContain('<html lang="en">');
     expect(body).not.toContain(token);
-    const kept = await own.app.runtime.db.query(
+    const stored = await own.app.runtime.db.query(
       'select coalesce(message, token_hash) as kept from ownership_challenges',
       [],
     );
-    expect(JSON.stringify(kept)).not.toContain(token);
+    expect(JSON.stringify(stored)).not.toContain(token);
   });
 
   it('is not confirmed if the customer declines', async () => {

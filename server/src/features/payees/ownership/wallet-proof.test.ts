@@ -238,8 +238,8 @@ describe('races', () => {
     const started = answers.filter((each) => each.status === 201);
     expect(started.length).toBeGreaterThan(0);
     for (const each of answers) expect([201, 409]).toContain(each.status);
-    const kept = await own.app.runtime.db.read(ownershipChallenges, id);
-    expect(started.map((each) => each.body.messageToSign)).toContain(kept?.message);
-    ok(await own.verify(id, wallet.sign(kept?.message as string)), 200);
+    const stored = await own.app.runtime.db.read(ownershipChallenges, id);
+    expect(started.map((each) => each.body.messageToSign)).toContain(stored?.message);
+    ok(await own.verify(id, wallet.sign(stored?.message as string)), 200);
   });
 });

@@ -20,14 +20,14 @@ interface Asking {
   customerId?: string;
 }
 
-function ask(path: string, { as = app.platform, ...query }: Asking) {
+function request(path: string, { as = app.platform, ...query }: Asking) {
   const params = new URLSearchParams(query as Record<string, string>).toString();
   return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
 }
 const uma = (address: string, asking: Asking = {}) =>
-  ask(`/receiver/uma/${encodeURIComponent(address)}`, asking);
+  request(`/receiver/uma/${encodeURIComponent(address)}`, asking);
 const account = (id: string, asking: Asking = {}) =>
-  ask(`/receiver/external-account/${id}`, asking);
+  request(`/receiver/external-account/${id}`, asking);
 
 const codeOf = (answer: { status: number; body: { code: string } }) => [
   answer.status,

@@ -60,7 +60,7 @@ async function externalReceiver(
   { address }: UmaAddress,
 ): Promise<DiscoveryResult> {
   const reply = await port.lookup({ receiver: address, sender: sender.address, at: ctx.now });
-  if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);
+  if (reply.state === 'rejected') throw new Fault(reply.code, reply.reason);
   rejectUnknownFields(reply.requiredPayerData);
   return {
     kind: 'UMA',

@@ -19,7 +19,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = fixture.app;
 });
-beforeEach(() => fixture.say({ status: 200 }));
+beforeEach(() => fixture.respond({ status: 200 }));
 
 describe('approval webhook', () => {
   it.each([
@@ -32,7 +32,7 @@ describe('approval webhook', () => {
     [204, '', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
     [200, 'certainly', 'PAYMENT_APPROVAL_WEBHOOK_ERROR'],
   ])('%s %s fails the payment without a posting', async (status, body, reason) => {
-    fixture.say({ status, body });
+    fixture.respond({ status, body });
     const { account, payment } = await fixture.offered();
     await app.settle();
     await app.advance(3_600_000);
@@ -41,11 +41,11 @@ describe('approval webhook', () => {
     expect(after).not.toHaveProperty('refund');
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    expect(fixture.asked()).toHaveLength(1);
+    expect(fixture.requests()).toHaveLength(1);
   });
 
   it('fails the payment if there is no response within five seconds', async () => {
-    fixture.say({ status: 200, silent: true });
+    fixture.respond({ status: 200, silent: true });
     const { payment } = await fixture.offered();
     const before = performance.now();
     await app.settle();
@@ -54,7 +54,7 @@ describe('approval webhook', () => {
       status: 'FAILED',
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
-    const [request] = fixture.asked() as [Received];
+    const [request] = fixture.requests() as [Received];
     expect(await attemptsOf(app.runtime.db, request.id)).toMatchObject([
       { status: null, result: 'dropped' },
     ]);
@@ -72,7 +72,7 @@ describe('approval webhook', () => {
     await app.advance(60_000);
     const offer = { customerId: person.id, receivingCurrencyCode: 'KRW' };
     const outcome = async (body: string) => {
-      fixture.say({ status: 200, body });
+      fixture.respond({ status: 200, body });
       const { id } = ok(await fixture.receive(offer, as), 200);
       await app.settle();
       const seen = await app.call('GET', `/transactions/${id}`, undefined, { as });
@@ -82,7 +82,7 @@ describe('approval webhook', () => {
     const good = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
     expect(good.status).toBe('COMPLETED');
     expect(good).not.toHaveProperty('requestedReceiverCustomerInfoFields');
-    const requested = JSON.parse(fixture.asked()[0]?.body ?? '').data
+    const requested = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
     const bad = await outcome('{}');
@@ -91,7 +91,7 @@ describe('approval webhook', () => {
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
     // The same fields are required by approvePendingPayment, whose requests can be corrected.
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { id } = ok(await fixture.receive(offer, as), 200);
     await app.settle();
     const approve = (body?: object) => fixture.act(id, 'approve', body, as);
@@ -116,7 +116,7 @@ describe('approval webhook', () => {
   });
 
   it('is sent once more after a crash, with the same event, and not again', async () => {
-    fixture.say({ status: 409 });
+    fixture.respond({ status: 409 });
     const again = async (attempts: number) => {
       const { payment } = await fixture.offered();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
@@ -125,15 +125,15 @@ describe('approval webhook', () => {
       return fixture.read(payment.id);
     };
     expect(await again(1)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
-    expect(fixture.asked()).toHaveLength(1);
+    expect(fixture.requests()).toHaveLength(1);
     expect(await again(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
-    expect(fixture.asked()).toHaveLength(1);
+    expect(fixture.requests()).toHaveLength(1);
   });
 });
 
 describe('approvePendingPayment', () => {
   it('completes a payment after a 202 response', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('PENDING');
@@ -145,7 +145,7 @@ describe('approvePendingPayment', () => {
   });
 
   it('is rejected after five seconds', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { payment } = await fixture.offered();
     await app.advance(4_999);
     expect((await fixture.read(payment.id)).status).toBe('PENDING');
@@ -168,14 +168,14 @@ describe('approvePendingPayment', () => {
       const { data } = JSON.parse(request.body);
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
-    fixture.say({ status: 500, meanwhile });
+    fixture.respond({ status: 500, meanwhile });
     const { payment } = await fixture.offered();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
   });
 
   it('approves once under concurrent requests', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
     const actions = ['approve', 'reject', 'approve', 'reject', 'approve'] as const;
@@ -204,7 +204,7 @@ describe('approvePendingPayment', () => {
 
 describe('rejectPendingPayment', () => {
   it('fails a payment after a 202 response', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
     const body = { reason: 'not ours' };

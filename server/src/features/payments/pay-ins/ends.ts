@@ -34,7 +34,7 @@ export async function followUp(
 ): Promise<void> {
   const checkAfterMs = 'checkAfterMs' in progress ? progress.checkAfterMs : undefined;
   if (checkAfterMs !== undefined) {
-    ctx.later(job, { transactionId: row.id, ask: 'check' }, ctx.now + checkAfterMs);
+    ctx.later(job, { transactionId: row.id, request: 'check' }, ctx.now + checkAfterMs);
   } else if (progress.state === 'accepted') await awaitRailResult(ctx, row, kind);
 }
 
@@ -112,7 +112,7 @@ export function openDepositReturn(ctx: Ctx, row: IncomingRow): IncomingRow {
     refund: openRefund(ctx, row, 'TRANSACTION_FAILED'),
   });
   emitPayment(ctx, incomingPayment.REFUND_PENDING, refunding);
-  ctx.later(RETURN_DEPOSIT, { transactionId: row.id, ask: 'send' });
+  ctx.later(RETURN_DEPOSIT, { transactionId: row.id, request: 'send' });
   return refunding;
 }
 

@@ -90,7 +90,7 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
         stage: async (ctx) => {
           const current = await currentOf(ctx, row.id, asIncoming);
           if (answer === 'cancelled') await cancelPull(ctx, current);
-          if (answer === 'refused') rejectCancel(ctx, current);
+          if (answer === 'rejected') rejectCancel(ctx, current);
         },
       };
     },
@@ -158,14 +158,14 @@ const FORWARDING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: payoutOf,
   apply: applyForwardingStatus,
-  isDue: (row, ask) => ask === 'check' || isForwarding(row),
+  isDue: (row, request) => request === 'check' || isForwarding(row),
 };
 
 const PULLING: RailTransfer<IncomingRow> = {
   as: asIncoming,
   instructionOf: pullOf,
   apply: applyPullStatus,
-  isDue: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+  isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
 const RETURNING: RailTransfer<IncomingRow> = {

@@ -297,10 +297,10 @@ describe('rail notification about a pull', () => {
   });
 
   it('ends with the release or return of held funds', async () => {
-    const kept = await heldPull();
-    await decide(kept.row.id, releaseDeposit);
-    expect(await balances(app, kept.account.id)).toEqual({ balance: 250_00, total: 250_00 });
-    expect(await eventTypes(app, kept.row.id)).toEqual(incoming('PENDING COMPLETED'));
+    const stored = await heldPull();
+    await decide(stored.row.id, releaseDeposit);
+    expect(await balances(app, stored.account.id)).toEqual({ balance: 250_00, total: 250_00 });
+    expect(await eventTypes(app, stored.row.id)).toEqual(incoming('PENDING COMPLETED'));
     const sent = await heldPull();
     await decide(sent.row.id, returnHeldDeposit);
     await app.settle();

@@ -66,7 +66,7 @@ export function stagePull(ctx: Ctx, pull: Pull): IncomingRow {
 export function startPull(ctx: Ctx, row: IncomingRow): IncomingRow {
   const started = changeTransaction(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, incomingPayment.PENDING, started);
-  ctx.later(PULL, { transactionId: row.id, ask: 'send' });
+  ctx.later(PULL, { transactionId: row.id, request: 'send' });
   return started;
 }
 

@@ -37,7 +37,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = fixture.app;
 });
-beforeEach(() => fixture.say({ status: 200 }));
+beforeEach(() => fixture.respond({ status: 200 }));
 
 describe('sandboxReceive', () => {
   it('returns a pending payment and completes it after approval by the platform', async () => {
@@ -63,12 +63,12 @@ describe('sandboxReceive', () => {
   });
 
   it('sends one signed webhook and stores its response', async () => {
-    fixture.say({ status: 200, body: '{"message":"welcome"}' });
+    fixture.respond({ status: 200, body: '{"message":"welcome"}' });
     const { payment } = await fixture.offered();
     await app.settle();
     await app.advance(60_000);
-    expect(fixture.asked()).toHaveLength(1);
-    const [request] = fixture.asked() as [Received];
+    expect(fixture.requests()).toHaveLength(1);
+    const [request] = fixture.requests() as [Received];
     const sent = JSON.parse(request.body);
     expect(sent.data).toMatchObject({ id: payment.id, status: 'PENDING' });
     expect(sent.data.requestedReceiverCustomerInfoFields).toEqual([]);
@@ -236,7 +236,7 @@ describe('funds of an approved payment', () => {
     });
 
   it('are held if the account was frozen meanwhile', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
     await transition(account.id, 'freeze');
@@ -250,7 +250,7 @@ describe('funds of an approved payment', () => {
   });
 
   it('are returned if the account was closed meanwhile', async () => {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await fixture.offered();
     await app.settle();
     await transition(account.id, 'close');
@@ -340,7 +340,7 @@ describe('default UMA deposit account', () => {
 
   /** An approved payment whose funds have arrived and whose payout has not started. */
   async function fetched(suffix: string) {
-    fixture.say({ status: 202 });
+    fixture.respond({ status: 202 });
     const { account, payment } = await withDefault(suffix);
     await app.settle();
     ok(await fixture.act(payment.id, 'approve'), 200);

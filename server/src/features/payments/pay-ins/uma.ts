@@ -233,7 +233,7 @@ async function creditOrForward(ctx: Ctx, row: IncomingRow): Promise<void> {
   const id = row.destination_account;
   if (isId(id, 'ExternalAccount')) {
     postToInbound(ctx, row);
-    ctx.later(FORWARD, { transactionId: row.id, ask: 'send' });
+    ctx.later(FORWARD, { transactionId: row.id, request: 'send' });
     changeTransaction(ctx, row, { funds: 'HELD', sent_at: ctx.now });
     return;
   }

@@ -31,7 +31,7 @@ export interface RailTransfer<R extends TransactionRow> {
 /** Without `ask` a job sends, unless its handler only checks. */
 export const RailTransferInput = Type.Object({
   ...PaymentInput.properties,
-  ask: Type.Optional(oneOf(['send', 'check'])),
+  request: Type.Optional(oneOf(['send', 'check'])),
 });
 
 /** A job handler for one kind of transfer. `always` overrides the action in the input of the job. */
@@ -43,7 +43,7 @@ export function overRail<R extends TransactionRow>(
 ): JobHandler {
   const run = async (runtime: Runtime, job: JobOf<typeof definition>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, as);
-    const action = always ?? job.input.ask ?? 'send';
+    const action = always ?? job.input.request ?? 'send';
     if (!isDue(row, action)) return { caller, stage: async () => {} };
     const { rail } = connectors(caller.environment);
     if (!rail) throw new Error(`no rail is connected in ${caller.environment}`);

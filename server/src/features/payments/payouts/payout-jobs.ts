@@ -155,7 +155,7 @@ export async function applyRefundStatus(
     case 'unknown': {
       const { checkAfterMs } = progress;
       if (checkAfterMs === undefined) return awaitRailResult(ctx, row, 'refund');
-      const input = { transactionId: row.id, refundable: true, ask: 'check' as const };
+      const input = { transactionId: row.id, refundable: true, request: 'check' as const };
       return ctx.later(PAY_REFUND, input, ctx.now + checkAfterMs);
     }
     case 'failed':
@@ -206,7 +206,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
     else if (isRefundedByRail(row)) {
       const rail = railOf(connectors, caller);
       const instruction = await refundOf(runtime, row);
-      progress = await (job.input.ask === 'check'
+      progress = await (job.input.request === 'check'
         ? rail.check(instruction, runtime.effects.now())
         : rail.send(instruction));
     }
@@ -237,7 +237,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
         if (answer === 'cancelled') cancelPayout(ctx, current);
-        if (answer === 'refused') rejectCancel(ctx, current);
+        if (answer === 'rejected') rejectCancel(ctx, current);
       },
     };
   };

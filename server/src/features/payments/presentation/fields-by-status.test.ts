@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const get = async (path: string) => ok(await app.call('GET', path, undefined, options), 200);
 
-async function askFor(currency: string, names: string[]) {
+async function requestFor(currency: string, names: string[]) {
   const { supportedCurrencies } = await get('/config');
   const list = supportedCurrencies.map((each: { currencyCode: string }) => {
     const { providerRequiredCustomerFields: _, ...rest } = each as Record<string, unknown>;
@@ -225,7 +225,7 @@ describe('getTransactionById', () => {
 
   describe('counterpartyInformation', () => {
     it('contains the fields that the platform requires in the received currency, if known', async () => {
-      await askFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
+      await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
       const out = await quoted(account.id, bank.id);
@@ -257,7 +257,7 @@ describe('getTransactionById', () => {
     });
 
     it('contains the platform where it pays or receives for itself', async () => {
-      await askFor('EUR', ['FULL_NAME', 'USER_TYPE']);
+      await requestFor('EUR', ['FULL_NAME', 'USER_TYPE']);
       const own = await internalAccount(app, null, 'USD', options);
       await fund(app, own.id, 500_00, options);
       const person = await customer(app, options);

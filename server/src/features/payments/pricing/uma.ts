@@ -156,6 +156,6 @@ export async function requestPayment(
     receiver: payee.umaAddress,
     at: ctx.now,
   });
-  if (reply.state === 'refused') throw new Fault(reply.code, reply.reason);
+  if (reply.state === 'rejected') throw new Fault(reply.code, reply.reason);
   return { uma: { reference: reply.reference, sender, payerData: payment.payerData } };
 }

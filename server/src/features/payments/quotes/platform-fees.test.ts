@@ -248,11 +248,11 @@ describe('refund', () => {
       [own.id, before, 0],
     ]);
     const suspense = await app.runtime.db.query(
-      `select sum(amount)::bigint as kept from ledger_transfers
+      `select sum(amount)::bigint as stored from ledger_transfers
         where transaction_id = $1 and credit like 'system:sandbox:suspense:%'`,
       [quote.transactionId],
     );
-    expect(suspense[0]?.kept).toBe(100_00n);
+    expect(suspense[0]?.stored).toBe(100_00n);
   });
 
   it('is complete even if the platform has spent its fee, which it then owes', async () => {

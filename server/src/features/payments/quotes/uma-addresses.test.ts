@@ -158,24 +158,27 @@ describe('quote to a UMA address', () => {
 
   it('requires a payee discovery of the same address', async () => {
     const { body } = await quoted(`$success.usd@${HOST}`);
-    const ask = (more: object) => app.call('POST', '/quotes', { ...body, ...more });
-    expect(code(await ask({ lookupId: undefined }))).toEqual([
+    const request = (more: object) => app.call('POST', '/quotes', { ...body, ...more });
+    expect(code(await request({ lookupId: undefined }))).toEqual([
       400,
       'MISSING_REQUIRED_UMA_PARAMETERS',
     ]);
     const none = 'Lookup:00000000-0000-7000-8000-000000000000';
-    expect(code(await ask({ lookupId: none }))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+    expect(code(await request({ lookupId: none }))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
     const to = (umaAddress: string, currency?: string) => ({
       destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
     });
-    expect(code(await ask(to('ada')))).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    expect(code(await ask(to(`$success.eur@${HOST}`)))).toEqual([400, 'INVALID_INPUT']);
-    expect(code(await ask(to(`$success.usd@${HOST}`, 'JPY')))).toEqual([400, 'INVALID_CURRENCY']);
-    expect(code(await ask({ lockedCurrencyAmount: 8_000_000_000_000_000 }))).toEqual([
+    expect(code(await request(to('ada')))).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    expect(code(await request(to(`$success.eur@${HOST}`)))).toEqual([400, 'INVALID_INPUT']);
+    expect(code(await request(to(`$success.usd@${HOST}`, 'JPY')))).toEqual([
+      400,
+      'INVALID_CURRENCY',
+    ]);
+    expect(code(await request({ lockedCurrencyAmount: 8_000_000_000_000_000 }))).toEqual([
       400,
       'AMOUNT_OUT_OF_RANGE',
     ]);
     await app.advance(11 * 60_000);
-    expect(code(await ask({}))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+    expect(code(await request({}))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
   });
 });

@@ -61,7 +61,7 @@ describe('payout to a US bank account', () => {
   it('returns 400 after a failed validation', async () => {
     const { id, create, immediate, execute, transfer } = await payer();
     await verb('check', id);
-    await verb('refuse', id);
+    await verb('reject', id);
     for (const pay of [create, immediate, execute, transfer]) {
       expect(errorOf(await pay())).toEqual([400, 'INVALID_BANK_ACCOUNT', null]);
     }

@@ -58,7 +58,7 @@ export const PAY_REFUND = defineJob(
     /** False: the funds cannot be returned automatically. */
     refundable: Type.Boolean(),
     /** `check` after the refund was sent to the rail. */
-    ask: Type.Optional(Type.Literal('check')),
+    request: Type.Optional(Type.Literal('check')),
   }),
 );
 

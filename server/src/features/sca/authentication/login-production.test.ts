@@ -40,7 +40,7 @@ const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 /** The last message to a customer, as it went out: others may go out beside it. */
 async function texted(customerId: string) {
   const last = (await messagesTo(app, customerId)).at(-1);
-  return JSON.parse(sms.got.find(({ id }) => id === last?.id)?.body ?? '{}');
+  return JSON.parse(sms.arrivals.find(({ id }) => id === last?.id)?.body ?? '{}');
 }
 /** The code that it has. */
 const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
@@ -102,11 +102,11 @@ describe('a code in production', () => {
     const secret = String(sent?.text).slice(0, 6);
     expect(secret).toMatch(/^\d{6}$/);
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
-    const kept = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
-    expect(kept.length).toBeGreaterThan(3);
+    const stored = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
+    expect(stored.length).toBeGreaterThan(3);
     // As a word: six digits may well stand within what is drawn at random.
-    const word = new RegExp(`\\b${secret}\\b`);
-    for (const place of [...kept, ...app.log]) expect(place).not.toMatch(word);
+    const pattern = new RegExp(`\\b${secret}\\b`);
+    for (const place of [...stored, ...app.log]) expect(place).not.toMatch(pattern);
     const [row] = await app.runtime.db.query('select digest from codes', []);
     expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
     sms.behave(200);
@@ -118,9 +118,9 @@ describe('a code in production', () => {
     const { id } = await person();
     for (let at = 0; at < 10; at++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
-    const refused = await fixture.start(id, 'SMS_OTP');
-    expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
-    expect(refused.headers['retry-after']).toBe(String(14 * 60));
+    const rejection = await fixture.start(id, 'SMS_OTP');
+    expect(verdict(rejection)).toEqual([429, 'RATE_LIMITED']);
+    expect(rejection.headers['retry-after']).toBe(String(14 * 60));
     wait(14 * MINUTE);
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
@@ -134,8 +134,8 @@ describe('a code in production', () => {
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
-    const refused = await loginFixture(bare, at).start(other, 'SMS_OTP');
-    expect(verdict(refused)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const rejection = await loginFixture(bare, at).start(other, 'SMS_OTP');
+    expect(verdict(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(await bare.runtime.db.find(scaChallenges, {})).toEqual([]);
     await bare.close();
     ok(await fixture.start(id, 'SMS_OTP'), 200);
@@ -210,8 +210,8 @@ describe('a proof', () => {
 
   const open = (id: string, about: About, more: object = {}): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
-      const ask = { ...about, factor: undefined, field: 'scaFactor', ...more };
-      return openChallenge(ctx, parts(), await whoIs(ctx, id), ask);
+      const request = { ...about, factor: undefined, field: 'scaFactor', ...more };
+      return openChallenge(ctx, parts(), await whoIs(ctx, id), request);
     }, app.production);
 
   /** `good`, or the status of the refusal. */
@@ -222,7 +222,7 @@ describe('a proof', () => {
         return prove(ctx, await whoIs(ctx, id), row, { about, proof });
       }, app.production)
       .then(
-        (refused) => refused?.rejected.status ?? 'good',
+        (rejection) => rejection?.rejected.status ?? 'good',
         (fault) => fault.status,
       );
 
@@ -230,8 +230,8 @@ describe('a proof', () => {
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
-        const given = { about, ...(description === undefined ? {} : { description }) };
-        return resendCode(ctx, parts(), await whoIs(ctx, id), row, given);
+        const values = { about, ...(description === undefined ? {} : { description }) };
+        return resendCode(ctx, parts(), await whoIs(ctx, id), row, values);
       }, app.production)
       .then(
         () => 'sent',
@@ -290,20 +290,20 @@ describe('a proof', () => {
   it('never lasts longer than requested', async () => {
     const { id } = await person();
     const until = app.effects.now() + MINUTE;
-    const before = sms.got.length;
+    const before = sms.arrivals.length;
     const row = await open(id, payment('1.00 EUR'), { until });
     expect(row.expires_at).toBe(until);
     wait(MINUTE);
     await app.settle();
-    expect(sms.got).toHaveLength(before);
+    expect(sms.arrivals).toHaveLength(before);
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 
   it('is none of an app for a payment, and none by what was not enrolled', async () => {
     const { id } = await person();
     for (const factor of ['TOTP', 'PASSKEY']) {
-      const refused = open(id, payment('1.00 EUR'), { factor });
-      await expect(refused).rejects.toMatchObject({
+      const rejection = open(id, payment('1.00 EUR'), { factor });
+      await expect(rejection).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         details: { errors: [{ field: 'scaFactor' }] },
       });

@@ -27,8 +27,8 @@ const factors = factorFixture(app);
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 const inMs = (ms: number) => new Date(app.effects.now() + ms).toISOString();
 const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
-const standing = (id: string) => app.runtime.db.read(scaLockouts, id);
-const failures = async (id: string) => (await standing(id))?.failed_attempts ?? 0;
+const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
+const failures = async (id: string) => (await lockoutState(id))?.failed_attempts ?? 0;
 const session = (id: string) =>
   app
     .operate((ctx) => checkSession(ctx, id))
@@ -147,10 +147,10 @@ describe('a login by SMS', () => {
 
   it('is for a number that was proved', async () => {
     const { id } = await european(app);
-    const refused = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(refused);
+    const rejected = [400, 'INVALID_INPUT', 'factor'];
+    expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(rejected);
     const proof = { factor: 'SMS_OTP', challengeId: 'x', code: CODE };
-    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
   });
 
   it('is not for the number before, once it has changed', async () => {
@@ -170,7 +170,7 @@ describe('a login by an app', () => {
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now());
-    const by = (given: unknown) => fixture.complete(id, { factor: 'TOTP', code: given });
+    const by = (input: unknown) => fixture.complete(id, { factor: 'TOTP', code: input });
     ok(await by(code), 200);
     expect(verdict(await by(code))).toEqual([400, 'INVALID_INPUT', 'code']);
     ok(await by(recoveryCodes[0]), 200);
@@ -218,10 +218,10 @@ describe('a login by a passkey', () => {
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
     ok(await fixture.complete(id, proof), 200);
     expect(await session(id)).toBe('counts');
-    const refused = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
+    const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
+    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
     await fixture.start(id, 'PASSKEY');
-    expect(verdict(await fixture.complete(id, proof))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
     expect(await failures(id)).toBe(1);
   });
 
@@ -233,13 +233,13 @@ describe('a login by a passkey', () => {
       const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
       return { factor: 'PASSKEY', passkeyAssertion, origin };
     };
-    const refused = [400, 'INVALID_INPUT', 'passkeyAssertion'];
+    const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
     const late = await signed();
     wait(10 * MINUTE);
-    expect(verdict(await fixture.complete(id, late))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, late))).toEqual(rejected);
     const lost = await signed();
     const challengeId = await sms(id);
-    expect(verdict(await fixture.complete(id, lost))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, lost))).toEqual(rejected);
     const mixed = await fixture.complete(id, { ...lost, challengeId });
     expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await failures(id)).toBe(0);
@@ -280,10 +280,10 @@ describe('a login', () => {
 
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s that was not enrolled', async (factor) => {
     const { id } = await provenCustomer(app);
-    const refused = [400, 'INVALID_INPUT', 'factor'];
-    expect(verdict(await fixture.start(id, factor))).toEqual(refused);
+    const rejected = [400, 'INVALID_INPUT', 'factor'];
+    expect(verdict(await fixture.start(id, factor))).toEqual(rejected);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
-    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(refused);
+    expect(verdict(await fixture.complete(id, { factor, ...proof }))).toEqual(rejected);
     expect(await failures(id)).toBe(0);
   });
 

@@ -192,8 +192,8 @@ describe('proof', () => {
 
   it('counts toward the lockout if wrong; a locked customer cannot start or confirm', async () => {
     const { person, account } = await payee();
-    for (let tries = 0; tries < 5; tries++) {
-      if (tries % 3 === 0) await challengeOf(account.id);
+    for (let attempts = 0; attempts < 5; attempts++) {
+      if (attempts % 3 === 0) await challengeOf(account.id);
       expect(verdict(await confirm(account.id, { code: '000000' }))).toEqual([
         ...[400, 'INVALID_INPUT', 'code'],
       ]);

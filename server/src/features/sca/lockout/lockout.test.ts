@@ -20,7 +20,7 @@ const eventType = 'FAILED_LOGIN_ATTEMPT';
 const sms = async (id: string) => ok(await fixture.start(id, 'SMS_OTP'), 200).challengeId as string;
 const guess = (id: string, challengeId: string, code = '000000') =>
   fixture.complete(id, { factor: 'SMS_OTP', challengeId, code });
-const standing = (id: string) => app.runtime.db.read(scaLockouts, id);
+const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
 
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
@@ -37,17 +37,17 @@ describe('recordSecurityEvent', () => {
         const locked = { suspended: false, lockedUntil: inMs(lockMs), failedAttempts };
         expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...locked });
         wait(lockMs - 1);
-        const refused = await fixture.fail(id);
-        expect(verdict(refused)).toEqual([423, 'ACCOUNT_LOCKED']);
-        expect(refused.body.details).toEqual(locked);
+        const rejected = await fixture.fail(id);
+        expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
+        expect(rejected.body.details).toEqual(locked);
         wait(1);
       }
       const suspended = { suspended: true, lockedUntil: null, failedAttempts: 9 };
       expect(ok(await fixture.fail(id), 200)).toEqual({ eventType, ...suspended });
       wait(3_650 * 24 * HOUR);
-      const refused = await fixture.fail(id);
-      expect(verdict(refused)).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(refused.body.details).toEqual(suspended);
+      const rejected = await fixture.fail(id);
+      expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(rejected.body.details).toEqual(suspended);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       expect(types).toEqual(Array(9).fill(eventType));
     });
@@ -73,7 +73,7 @@ describe('recordSecurityEvent', () => {
       expect(outcomes.sort()).toEqual([
         ...['200 3', '200 4', '200 5', ...Array(7).fill('423 ACCOUNT_LOCKED')],
       ]);
-      expect((await standing(id))?.failed_attempts).toBe(5);
+      expect((await lockoutState(id))?.failed_attempts).toBe(5);
     });
   });
 
@@ -87,9 +87,9 @@ describe('recordSecurityEvent', () => {
       const { id } = await provenCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
-      expect((await standing(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
+      expect((await lockoutState(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
       expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
-      expect((await standing(id))?.session_expires_at).toBeNull();
+      expect((await lockoutState(id))?.session_expires_at).toBeNull();
       ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
       const [reset, login] = ['RESET_PASSWORD_COMPLETED', 'LOGIN'];
@@ -112,7 +112,7 @@ describe('recordSecurityEvent', () => {
         wait(24 * HOUR);
         ok(await fixture.fail(id), 200);
       }
-      expect((await standing(id))?.suspended).toBe(true);
+      expect((await lockoutState(id))?.suspended).toBe(true);
       expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
     });
@@ -128,14 +128,14 @@ describe('completeScaLogin', () => {
       for (let at = 0; at < 2; at++) {
         expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
       }
-      const refused = await guess(id, challengeId, CODE);
-      expect(verdict(refused)).toEqual([423, 'ACCOUNT_LOCKED']);
+      const rejected = await guess(id, challengeId, CODE);
+      expect(verdict(rejected)).toEqual([423, 'ACCOUNT_LOCKED']);
       const details = { suspended: false, lockedUntil: inMs(15 * MINUTE), failedAttempts: 5 };
-      expect(refused.body.details).toEqual(details);
+      expect(rejected.body.details).toEqual(details);
       wait(15 * MINUTE);
       const again = await sms(id);
       expect((await guess(id, again)).status).toBe(400);
-      expect(await standing(id)).toMatchObject({
+      expect(await lockoutState(id)).toMatchObject({
         failed_attempts: 6,
         locked_until: app.effects.now() + 30 * MINUTE,
       });
@@ -155,10 +155,10 @@ describe('completeScaLogin', () => {
       }
       await fixture.reset(id);
       wait(MINUTE);
-      const refused = await guess(id, challengeId, CODE);
-      expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
-      expect(refused.headers['retry-after']).toBe('240');
-      expect((await standing(id))?.failed_attempts).toBe(0);
+      const rejected = await guess(id, challengeId, CODE);
+      expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejected.headers['retry-after']).toBe('240');
+      expect((await lockoutState(id))?.failed_attempts).toBe(0);
       ok(await guess(id, await sms(id), CODE), 200);
     });
 
@@ -169,7 +169,7 @@ describe('completeScaLogin', () => {
       const all = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
       const statuses = all.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(5).fill(400), ...Array(25).fill(423)]);
-      expect((await standing(id))?.failed_attempts).toBe(5);
+      expect((await lockoutState(id))?.failed_attempts).toBe(5);
       expect((await guess(id, challengeId, CODE)).status).toBe(423);
     });
 
@@ -185,7 +185,7 @@ describe('completeScaLogin', () => {
       expect(all.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(all.filter(({ status }) => status === 423)).toHaveLength(all.length - 5);
       expect((await by(right)).status).toBe(423);
-      expect((await standing(id))?.failed_attempts).toBe(5);
+      expect((await lockoutState(id))?.failed_attempts).toBe(5);
     });
   });
 });

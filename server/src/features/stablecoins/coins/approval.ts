@@ -52,7 +52,7 @@ export async function searchStablecoins(
   return Promise.all(rows.map((row) => viewOf(runtime, row)));
 }
 
-export type ServiceDecision = 'approve' | 'refuse' | 'disable';
+export type ServiceDecision = 'approve' | 'reject' | 'disable';
 
 interface DecideInput {
   stablecoinId: string;

@@ -284,11 +284,11 @@ describe('an idempotency key', () => {
     const down = own.linkBody({ apiClientSecret: 'x-008' });
     expect((await own.write(PATH, down, 'again')).status).toBe(503);
     expect((await own.write(PATH, down, 'again')).status).toBe(503);
-    const kept = await app.runtime.db.query(
+    const stored = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
       [as.id],
     );
-    expect(kept).toEqual([]);
+    expect(stored).toEqual([]);
   });
 });
 

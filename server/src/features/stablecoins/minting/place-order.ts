@@ -99,7 +99,7 @@ async function linked(
   const account = linkedAccount(row, party.use);
   const answer = await callProvider(() => port.linkAccount(link, account));
   if (answer.state === 'unlinked') return answer;
-  if (answer.state === 'refused') throw linkFault(answer.problem, row.id);
+  if (answer.state === 'rejected') throw linkFault(answer.problem, row.id);
   const { reference } = answer;
   const { platform_id, id: account_id } = row;
   const of = { id, platform_id, provider_account, account_id };
@@ -152,7 +152,7 @@ export async function placeOrder(
   const answer = await validateOrder(access, coin, ordered, accounts);
   if (answer.state === 'unlinked') return rejectUnlinked(ctx, access.account, answer.as);
   if (answer.state === 'no-source') throw noSourceFault();
-  if (answer.state === 'refused') throw new Fault('STABLECOIN_PROVIDER_ERROR', answer.reason);
+  if (answer.state === 'rejected') throw new Fault('STABLECOIN_PROVIDER_ERROR', answer.reason);
   ctx.require(stablecoins, coin);
   ctx.require(providerAccounts, access.account);
   holdTokens(ctx, { ...ordered, stablecoin_id: coin.id });

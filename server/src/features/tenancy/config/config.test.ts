@@ -138,11 +138,11 @@ describe('patchOf', () => {
   });
 
   it('replaces the list of currencies and keeps what the platform may say of them', () => {
-    const given = {
+    const input = {
       ...currency('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
       providerRequiredCustomerFields: ['TAX_ID'],
     };
-    const patch = patchOf(row, { supportedCurrencies: [given] } as ConfigUpdate, SCHEMAS);
+    const patch = patchOf(row, { supportedCurrencies: [input] } as ConfigUpdate, SCHEMAS);
     expect(patch.currencies).toEqual([currency('GBP', { enabledTransactionTypes: ['OUTGOING'] })]);
     expect(addedCurrencies(row.currencies, patch.currencies ?? [])).toEqual(['GBP']);
   });

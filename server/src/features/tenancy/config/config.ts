@@ -57,14 +57,14 @@ function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>):
   return list.flatMap((each, at) => {
     const field = (name: string) => `supportedCurrencies.${at}.${name}`;
     const errors: FieldError[] = [];
-    const say = (name: string, message: string) => errors.push({ field: field(name), message });
+    const report = (name: string, message: string) => errors.push({ field: field(name), message });
     const { currencyCode } = each;
-    if (!findCurrency(currencyCode)) say('currencyCode', 'is not a supported currency');
-    if (codes.indexOf(currencyCode) < at) say('currencyCode', 'is listed twice');
-    if (each.minAmount > each.maxAmount) say('minAmount', 'must not be greater than maxAmount');
+    if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
+    if (codes.indexOf(currencyCode) < at) report('currencyCode', 'is listed twice');
+    if (each.minAmount > each.maxAmount) report('minAmount', 'must not be greater than maxAmount');
     const names = each.requiredCounterpartyFields.map((one) => one.name);
     if (new Set(names).size < names.length)
-      say('requiredCounterpartyFields', 'contains a field twice');
+      report('requiredCounterpartyFields', 'contains a field twice');
     return errors;
   });
 }
@@ -80,7 +80,7 @@ function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
 }
 
 /** Fees that make sense but are not taken here. */
-function refuseForeignFees(fees: readonly FeeConfig[]): void {
+function rejectForeignFees(fees: readonly FeeConfig[]): void {
   for (const { sourceCurrency, fixedFee } of fees) {
     if (sourceCurrency !== FEE_CURRENCY) {
       throw new Fault(
@@ -110,7 +110,7 @@ export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   }
   errors.push(...currencyErrors(supportedCurrencies), ...feeErrors(feeConfigs));
   if (errors.length) throw invalid(errors);
-  refuseForeignFees(feeConfigs);
+  rejectForeignFees(feeConfigs);
 }
 
 const isObject = (value: unknown): value is Settings =>
@@ -196,8 +196,11 @@ export function addedCurrencies(
 
 /** A currency with what its provider asks of customers, left out where that is nothing. */
 function presentCurrency(currency: PlatformCurrency) {
-  const asked = providerRequiredCustomerFields(currency.currencyCode);
-  return { ...currency, ...(asked.length ? { providerRequiredCustomerFields: [...asked] } : {}) };
+  const requested = providerRequiredCustomerFields(currency.currencyCode);
+  return {
+    ...currency,
+    ...(requested.length ? { providerRequiredCustomerFields: [...requested] } : {}),
+  };
 }
 
 /** The platform as the API shows it. */

@@ -31,7 +31,7 @@ interface Known {
   until: Time;
 }
 
-const refused = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
+const rejected = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
 /** `Basic base64(id:secret)` taken apart; null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
@@ -53,7 +53,7 @@ async function lookUp(db: Database, id: string, secret: string): Promise<TokenCa
   const [token] = await db.find(tokens, { client_id: id });
   const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
-  if (!token || !same || !platform) throw refused();
+  if (!token || !same || !platform) throw rejected();
   return {
     platformId: platform.id,
     environment: platform.environment,
@@ -71,21 +71,21 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   /** Hash to token, of headers that were found good, however long ago. */
   const proven = new Map<string, string>();
 
-  function remember(key: string, caller: TokenCaller, asked: Time): void {
+  function remember(key: string, caller: TokenCaller, requested: Time): void {
     const { tokenId } = caller;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
     if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
     proven.set(key, tokenId);
     if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value as string);
-    known.set(key, { caller, until: asked + REMEMBER_MS });
+    known.set(key, { caller, until: requested + REMEMBER_MS });
   }
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
     const credentials = readBasic(header);
-    if (!credentials) throw refused();
-    const asked = now();
+    if (!credentials) throw rejected();
+    const requested = now();
     const caller = await lookUp(db, credentials.id, credentials.secret);
-    remember(key, caller, asked);
+    remember(key, caller, requested);
     return caller;
   }
 

@@ -79,8 +79,8 @@ describe('createToken', () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
     expect(body.reason).toContain('TRANSACT, VIEW');
     const viewer = await make('Viewer', ['VIEW']);
-    const refused = await app.call('POST', '/tokens', request, { as: viewer });
-    expect([refused.status, refused.body.code]).toEqual([403, 'FORBIDDEN']);
+    const rejection = await app.call('POST', '/tokens', request, { as: viewer });
+    expect([rejection.status, rejection.body.code]).toEqual([403, 'FORBIDDEN']);
   });
 });
 
@@ -89,11 +89,11 @@ describe('the maximum number of tokens', () => {
 
   it('is 100, however many are created at once, and a deleted one counts no more', async () => {
     const as = await app.newPlatform('Many');
-    const ask = () =>
+    const send = () =>
       app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { as });
     const all = [];
     for (let round = 0; round < 6; round++) {
-      all.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
+      all.push(...(await Promise.all(Array.from({ length: 20 }, send))));
     }
     expect(all.filter(({ status }) => status === 201)).toHaveLength(99);
     const others = all.filter(({ status }) => status !== 201);
@@ -102,7 +102,7 @@ describe('the maximum number of tokens', () => {
     const [one, two] = all as { body: Token }[];
     for (const token of [one, two])
       expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
-    const again = await Promise.all(Array.from({ length: 20 }, ask));
+    const again = await Promise.all(Array.from({ length: 20 }, send));
     expect(again.filter(({ status }) => status === 201)).toHaveLength(2);
     expect((await app.call('GET', '/tokens?limit=1', undefined, { as })).body.totalCount).toBe(100);
     expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();

@@ -48,8 +48,8 @@ const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
 
 /** Both legs of an export. */
 async function exported(id: string, session: Keys, keys = drawKeys(), as = app.platform) {
-  const asked = ok(await takeOut(id, keys, {}, as), 202);
-  return takeOut(id, keys, await signedHeaders(asked, session), as);
+  const requested = ok(await takeOut(id, keys, {}, as), 202);
+  return takeOut(id, keys, await signedHeaders(requested, session), as);
 }
 
 const shown = async (id: string) => ok(await app.call('GET', `/internal-accounts/${id}`), 200);
@@ -73,20 +73,20 @@ describe('updateInternalAccount', () => {
   it('hides a wallet once one of its sessions has signed for exactly that', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
-    const asked = ok(await patch(id, { privateEnabled: true }), 202);
-    expect(Object.keys(asked).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
-    const activity = JSON.parse(asked.payloadToSign);
+    const requested = ok(await patch(id, { privateEnabled: true }), 202);
+    expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
+    const activity = JSON.parse(requested.payloadToSign);
     expect(activity.type).toBe('ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2');
     expect(activity.parameters).toMatchObject({
       encoding: 'PAYLOAD_ENCODING_HEXADECIMAL',
       hashFunction: 'HASH_FUNCTION_NO_OP',
     });
-    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${asked.requestId}"}`;
+    const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${requested.requestId}"}`;
     expect(activity.parameters.payload).toBe(createHash('sha256').update(change).digest('hex'));
     expect((await shown(id)).privateEnabled).toBe(false);
 
     const before = (await app.events()).length;
-    const headers = await signedHeaders(asked, session);
+    const headers = await signedHeaders(requested, session);
     const other = await patch(id, { privateEnabled: false }, headers);
     expect(codeOf(other)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const after = ok(await patch(id, { privateEnabled: true }, headers), 200);
@@ -110,15 +110,15 @@ describe('updateInternalAccount', () => {
     const [mine, theirs] = [await walletFor(), await walletFor()];
     const outsider = await sessionOf(theirs.id);
     const past = await sessionOf(mine.id, { expires_at: app.effects.now() });
-    const asked = ok(await patch(mine.id, { privateEnabled: true }), 202);
+    const requested = ok(await patch(mine.id, { privateEnabled: true }), 202);
     for (const keys of [outsider, past, drawKeys()]) {
-      const headers = await signedHeaders(asked, keys);
+      const headers = await signedHeaders(requested, keys);
       const answer = await patch(mine.id, { privateEnabled: true }, headers);
       expect(codeOf(answer)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge of one wallet is none of another.
     const session = await sessionOf(mine.id);
-    const headers = await signedHeaders(asked, session);
+    const headers = await signedHeaders(requested, session);
     expect(codeOf(await patch(theirs.id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
@@ -150,15 +150,15 @@ describe('exportInternalAccount', () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     const [keys, others] = [drawKeys(), drawKeys()];
-    const asked = ok(await takeOut(id, keys), 202);
-    const activity = JSON.parse(asked.payloadToSign);
+    const requested = ok(await takeOut(id, keys), 202);
+    const activity = JSON.parse(requested.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
     expect(activity).toMatchObject({
       type: 'ACTIVITY_TYPE_EXPORT_WALLET',
       organizationId: row?.organization_id,
       parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
-    const headers = await signedHeaders(asked, session);
+    const headers = await signedHeaders(requested, session);
     expect(codeOf(await takeOut(id, others, headers))).toEqual([
       401,
       'WALLET_SIGNATURE_BODY_MISMATCH',
@@ -202,11 +202,11 @@ describe('exportInternalAccount', () => {
 
   it('is answered three times an hour', async () => {
     const { id } = await walletFor();
-    const kept = drawKeys();
-    const first = ok(await takeOut(id, kept), 202);
+    const retained = drawKeys();
+    const first = ok(await takeOut(id, retained), 202);
     const headers = await signedHeaders(first, await sessionOf(id));
     for (let at = 0; at < 3; at++) ok(await exported(id, await sessionOf(id)), 200);
-    for (const answer of [await takeOut(id, drawKeys()), await takeOut(id, kept, headers)]) {
+    for (const answer of [await takeOut(id, drawKeys()), await takeOut(id, retained, headers)]) {
       expect(codeOf(answer)).toEqual([429, 'RATE_LIMITED']);
       expect(Number(answer.headers['retry-after'])).toBe(HOUR_MS / 1000);
     }
@@ -226,16 +226,16 @@ describe('exportInternalAccount', () => {
   it('rejects compressed and invalid keys, other accounts, and other platforms', async () => {
     const { id, person } = await walletFor();
     const keys = drawKeys();
-    const refused = async (clientPublicKey: unknown, message: string) => {
+    const rejected = async (clientPublicKey: unknown, message: string) => {
       const answer = await app.call('POST', `/internal-accounts/${id}/export`, { clientPublicKey });
       expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
       expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     };
     const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
-    await refused(keys.publicKey, form);
-    await refused(7, form);
-    await refused(`04${'1'.repeat(128)}`, 'is not a point of P-256');
-    await refused(undefined, 'is required');
+    await rejected(keys.publicKey, form);
+    await rejected(7, form);
+    await rejected(`04${'1'.repeat(128)}`, 'is not a point of P-256');
+    await rejected(undefined, 'is required');
     const usdb = await internalAccount(app, person.id, 'USDB');
     expect(codeOf(await takeOut(usdb.id, keys))).toEqual([400, 'INVALID_INPUT']);
     expect(codeOf(await takeOut(id, keys, {}, app.other))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -248,8 +248,8 @@ describe('exportInternalAccount', () => {
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
     const keys = drawKeys();
-    const asked = ok(await takeOut(id, keys), 202);
-    const headers = await signedHeaders(asked, session);
+    const requested = ok(await takeOut(id, keys), 202);
+    const headers = await signedHeaders(requested, session);
     for (let at = 0; at < 2; at++) {
       expect(ok(await takeOut(id, keys, headers), 200).status).toBe('PROCESSING');
     }
@@ -258,7 +258,7 @@ describe('exportInternalAccount', () => {
     expect(isWords(openBundle(JSON.parse(done.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
-      asked.requestId,
+      requested.requestId,
     ]);
     expect(row?.reply).toBeNull();
   });
@@ -278,9 +278,9 @@ describe('exportInternalAccount', () => {
       returnMnemonic: true,
     });
     expect(isWords(words)).toBe(true);
-    const asked = ok(await takeOut(id, keys, {}, as), 202);
-    const wrong = await stampWith(drawKeys().privateKey, asked.payloadToSign);
-    const headers = { 'service-wallet-signature': wrong, 'request-id': asked.requestId };
+    const requested = ok(await takeOut(id, keys, {}, as), 202);
+    const wrong = await stampWith(drawKeys().privateKey, requested.payloadToSign);
+    const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };
     expect(codeOf(await takeOut(id, keys, headers, as))).toEqual([401, 'WALLET_SIGNATURE_INVALID']);
   });
 });

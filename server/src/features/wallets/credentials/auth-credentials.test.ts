@@ -184,9 +184,9 @@ describe('createAuthCredential', () => {
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(exists);
 
     const body = passkeyBody(accountId);
-    const asked = await Promise.all([create(body), create(body)]);
+    const requested = await Promise.all([create(body), create(body)]);
     const [one, two] = await Promise.all(
-      asked.map(async (each, at) => signedHeaders(ok(each, 202), at ? bySms : byEmail)),
+      requested.map(async (each, at) => signedHeaders(ok(each, 202), at ? bySms : byEmail)),
     );
     const answers = await Promise.all([create(body, one), create(body, two)]);
     expect(answers.map(codeOf).sort()).toEqual(
@@ -265,8 +265,8 @@ describe('challengeAuthCredential', () => {
     const { credential } = await reachable();
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };
-    const ask = async () => ok(await fixture.call('POST', path, undefined, headers), 200);
-    const [one, two] = [await ask(), await ask()];
+    const request = async () => ok(await fixture.call('POST', path, undefined, headers), 200);
+    const [one, two] = [await request(), await request()];
     expect(two.otpEncryptionTargetBundle).not.toBe(one.otpEncryptionTargetBundle);
   });
 });

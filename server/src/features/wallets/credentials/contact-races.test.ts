@@ -42,7 +42,7 @@ function change(customerId: string, more: object, meanwhile: () => Promise<unkno
 }
 
 /** The change requires a signature, and the contact is unchanged. */
-async function expectAsked(
+async function expectRequested(
   was: { id: string; email?: string; phoneNumber?: string },
   more: object,
   meanwhile: () => Promise<unknown>,
@@ -56,7 +56,7 @@ describe('a contact that changes in the instant in which a credential comes to h
   it('needs a signature after a session has added the credential', async () => {
     const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const session = await fixture.emailSession(held.accountId);
-    await expectAsked(held.customer, { phoneNumber: phoneNumber() }, async () => {
+    await expectRequested(held.customer, { phoneNumber: phoneNumber() }, async () => {
       const body = { type: 'SMS_OTP', accountId: held.accountId };
       ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     });
@@ -65,7 +65,7 @@ describe('a contact that changes in the instant in which a credential comes to h
   it('needs a signature after the first credential of a wallet', async () => {
     const person = await customer(app, {}, { phoneNumber: phoneNumber() });
     const { id: accountId } = await fixture.walletOf(person.id);
-    await expectAsked(person, { phoneNumber: phoneNumber() }, async () => {
+    await expectRequested(person, { phoneNumber: phoneNumber() }, async () => {
       ok(await app.call('POST', '/auth/credentials', { type: 'SMS_OTP', accountId }), 201);
     });
   });
@@ -73,10 +73,12 @@ describe('a contact that changes in the instant in which a credential comes to h
   it('needs a signature after a recovery has ended', async () => {
     const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId } = held;
-    const asked = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
-    await app.operate((ctx) => startRecovery(ctx, asked as Parameters<typeof startRecovery>[1]));
+    const requested = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
+    await app.operate((ctx) =>
+      startRecovery(ctx, requested as Parameters<typeof startRecovery>[1]),
+    );
     await app.settle();
-    await expectAsked(held.customer, { phoneNumber: phoneNumber() }, () => app.advance(DELAY));
+    await expectRequested(held.customer, { phoneNumber: phoneNumber() }, () => app.advance(DELAY));
     const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
     expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
@@ -85,7 +87,7 @@ describe('a contact that changes in the instant in which a credential comes to h
 it('goes to one of two customers who take the same in one instant', async () => {
   const email = 'wanted@example.com';
   const body = { customerType: 'INDIVIDUAL', email };
-  const asked = await Promise.all(
+  const requested = await Promise.all(
     [1, 2].map(async () => {
       const { customer: person, accountId } = await fixture.customerWithWallet();
       const path = `/customers/${person.id}`;
@@ -94,8 +96,8 @@ it('goes to one of two customers who take the same in one instant', async () => 
       return () => app.call('PATCH', path, body, { headers });
     }),
   );
-  const answers = await Promise.all(asked.map((send) => send()));
+  const answers = await Promise.all(requested.map((send) => send()));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  const { body: refusal } = answers.find(({ status }) => status === 409) as Answer;
-  expect(refusal.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
+  const { body: rejection } = answers.find(({ status }) => status === 409) as Answer;
+  expect(rejection.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
 });

@@ -218,14 +218,14 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('is not one that codes of another customer go to, however it is spelt', async () => {
     const [one, two] = [await holder(), await holder()];
     const taken = { email: two.customer.email.toUpperCase() };
-    const refused = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
-    expect(codeOf(await change(one.id, taken))).toEqual(refused);
+    const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
+    expect(codeOf(await change(one.id, taken))).toEqual(rejected);
 
     const email = fresh();
     const { requestId, payloadToSign } = ok(await change(one.id, { email }), 202);
     ok(await fixture.signed('PATCH', `/customers/${two.id}`, body({ email }), two.session), 200);
     const signed = await signedHeaders({ requestId, payloadToSign }, one.session);
-    expect(codeOf(await change(one.id, { email }, signed))).toEqual(refused);
+    expect(codeOf(await change(one.id, { email }, signed))).toEqual(rejected);
 
     const ended =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
@@ -248,8 +248,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const first = ok(await change(person.id, { email }), 202);
     const signed = await signedHeaders(first, person.session);
     const second = await secondWallet(person);
-    const refused = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
-    expect(codeOf(await change(person.id, { email }, signed))).toEqual(refused);
+    const rejected = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
+    expect(codeOf(await change(person.id, { email }, signed))).toEqual(rejected);
     expect((await shown(person.id)).email).toBe(person.customer.email);
     const end = 'update credentials set status = $2, uniqueness_key = null where account_id = $1';
     await app.runtime.db.query(end, [second.accountId, 'REVOKED']);
@@ -258,7 +258,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const late = await signedHeaders(next, person.session);
     await app.runtime.db.query(end, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(next.payloadToSign).parameters;
-    expect(codeOf(await change(person.id, { email: userEmail }, late))).toEqual(refused);
+    expect(codeOf(await change(person.id, { email: userEmail }, late))).toEqual(rejected);
   });
 });
 
@@ -272,20 +272,20 @@ describe('the signature of a contact change', () => {
     const good = await signedHeaders(first, session);
     const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = good;
     const wrong = await signedHeaders(first, other.session);
-    const refused = async (
+    const rejected = async (
       headers: Record<string, string>,
       code: string,
       more: object = { email },
     ) => expect(codeOf(await change(id, more, headers))).toEqual([401, code]);
-    await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
-    await refused({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
-    await refused({ ...good, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
-    await refused({ ...good, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
+    await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    await rejected({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
+    await rejected({ ...good, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
+    await rejected({ ...good, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
     const elsewhere = await change(other.id, { email }, good);
     expect(codeOf(elsewhere)).toEqual([401, 'UNAUTHORIZED']);
-    await refused(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
-    await refused(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
-    await refused(wrong, 'UNAUTHORIZED');
+    await rejected(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
+    await rejected(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
+    await rejected(wrong, 'UNAUTHORIZED');
     const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
       requestId,
     ]);
@@ -293,8 +293,8 @@ describe('the signature of a contact change', () => {
     expect((await shown(id)).email).not.toBe(email);
     ok(await change(id, { email }, good), 200);
     // The contact has this value already, and the signature cannot be used twice.
-    await refused(good, 'UNAUTHORIZED');
-    await refused({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
+    await rejected(good, 'UNAUTHORIZED');
+    await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
   });
 

@@ -110,8 +110,8 @@ describe('a token in production', () => {
       ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
       [`/auth/credentials/${id}/verify`, verified],
     ] as const) {
-      const { status, body: said } = await fixture.call('POST', path, body);
-      expect([status, said.code, said.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
+      const { status, body: reported } = await fixture.call('POST', path, body);
+      expect([status, reported.code, reported.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
     }
     // The wrong signature took nothing away from the right one.
     ok(await prove(id, claims, client), 200);

@@ -58,7 +58,7 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
 }
 
 /** Refused with this and nothing else; what was wrong with a field is its reason without the field. */
-function refused({ status, body }: Answer, ...expected: [number, string, string]) {
+function rejected({ status, body }: Answer, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);
 }
 
@@ -106,9 +106,9 @@ describe('createAuthCredential', () => {
     it('is done once for an identity at a wallet, however its provider is spelt', async () => {
       const { accountId, claims } = await walletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
-      refused(await create(accountId, claims), ...CONFLICT);
-      refused(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
-      refused(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
+      rejected(await create(accountId, claims), ...CONFLICT);
+      rejected(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
+      rejected(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
       // Another app, another user, another provider and another wallet are something else.
       for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
         ok(await create(accountId, { ...claims, ...other }), 202);
@@ -120,15 +120,15 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
       const body = creation(accountId, newClaims());
-      const asked = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
-      const legs = (await Promise.all(asked)).map((each) => ok(each, 202));
+      const requested = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
+      const legs = (await Promise.all(requested)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
       const answers = await Promise.all(
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       const lost = answers.find(({ status }) => status === 409) as Answer;
-      refused(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
+      rejected(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
@@ -170,16 +170,16 @@ describe('createAuthCredential', () => {
       ],
       ['an end that was', { exp: () => seconds() }, unauthorized('The token has expired.')],
       ['no end', { exp: () => null }, unauthorized('The exp of the token is not a number.')],
-    ])('is refused to a token with %s', async (_what, given, expected) => {
+    ])('is refused to a token with %s', async (_what, input, expected) => {
       const claims = Object.fromEntries(
-        Object.entries(given).map(([name, each]) => [
+        Object.entries(input).map(([name, each]) => [
           name,
           each instanceof Function ? each() : each,
         ]),
       );
       const { accountId } = await fixture.customerWithWallet();
       const [status, code, reason] = expected;
-      refused(await create(accountId, newClaims(claims)), status, code, reason);
+      rejected(await create(accountId, newClaims(claims)), status, code, reason);
     });
 
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
@@ -190,7 +190,7 @@ describe('createAuthCredential', () => {
           ...creation(accountId, newClaims()),
           oidcToken,
         });
-        refused(answer, ...badToken('is not a JSON Web Token'));
+        rejected(answer, ...badToken('is not a JSON Web Token'));
         expect(answer.body.details.errors[0].field).toBe('oidcToken');
         expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
       },
@@ -264,15 +264,15 @@ describe('verifyAuthCredential', () => {
       ['an age of 61 s', { iat: () => seconds() - 61 }, OLD],
       ['a time to come', { iat: () => seconds() + 6 }, 'The iat of the token is in the future.'],
       ['an end that was', { exp: () => seconds() }, 'The token has expired.'],
-    ])('is refused to a token with %s', async (_what, given, reason) => {
+    ])('is refused to a token with %s', async (_what, input, reason) => {
       const more = Object.fromEntries(
-        Object.entries(given).map(([name, each]) => [
+        Object.entries(input).map(([name, each]) => [
           name,
           each instanceof Function ? each() : each,
         ]),
       );
       const { accountId, id, claims } = await walletOfIdentity();
-      refused(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
+      rejected(await prove(id, { ...claims, ...more }, key), 401, 'UNAUTHORIZED', reason);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       ok(await prove(id, claims, key), 200);
     });
@@ -281,12 +281,12 @@ describe('verifyAuthCredential', () => {
       const { id, claims } = await walletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
       const OFF = 'clientPublicKey: is not a point of P-256';
-      refused(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
+      rejected(await prove(id, claims, offCurve), 400, 'INVALID_INPUT', OFF);
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
       for (let time = 0; time < 12; time++) {
         const answer = await fixture.call('POST', path, body);
-        refused(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
+        rejected(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
       }
       const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
       expect((await fixture.call('POST', path, otherType)).status).toBe(400);
@@ -303,15 +303,15 @@ describe('verifyAuthCredential', () => {
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
       const both = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
-      const [opened, refusal] = both.map(({ status }) => status).sort();
+      const [opened, rejection] = both.map(({ status }) => status).sort();
       // The second finds the key behind the session, or the token used, whichever it reads last.
-      expect([opened, [400, 401].includes(refusal as number)]).toEqual([200, true]);
+      expect([opened, [400, 401].includes(rejection as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
-      refused(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
+      rejected(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);
       const [session] = await fixture.sessionsOf(accountId);
       ok(await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, client), 204);
       const USED = 'A token for this key was already used.';
-      refused(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
+      rejected(await fixture.call('POST', path, body), 401, 'UNAUTHORIZED', USED);
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       app.effects.set(app.effects.now() + 2 * MINUTE);
       ok(await prove(id, claims, client.publicKey), 200);
@@ -395,9 +395,9 @@ it('stores no identity in clear', async () => {
   const claims = newClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await walletOfIdentity(claims);
   ok(await prove(id, claims, drawKeys().publicKey), 200);
-  const asked = creation(accountId, newClaims({ sub: 'OTHER-IN-CLEAR' }));
-  ok(await fixture.call('POST', '/auth/credentials', asked), 202);
-  const token = asked.oidcToken.split('.')[1] as string;
+  const requested = creation(accountId, newClaims({ sub: 'OTHER-IN-CLEAR' }));
+  ok(await fixture.call('POST', '/auth/credentials', requested), 202);
+  const token = requested.oidcToken.split('.')[1] as string;
   for (const table of [
     'credentials',
     'wallet_sessions',

@@ -41,7 +41,8 @@ beforeEach(async () => {
   otp = otpFixture(app, fixture);
 });
 
-const mailed = (): string => /^(\w+) is your code/m.exec(mail.got.at(-1)?.raw ?? '')?.[1] ?? '';
+const mailed = (): string =>
+  /^(\w+) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1] ?? '';
 
 /** The bundle of a fresh code, and the code as it arrived. */
 async function sent(id: string) {
@@ -57,26 +58,26 @@ describe('a code in production', () => {
   it('opens a session, and the code of the sandbox does not', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
-    expect(mail.got).toHaveLength(1);
-    expect(mail.got[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
-    expect(mail.got[0]?.raw).toContain('From: Notifications <codes@pay.example.com>');
-    expect(mail.got[0]?.raw).not.toMatch(/^Reply-To:/im);
-    expect(mail.got[0]?.raw).toContain('Subject: Your code for Production');
+    expect(mail.received).toHaveLength(1);
+    expect(mail.received[0]).toMatchObject({ from: 'codes@pay.example.com', to: [person.email] });
+    expect(mail.received[0]?.raw).toContain('From: Notifications <codes@pay.example.com>');
+    expect(mail.received[0]?.raw).not.toMatch(/^Reply-To:/im);
+    expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
     expect(code).toMatch(/^\d{6}$/);
     if (code !== CODE) {
       expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(WRONG_CODE);
     }
     const { answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
-    const asked = ok(answer, 202);
+    const requested = ok(answer, 202);
     const literal = {
       'service-wallet-signature': 'sandbox-valid-signature',
-      'request-id': asked.requestId,
+      'request-id': requested.requestId,
     };
     expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, literal))).toEqual([
       401,
       'WALLET_SIGNATURE_MALFORMED',
     ]);
-    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys)), 200);
+    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
   });
 
   it('goes out as a text message for an SMS credential', async () => {
@@ -94,7 +95,7 @@ describe('a code in production', () => {
     const body = { type: 'SMS_OTP', accountId };
     const added = ok(await fixture.signed('POST', '/auth/credentials', body, first.keys), 201);
     await app.settle();
-    const { to, text, ...rest } = JSON.parse(sms.got.at(-1)?.body ?? '{}');
+    const { to, text, ...rest } = JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
     expect([to, Object.keys(rest)]).toEqual([person.phoneNumber, ['id']]);
     const shown = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
       code: text.slice(0, 6),
@@ -116,12 +117,12 @@ describe('a code in production', () => {
     const { credential } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
     expect(code).toMatch(/^[2-9A-HJKMNP-Z]{12}$/);
-    const raw = mail.got[0]?.raw ?? '';
+    const raw = mail.received[0]?.raw ?? '';
     expect(raw).toMatch(
       /^From: "Our \\"Bank\\" Bcc: eve@example\.org" <codes@pay\.example\.com>\r$/m,
     );
     expect(raw).not.toMatch(/^Bcc:/m);
-    expect(mail.got[0]?.to).toHaveLength(1);
+    expect(mail.received[0]?.to).toHaveLength(1);
     expect(raw).toContain('Reply-To: help@bank.example.com');
     expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Typed as people type.
@@ -138,8 +139,10 @@ describe('a code in production', () => {
 
   it('is sent every half minute, and five times in a quarter of an hour', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
-    const asked = await Promise.all(Array.from({ length: 8 }, () => otp.challenge(credential.id)));
-    expect(asked.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
+    const requested = await Promise.all(
+      Array.from({ length: 8 }, () => otp.challenge(credential.id)),
+    );
+    expect(requested.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
     for (let at = 1; at < 5; at++) {
       otp.advance(29_500);
       const soon = await otp.challenge(credential.id);
@@ -149,8 +152,8 @@ describe('a code in production', () => {
       ok(await otp.challenge(credential.id), 200);
     }
     otp.advance(MINUTE);
-    const refused = await otp.challenge(credential.id);
-    expect(refused.headers['retry-after']).toBe(String(12 * 60));
+    const rejected = await otp.challenge(credential.id);
+    expect(rejected.headers['retry-after']).toBe(String(12 * 60));
     otp.advance(12 * MINUTE);
     ok(await otp.challenge(credential.id), 200);
     expect(await messagesTo(app, person.id)).toHaveLength(6);
@@ -202,16 +205,16 @@ describe('a code in production', () => {
     ok((await otp.submitCode(credential, bundle, { code })).answer, 202);
     const { db } = app.runtime;
     const tables = ['codes', 'otp_targets', 'messages', 'wallet_requests', 'events', 'jobs'];
-    const kept = await Promise.all(
+    const stored = await Promise.all(
       tables.map((each) => db.query(`select to_json(t)::text as row from ${each} t`, [])),
     );
-    expect(kept.flat().length).toBeGreaterThan(1);
-    for (const place of [app.log.join('\n'), JSON.stringify(kept)]) {
+    expect(stored.flat().length).toBeGreaterThan(1);
+    for (const place of [app.log.join('\n'), JSON.stringify(stored)]) {
       expect(place).not.toContain(code);
     }
     // The code and its key are gone once it was shown.
-    expect(kept[0]).toEqual([]);
-    expect(kept[1]).toEqual([]);
+    expect(stored[0]).toEqual([]);
+    expect(stored[1]).toEqual([]);
   });
 
   it('is 501 where nothing is connected that sends it', async () => {

@@ -189,8 +189,8 @@ describe('verifyAuthCredential', () => {
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
       for (const each of bad) {
-        const refused = await otp.verifyBundle(credential, each);
-        expect(errorFieldsOf(refused), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
+        const rejected = await otp.verifyBundle(credential, each);
+        expect(errorFieldsOf(rejected), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       }
       ok(await otp.verifyBundle(credential, JSON.stringify(good)), 202);
     });
@@ -202,8 +202,8 @@ describe('verifyAuthCredential', () => {
         await fixture.otpBundle(of.SMS_OTP.id),
         drawKeys().publicKey,
       );
-      const refused = await otp.verifyBundle({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
-      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
+      const rejected = await otp.verifyBundle({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
+      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
       ok(await otp.verifyBundle(of.SMS_OTP, sealed), 202);
     });
   });
@@ -213,23 +213,23 @@ describe('verifyAuthCredential', () => {
       const held = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(held.credential.id);
       const { answer, keys, sealed } = await otp.submitCode(held.credential, bundle);
-      return { ...held, asked: ok(answer, 202), keys, sealed };
+      return { ...held, requested: ok(answer, 202), keys, sealed };
     }
 
     it('is for the key that was encrypted with the code', async () => {
-      const { credential, accountId, asked, keys, sealed } = await shown();
-      const outsider = await signedHeaders(asked, drawKeys());
+      const { credential, accountId, requested, keys, sealed } = await shown();
+      const outsider = await signedHeaders(requested, drawKeys());
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, outsider))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);
       const other = await signedHeaders(
-        { ...asked, payloadToSign: `${asked.payloadToSign} ` },
+        { ...requested, payloadToSign: `${requested.payloadToSign} ` },
         keys,
       );
       expect((await otp.verifyBundle(credential, sealed, other)).body.code).toBe('UNAUTHORIZED');
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
-      const headers = await signedHeaders(asked, keys);
+      const headers = await signedHeaders(requested, keys);
       ok(await otp.verifyBundle(credential, sealed, headers), 200);
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, headers))).toEqual([
         401,
@@ -239,19 +239,22 @@ describe('verifyAuthCredential', () => {
     });
 
     it('takes the literal signature of the sandbox', async () => {
-      const { credential, asked, sealed } = await shown();
+      const { credential, requested, sealed } = await shown();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
-        await otp.verifyBundle(credential, sealed, { ...signature, 'request-id': asked.requestId }),
+        await otp.verifyBundle(credential, sealed, {
+          ...signature,
+          'request-id': requested.requestId,
+        }),
         200,
       );
     });
 
     it('is for the same bundle, with both headers, in time', async () => {
-      const { credential, asked, keys, sealed } = await shown();
-      const headers = await signedHeaders(asked, keys);
-      const codeOf = async (given: Record<string, string>, text = sealed) => {
-        const { status, body } = await otp.verifyBundle(credential, text, given);
+      const { credential, requested, keys, sealed } = await shown();
+      const headers = await signedHeaders(requested, keys);
+      const codeOf = async (input: Record<string, string>, text = sealed) => {
+        const { status, body } = await otp.verifyBundle(credential, text, input);
         return [status, body.code];
       };
       expect(await codeOf(headers, `${sealed} `)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
@@ -276,11 +279,11 @@ describe('verifyAuthCredential', () => {
     });
 
     it('creates one session per key', async () => {
-      const { credential, keys, asked, sealed } = await shown();
+      const { credential, keys, requested, sealed } = await shown();
       const bundle = await fixture.otpBundle(credential.id);
       const second = await otp.submitCode(credential, bundle, { keys });
       ok(second.answer, 202);
-      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys)), 200);
+      ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
       const late = await otp.verifyBundle(
         credential,
         second.sealed,
@@ -296,18 +299,18 @@ describe('verifyAuthCredential', () => {
     });
 
     it('is for the contact that the code went to', async () => {
-      const { credential, customer: person, asked, keys, sealed } = await shown();
+      const { credential, customer: person, requested, keys, sealed } = await shown();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      const late = await otp.verifyBundle(credential, sealed, await signedHeaders(asked, keys));
+      const late = await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys));
       expect(errorOf(late)).toEqual(NONE_PENDING);
     });
 
     it('ends with a credential that is removed at the same time', async () => {
-      const { credential, accountId, asked, keys, sealed } = await shown();
-      const headers = await signedHeaders(asked, keys);
+      const { credential, accountId, requested, keys, sealed } = await shown();
+      const headers = await signedHeaders(requested, keys);
       let rounds = 0;
       await app.operate(async (ctx) => {
         const row = await ctx.read(credentials, credential.id);

@@ -97,12 +97,12 @@ describe('createAuthCredential', () => {
       const { accountId } = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
       const session = await fixture.emailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };
-      const asked = await Promise.all([
+      const requested = await Promise.all([
         otp.add(accountId, 'SMS_OTP'),
         otp.add(accountId, 'SMS_OTP'),
       ]);
       const answers = await Promise.all(
-        asked.map(async (each) =>
+        requested.map(async (each) =>
           fixture.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
         ),
       );
@@ -116,9 +116,9 @@ describe('createAuthCredential', () => {
     it.each(TYPES)('wants a contact on file for %s', async (type) => {
       const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: phoneNumber() } : {};
       const { accountId } = await fixture.customerWithWallet(body);
-      const refused = await otp.add(accountId, type);
-      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(refused.body.reason).toMatch(/no (email address|telephone number) on file/);
+      const rejected = await otp.add(accountId, type);
+      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(rejected.body.reason).toMatch(/no (email address|telephone number) on file/);
     });
 
     it('is done at once, without a code, where it is the first', async () => {
@@ -142,8 +142,8 @@ describe('createAuthCredential', () => {
       ok(await fixture.call('PATCH', `/customers/${person.id}`, patch), 200);
       const headers = await signedHeaders(first, session);
       const body = { type: 'SMS_OTP', accountId };
-      const refused = await fixture.call('POST', '/auth/credentials', body, headers);
-      expect(errorFieldsOf(refused)).toEqual([409, 'CONFLICT']);
+      const rejected = await fixture.call('POST', '/auth/credentials', body, headers);
+      expect(errorFieldsOf(rejected)).toEqual([409, 'CONFLICT']);
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
   });
@@ -169,9 +169,9 @@ describe('challengeAuthCredential', () => {
       const { credential } = await fixture.customerWithWallet();
       for (let at = 0; at < 60; at++) ok(await otp.challenge(credential.id), 200);
       otp.advance(20_000);
-      const refused = await otp.challenge(credential.id);
-      expect(errorFieldsOf(refused)).toEqual([429, 'RATE_LIMITED']);
-      expect(refused.headers['retry-after']).toBe('40');
+      const rejected = await otp.challenge(credential.id);
+      expect(errorFieldsOf(rejected)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejected.headers['retry-after']).toBe('40');
       otp.advance(40_000);
       ok(await otp.challenge(credential.id), 200);
     });
@@ -182,9 +182,9 @@ describe('challengeAuthCredential', () => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: null });
       });
-      const refused = await otp.challenge(credential.id);
-      expect(errorFieldsOf(refused)).toEqual([400, 'INVALID_INPUT', 'type']);
-      expect(refused.body.reason).toContain('no email address on file');
+      const rejected = await otp.challenge(credential.id);
+      expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
+      expect(rejected.body.reason).toContain('no email address on file');
     });
 
     it('is for who has the credential', async () => {
@@ -192,12 +192,12 @@ describe('challengeAuthCredential', () => {
       const theirs = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};
-        const refused = await theirs.call(
+        const rejected = await theirs.call(
           'POST',
           `/auth/credentials/${credential.id}/${path}`,
           body,
         );
-        expect(errorFieldsOf(refused)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+        expect(errorFieldsOf(rejected)).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
       }
     });
   });

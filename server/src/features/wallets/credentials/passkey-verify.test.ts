@@ -51,8 +51,8 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
       const keys = drawKeys();
       const { challenge, requestId } = await passkeys.challengeOf(of, keys.uncompressedKey);
-      const said = of.device.get(challenge, { uv: true, counter: 3 });
-      const session = ok(await passkeys.verifyWith(of, requestId, said), 200);
+      const reported = of.device.get(challenge, { uv: true, counter: 3 });
+      const session = ok(await passkeys.verifyWith(of, requestId, reported), 200);
       const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const ended = await fixture.signed(
         'DELETE',
@@ -66,12 +66,12 @@ describe('verifyAuthCredential', () => {
     it('whatever else a client sends along', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
-      const { userHandle: _none, ...said } = of.device.get(challenge);
+      const { userHandle: _none, ...reported } = of.device.get(challenge);
       const headers = { 'service-wallet-signature': await stampWith(of.session.privateKey, 'x') };
       const opened = await passkeys.verifyWith(
         of,
         requestId,
-        { ...said, userHandle: 'dXNlcg' },
+        { ...reported, userHandle: 'dXNlcg' },
         headers,
       );
       expect(opened.status).toBe(200);
@@ -80,13 +80,13 @@ describe('verifyAuthCredential', () => {
     it('once for a challenge, also where it is answered twice in one instant', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
-      const said = of.device.get(challenge, { counter: 1 });
+      const reported = of.device.get(challenge, { counter: 1 });
       const answers = await Promise.all(
-        [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, said)),
+        [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, reported)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
-        await passkeys.verifyWith(of, requestId, said),
+        await passkeys.verifyWith(of, requestId, reported),
         'The Request-Id was already used.',
       );
       const open = (await fixture.sessionsOf(of.accountId)).filter(
@@ -110,22 +110,22 @@ describe('verifyAuthCredential', () => {
     it('without a Request-Id, and with one that is not alive', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
-      const said = of.device.get(challenge);
+      const reported = of.device.get(challenge);
       const missing = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(of, undefined, said),
+        await passkeys.verifyWith(of, undefined, reported),
         missing,
         'REQUEST_ID_MISSING',
       );
       for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
         expectUnauthorized(
-          await passkeys.verifyWith(of, unknown, said),
+          await passkeys.verifyWith(of, unknown, reported),
           'The Request-Id is unknown.',
         );
       }
       await app.advance(5 * 60_000);
       expectUnauthorized(
-        await passkeys.verifyWith(of, requestId, said),
+        await passkeys.verifyWith(of, requestId, reported),
         'The Request-Id has expired.',
       );
     });
@@ -133,7 +133,7 @@ describe('verifyAuthCredential', () => {
     it('with the Request-Id of another credential, operation or platform', async () => {
       const [of, other] = [await passkeys.holder(), await passkeys.holder()];
       const { challenge, requestId } = await passkeys.challengeOf(of);
-      const said = of.device.get(challenge);
+      const reported = of.device.get(challenge);
       const foreign = 'The Request-Id belongs to another request.';
       expectUnauthorized(
         await passkeys.verifyWith(other, requestId, other.device.get(challenge)),
@@ -141,14 +141,14 @@ describe('verifyAuthCredential', () => {
       );
 
       const removal = ok(await fixture.call('DELETE', `/auth/credentials/${of.id}`), 202);
-      expectUnauthorized(await passkeys.verifyWith(of, removal.requestId, said), foreign);
+      expectUnauthorized(await passkeys.verifyWith(of, removal.requestId, reported), foreign);
 
       const path = passkeys.pathOf(of, 'verify');
       const as = { as: app.other, headers: { 'request-id': requestId } };
-      const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: said }, as);
+      const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: reported }, as);
       expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
       // None of it has used the challenge up.
-      expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
+      expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
     });
 
     it('for each check by its name, and the challenge stays', async () => {
@@ -156,7 +156,7 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const { get } = of.device;
       const foreign = authenticator();
-      const refusals: [object, string][] = [
+      const rejections: [object, string][] = [
         [get(challenge, { type: 'webauthn.create' }), 'does not have the type webauthn.get.'],
         [get('0'.repeat(64)), 'answers another challenge. Request a new one.'],
         [
@@ -167,9 +167,9 @@ describe('verifyAuthCredential', () => {
         [get(challenge, { up: false }), 'does not confirm user presence.'],
         [foreign.get(challenge), 'was made with another passkey.'],
       ];
-      for (const [said, check] of refusals) {
+      for (const [reported, check] of rejections) {
         expectUnauthorized(
-          await passkeys.verifyWith(of, requestId, said),
+          await passkeys.verifyWith(of, requestId, reported),
           `The assertion ${check}`,
         );
       }
@@ -182,17 +182,17 @@ describe('verifyAuthCredential', () => {
     it('for what cannot be read, by field, which counts as no failure', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
-      const said = of.device.get(challenge);
+      const reported = of.device.get(challenge);
       for (let count = 0; count < 12; count++) {
-        const bad = { ...said, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const refused = await passkeys.verifyWith(of, requestId, bad);
-        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(refused)).toEqual([
+        const bad = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
+        const rejected = await passkeys.verifyWith(of, requestId, bad);
+        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejected)).toEqual([
           'assertion.clientDataJson',
           'assertion.authenticatorData',
         ]);
       }
-      expect((await passkeys.verifyWith(of, requestId, said)).status).toBe(200);
+      expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
     });
 
     it('after ten failures in an hour, unless it is a good one', async () => {
@@ -200,9 +200,9 @@ describe('verifyAuthCredential', () => {
       for (let count = 0; count < 10; count++) {
         expect((await passkeys.prove(of, { up: false })).status).toBe(401);
       }
-      const refused = await passkeys.prove(of, { up: false });
-      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(refused.headers['retry-after']).toBe('3600');
+      const rejected = await passkeys.prove(of, { up: false });
+      expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(rejected.headers['retry-after']).toBe('3600');
       expect((await passkeys.prove(of)).status).toBe(200);
       await app.advance(3_600_000);
       expect((await passkeys.prove(of, { up: false })).status).toBe(401);
@@ -262,14 +262,14 @@ describe('verifyAuthCredential', () => {
       }, app.production);
       const path = `/auth/credentials/${id}`;
       const { publicKey: clientPublicKey } = drawKeys();
-      const asked = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
-      const headers = { 'request-id': asked.requestId };
-      const say = (assertion: object) =>
+      const requested = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
+      const headers = { 'request-id': requested.requestId };
+      const send = (assertion: object) =>
         real.call('POST', `${path}/verify`, { type: 'PASSKEY', assertion }, headers);
-      const said = device.get(asked.challenge);
+      const reported = device.get(requested.challenge);
       const reason = 'The signature of the assertion is invalid.';
-      expectUnauthorized(await say({ ...said, signature: LITERAL }), reason);
-      expect((await say(said)).status).toBe(200);
+      expectUnauthorized(await send({ ...reported, signature: LITERAL }), reason);
+      expect((await send(reported)).status).toBe(200);
     });
   });
 });

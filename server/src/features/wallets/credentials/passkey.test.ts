@@ -72,9 +72,9 @@ describe('createAuthCredential', () => {
       async (nickname) => {
         const of = await passkeys.owner();
         const body = passkeyRegistration(of.accountId, authenticator(), { nickname });
-        const refused = await fixture.call('POST', '/auth/credentials', body);
-        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(refused)).toEqual(['nickname']);
+        const rejected = await fixture.call('POST', '/auth/credentials', body);
+        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejected)).toEqual(['nickname']);
       },
     );
 
@@ -83,13 +83,13 @@ describe('createAuthCredential', () => {
       const body = passkeyRegistration(of.accountId, authenticator(), { nickname: '/' });
       const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
-      const refused = await fixture.call('POST', '/auth/credentials', {
+      const rejected = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
         attestation: bad,
       });
-      expect(refused.status).toBe(400);
-      expect(fieldsOf(refused)).toEqual([
+      expect(rejected.status).toBe(400);
+      expect(fieldsOf(rejected)).toEqual([
         'nickname',
         'attestation.credentialId',
         'attestation.clientDataJson',
@@ -100,8 +100,8 @@ describe('createAuthCredential', () => {
     it('once to a wallet, and to another one as well', async () => {
       const of = await passkeys.holder();
       const again = passkeyRegistration(of.accountId, of.device);
-      const refused = await fixture.call('POST', '/auth/credentials', again);
-      expect(refused).toMatchObject({
+      const rejected = await fixture.call('POST', '/auth/credentials', again);
+      expect(rejected).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
       });
@@ -117,9 +117,9 @@ describe('createAuthCredential', () => {
       const body = passkeyRegistration(of.accountId, device);
       const { id } = ok(await passkeys.add(of, body), 201);
       const elsewhere = { ...body, accountId: other.accountId };
-      const refused = await fixture.call('POST', '/auth/credentials', elsewhere);
-      expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-      expect(fieldsOf(refused)).toEqual(['challenge']);
+      const rejected = await fixture.call('POST', '/auth/credentials', elsewhere);
+      expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+      expect(fieldsOf(rejected)).toEqual(['challenge']);
 
       const path = `/auth/credentials/${id}`;
       expect((await fixture.signed('DELETE', path, undefined, of.session)).status).toBe(204);
@@ -159,18 +159,19 @@ describe('challengeAuthCredential', () => {
       const second = await passkeys.challengeOf(of, clientPublicKey);
       expect(second.challenge).not.toBe(first.challenge);
       // The earlier one lives on.
-      const said = of.device.get(first.challenge);
-      expect((await passkeys.verifyWith(of, first.requestId, said)).status).toBe(200);
+      const assertion = of.device.get(first.challenge);
+      expect((await passkeys.verifyWith(of, first.requestId, assertion)).status).toBe(200);
     });
 
     it('requires an unused key that is a point of the curve', async () => {
       const of = await passkeys.holder();
-      const ask = (body?: object) => fixture.call('POST', passkeys.pathOf(of, 'challenge'), body);
+      const request = (body?: object) =>
+        fixture.call('POST', passkeys.pathOf(of, 'challenge'), body);
       const used = { clientPublicKey: of.session.publicKey };
       for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
-        const refused = await ask(body);
-        expect(refused).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
-        expect(fieldsOf(refused)).toEqual(['clientPublicKey']);
+        const rejected = await request(body);
+        expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
+        expect(fieldsOf(rejected)).toEqual(['clientPublicKey']);
       }
     });
 
@@ -178,12 +179,12 @@ describe('challengeAuthCredential', () => {
       const of = await passkeys.holder();
       const path = `/auth/sessions/${of.session.session.id}/refresh`;
       const body = { clientPublicKey: drawKeys().publicKey };
-      const [asked] = await Promise.all(
+      const [requested] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
       const first = await passkeys.challengeOf(of);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
-      const signed = await signedHeaders(asked, of.session);
+      const signed = await signedHeaders(requested, of.session);
       ok(await fixture.call('POST', path, body, signed), 201);
       ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
     });
@@ -192,11 +193,11 @@ describe('challengeAuthCredential', () => {
       const of = await passkeys.holder();
       const { publicKey: clientPublicKey } = drawKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
-      const refused = await fixture.call('POST', passkeys.pathOf(of, 'challenge'), {
+      const rejected = await fixture.call('POST', passkeys.pathOf(of, 'challenge'), {
         clientPublicKey,
       });
-      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-      expect(refused.headers['retry-after']).toBe('60');
+      expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(rejected.headers['retry-after']).toBe('60');
       await app.advance(60_000);
       await passkeys.challengeOf(of, clientPublicKey);
     });

@@ -35,23 +35,23 @@ describe('operations in progress', () => {
   const isProcessing = (answer: Answer) => expect(ok(answer, 200).status).toBe('PROCESSING');
 
   /** Asks, signs, and sends it until it is no longer under way; answers how often that was. */
-  async function untilDone(at: WalletFixture, [method, path, body]: Asked, signer: Held) {
-    const asked = ok(await at.call(method, path, body), 202);
-    const headers = await signedHeaders(asked, signer);
+  async function untilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
+    const requested = ok(await at.call(method, path, body), 202);
+    const headers = await signedHeaders(requested, signer);
     for (let sent = 1; ; sent++) {
       const answer = await at.call(method, path, body, headers);
       if (answer.body.status !== 'PROCESSING') return { sent, answer };
       isProcessing(answer);
     }
   }
-  type Asked = [method: string, path: string, body?: object];
+  type Requested = [method: string, path: string, body?: object];
   type Held = Pick<ClientSession, 'privateKey'>;
 
   it('is repeated until it completes, for every signed operation', async () => {
     const { slow, play, accountId } = await slowHandler();
     const first = await slow.emailSession(accountId);
     await play(2);
-    const sms: Asked = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
+    const sms: Requested = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
     const added = await untilDone(slow, sms, first);
     expect([added.sent, added.answer.status]).toEqual([3, 201]);
 

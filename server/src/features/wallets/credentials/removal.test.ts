@@ -62,10 +62,10 @@ describe('revokeAuthCredential', () => {
 
   it('keeps the only credential, on both requests', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
-    const asked = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
+    const requested = ok(await fixture.call('DELETE', pathOf(sms.id)), 202);
     ok(await remove(email.id, bySms), 204);
     expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(ONLY_ONE);
-    const headers = await signedHeaders(asked, byEmail);
+    const headers = await signedHeaders(requested, byEmail);
     const late = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(late)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
@@ -110,9 +110,9 @@ describe('revokeAuthCredential', () => {
         fixture.call('DELETE', pathOf(sms.id), undefined, byEmailSigned),
       ]);
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
-      const refused = answers.find(({ status }) => status !== 204) as Answer;
+      const rejected = answers.find(({ status }) => status !== 204) as Answer;
       // The second signed with a session that had just ended with its credential, or came for the last.
-      expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(refused));
+      expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
       const left = await idsOf(accountId);
       expect(left).toHaveLength(1);
       const [session] = await fixture.sessionsOf(accountId);
@@ -130,8 +130,8 @@ describe('revokeAuthCredential', () => {
     ] as const;
     const signed = [];
     for (const [id, signer] of pairs) {
-      const asked = ok(await fixture.call('DELETE', pathOf(id)), 202);
-      signed.push({ id, headers: await signedHeaders(asked, signer) });
+      const requested = ok(await fixture.call('DELETE', pathOf(id)), 202);
+      signed.push({ id, headers: await signedHeaders(requested, signer) });
     }
     await Promise.all(
       signed.map(({ id, headers }) => fixture.call('DELETE', pathOf(id), undefined, headers)),

@@ -89,14 +89,14 @@ describe('a session that is refreshed during an operation', () => {
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
     const body = { clientPublicKey: drawKeys().publicKey };
     await setPolls(1);
-    const asked = ok(await fixture.call('POST', path, body), 202);
-    const headers = await signedHeaders(asked, byEmail);
+    const requested = ok(await fixture.call('POST', path, body), 202);
+    const headers = await signedHeaders(requested, byEmail);
     expect((await fixture.call('POST', path, body, headers)).body.status).toBe('PROCESSING');
     await setPolls(0);
     const removal = `/auth/credentials/${email.id}`;
     before(email.id, () => fixture.signed('DELETE', removal, undefined, bySms));
-    const refused = await fixture.call('POST', path, body, headers);
-    expect(errorOf(refused).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
+    const rejected = await fixture.call('POST', path, body, headers);
+    expect(errorOf(rejected).slice(0, 2)).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.credentialsOf(accountId)).map(({ type }) => type)).toEqual(['SMS_OTP']);
     expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: bySms.session.id }]);
   });

@@ -176,13 +176,13 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await walletWith(2);
     const other = await walletWith(1);
     const body = bodyOf(drawKeys().publicKey);
-    const refused = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
+    const rejected = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
       errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
-    expect(await refused(sessions[1] as (typeof sessions)[0])).toEqual(
+    expect(await rejected(sessions[1] as (typeof sessions)[0])).toEqual(
       otherSessionMustSign('the session itself'),
     );
     for (const signer of [other.sessions[0] as (typeof sessions)[0], drawKeys()]) {
-      expect(await refused(signer)).toEqual(NO_ACTIVE_SESSION);
+      expect(await rejected(signer)).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
@@ -202,25 +202,25 @@ describe('refreshAuthSession', () => {
 
   it('rejects an expired or revoked session on both requests', async () => {
     const { sessions, ids } = await walletWith(2);
-    const [kept, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const [stored, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const body = bodyOf(drawKeys().publicKey);
-    const asked = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
+    const requested = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
     const waiting = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
-    const late = await signedHeaders(asked, ended);
+    const late = await signedHeaders(requested, ended);
     const second = await fixture.call('POST', refreshOf(ids[1] as string), body, late);
     expect(errorOf(second)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
-    const expired = await signedHeaders(waiting, kept);
+    const expired = await signedHeaders(waiting, stored);
     const tooLate = await fixture.call('POST', refreshOf(ids[0] as string), body, expired);
     expect(errorOf(tooLate)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id has expired.']);
     await app.advance(8 * MINUTE);
     const last = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
-    const ran = await signedHeaders(last, kept);
+    const ran = await signedHeaders(last, stored);
     const over = await fixture.call('POST', refreshOf(ids[0] as string), body, ran);
     expect(errorOf(over)).toEqual(NO_ACTIVE_SESSION);
   });
@@ -252,9 +252,9 @@ describe('refreshAuthSession', () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const keys = drawKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
-    const asked = ok(await fixture.call('POST', path, body), 202);
+    const requested = ok(await fixture.call('POST', path, body), 202);
     await fixture.emailSession(accountId, keys);
-    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    const headers = await signedHeaders(requested, sessions[0] ?? '');
     const answer = await fixture.call('POST', path, body, headers);
     expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
@@ -312,8 +312,10 @@ describe('revokeAuthSession', () => {
 
   it('names the key of the session it ends, and of no other', async () => {
     const { ids } = await walletWith(2);
-    const asked = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
-    const keys = asked.map(({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0]);
+    const requested = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
+    const keys = requested.map(
+      ({ body }) => JSON.parse(body.payloadToSign).parameters.apiKeyIds[0],
+    );
     expect(new Set(keys).size).toBe(2);
   });
 
@@ -321,12 +323,12 @@ describe('revokeAuthSession', () => {
     const foreign = await walletWith(1, theirs);
     const { sessions, ids } = await walletWith(2);
     const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
-    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
     for (const id of [`Session:${UNKNOWN_UUID}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
-    const late = await signedHeaders(asked, two);
+    const late = await signedHeaders(requested, two);
     const second = await fixture.call('DELETE', pathOf(ids[0] as string), undefined, late);
     expect(errorOf(second)).toEqual(NO_SESSION);
     await app.advance(15 * MINUTE);
@@ -335,8 +337,8 @@ describe('revokeAuthSession', () => {
 
   it('returns the same challenge with and without a body', async () => {
     const { sessions, ids } = await walletWith(1);
-    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
-    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string), {}), 202);
+    const headers = await signedHeaders(requested, sessions[0] ?? '');
     ok(await fixture.call('DELETE', pathOf(ids[0] as string), undefined, headers), 204);
   });
 
@@ -361,8 +363,8 @@ describe('revokeAuthSession', () => {
 
   it('rejects the request id of another platform', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
-    const asked = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
-    const headers = await signedHeaders(asked, sessions[0] ?? '');
+    const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
+    const headers = await signedHeaders(requested, sessions[0] ?? '');
     const answer = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
     expect(errorOf(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
     expect(await idsOf(accountId)).toEqual(ids);
@@ -371,8 +373,8 @@ describe('revokeAuthSession', () => {
   it('is done once when the same is sent twice at once', async () => {
     const { sessions, ids } = await walletWith(2);
     const path = pathOf(ids[0] as string);
-    const asked = ok(await fixture.call('DELETE', path), 202);
-    const headers = await signedHeaders(asked, sessions[1] ?? '');
+    const requested = ok(await fixture.call('DELETE', path), 202);
+    const headers = await signedHeaders(requested, sessions[1] ?? '');
     const answers = await Promise.all(
       [1, 2, 3].map(() => fixture.call('DELETE', path, undefined, headers)),
     );

@@ -72,8 +72,8 @@ describe('what stops it', () => {
     const { accountId } = await recovery.customerWithPhone();
     const held = await fixture.emailSession(accountId);
     const path = `/auth/sessions/${held.session.id}`;
-    const asked = ok(await fixture.call('DELETE', path), 202);
-    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(asked, held)), 204);
+    const requested = ok(await fixture.call('DELETE', path), 202);
+    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(requested, held)), 204);
     recovery.advance(1);
     const row = await recovery.start(accountId);
     await app.advance(DELAY);

@@ -90,8 +90,8 @@ describe('texts', () => {
       await own.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
       await own.advance(DELAY);
       const { email, phoneNumber: phone } = one.customer;
-      const said = await messagesTo(own, one.customer.id);
-      expect(said.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
+      const reported = await messagesTo(own, one.customer.id);
+      expect(reported.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
         ...[
           ['STARTED', email],
           ['STARTED', phone],
@@ -105,7 +105,7 @@ describe('texts', () => {
       expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
-      const texts = [...said, ...stopped].map(({ text }) => text);
+      const texts = [...reported, ...stopped].map(({ text }) => text);
       const [added] = (await owner.credentialsOf(one.accountId)).slice(1);
       const secrets = [email, phone, row.id, row.actor, row.reason, row.contact_digest, added.id];
       for (const text of texts) {
@@ -113,7 +113,7 @@ describe('texts', () => {
         expect(text).not.toMatch(/\d{5}|https?:/);
         expect(text).toContain('Quorbat');
       }
-      const kinds = new Map([...said, ...stopped].map(({ kind, text }) => [kind, text]));
+      const kinds = new Map([...reported, ...stopped].map(({ kind, text }) => [kind, text]));
       expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
       expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain('codes sent to your telephone number');
       expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
@@ -125,22 +125,22 @@ describe('texts', () => {
 });
 
 describe('what it is refused for', () => {
-  const refusal = async (asked: Promise<unknown>) =>
-    asked.then(
+  const rejection = async (requested: Promise<unknown>) =>
+    requested.then(
       () => 'begun',
       ({ code, message }) => `${code}: ${message}`,
     );
 
   it('a contact that is not on file', async () => {
     const { accountId } = await fixture.customerWithWallet();
-    expect(await refusal(recovery.start(accountId))).toBe(
+    expect(await rejection(recovery.start(accountId))).toBe(
       'CONFLICT: The customer has no telephone number on file. The platform can add one.',
     );
   });
 
   it('an existing credential: a code can be requested', async () => {
     const { accountId, credential } = await recovery.customerWithPhone();
-    expect(await refusal(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
+    expect(await rejection(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
         `with a challenge of ${credential.id}.`,
     );
@@ -151,7 +151,7 @@ describe('what it is refused for', () => {
       ...{ email: undefined, phoneNumber: phoneNumber() },
     });
     expect(await recovery.typesOf(accountId)).toEqual([]);
-    expect(await refusal(recovery.start(accountId))).toContain(
+    expect(await rejection(recovery.start(accountId))).toContain(
       'The first one is added without a signature',
     );
   });
@@ -159,15 +159,17 @@ describe('what it is refused for', () => {
   it('a session that is active', async () => {
     const { accountId } = await recovery.customerWithPhone();
     await fixture.emailSession(accountId);
-    expect(await refusal(recovery.start(accountId))).toContain('The wallet has an active session');
+    expect(await rejection(recovery.start(accountId))).toContain(
+      'The wallet has an active session',
+    );
     recovery.advance(15 * 60_000);
-    expect(await refusal(recovery.start(accountId))).toBe('begun');
+    expect(await rejection(recovery.start(accountId))).toBe('begun');
   });
 
   it('another that waits, of whatever kind', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const { id } = await recovery.start(accountId);
-    expect(await refusal(recovery.start(accountId))).toBe(
+    expect(await rejection(recovery.start(accountId))).toBe(
       `CONFLICT: The recovery ${id} is already pending for this wallet.`,
     );
   });
@@ -175,10 +177,10 @@ describe('what it is refused for', () => {
   it("another platform's wallet, and an account that is none", async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const gone = 'CONFLICT: The wallet is closed, or its customer was deleted.';
-    expect(await refusal(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
+    expect(await rejection(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
-    expect(await refusal(recovery.start(fiat.id))).toBe(gone);
+    expect(await rejection(recovery.start(fiat.id))).toBe(gone);
   });
 
   it('two that begin in one instant, of which one is taken', async () => {
@@ -187,8 +189,8 @@ describe('what it is refused for', () => {
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
       const both = await Promise.all([
-        refusal(recovery.start(accountId)),
-        refusal(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
+        rejection(recovery.start(accountId)),
+        rejection(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
       ]);
       expect(both.filter((each) => each === 'begun')).toHaveLength(1);
       expect(both.join()).toContain('is already pending for this wallet');

@@ -174,12 +174,12 @@ describe('work that completion alone', () => {
   });
 
   it('is not done again by a job that comes late, nor by two at once', async () => {
-    const asked = await started({ completion: 'background' });
-    await asked.send();
+    const requested = await started({ completion: 'background' });
+    await requested.send();
     wait(5_000);
-    const [worker, send] = [workerFor(asked.thing), asked.send];
+    const [worker, send] = [workerFor(requested.thing), requested.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
-    expect([await asked.thing.marks(), await jobs()]).toEqual([1, 0]);
+    expect([await requested.thing.marks(), await jobs()]).toEqual([1, 0]);
   });
 
   it('leaves a rejection to the next retry and does not run again', async () => {
@@ -206,11 +206,11 @@ describe('work that completion alone', () => {
   });
 
   it('is tried again where that may help', async () => {
-    let tries = 0;
+    let attempts = 0;
     const { thing, send } = await started({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
-        if (++tries === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
+        if (++attempts === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
         insertMark(ctx, thing.thing);
         return { status: 201, body: {} };
       },
@@ -244,9 +244,9 @@ describe('requests without a signature', () => {
     app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
 
   it('return PROCESSING as often as configured, then complete and count again', async () => {
-    const said = [];
-    for (let at = 0; at < 6; at++) said.push((await ask('A')) !== undefined);
-    expect(said).toEqual([true, true, false, true, true, false]);
+    const reported = [];
+    for (let at = 0; at < 6; at++) reported.push((await ask('A')) !== undefined);
+    expect(reported).toEqual([true, true, false, true, true, false]);
     expect(await ask('B')).toEqual(PROCESSING);
   });
 

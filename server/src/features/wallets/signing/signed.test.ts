@@ -28,9 +28,9 @@ beforeAll(async () => {
 });
 
 type Answer = { status: number; body: unknown };
-const said = ({ status, body }: Answer) => [status, (body as { code?: string })?.code];
+const fields = ({ status, body }: Answer) => [status, (body as { code?: string })?.code];
 const reason = ({ body }: Answer) => (body as { reason: string }).reason;
-const REFUSED = (code: string) => [401, code];
+const REJECTED = (code: string) => [401, code];
 
 describe('a first leg', () => {
   it('answers the exact text to sign, which names the request, and when it runs out', async () => {
@@ -73,7 +73,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const headers = await thing.signed(keys);
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
     const again = await thing.call({ headers });
-    expect(said(again)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(again)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(again)).toMatch(/already used/);
     expect(await thing.marks()).toBe(1);
   });
@@ -106,7 +106,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
   it.each(ORDER)('refuses %s', async (_, change, code) => {
     const outsider = await thing.signed(drawKeys());
     const body = { accountId: thing.accountId, note: 'another' };
-    expect(said(await thing.call({ headers: change(outsider), body }))).toEqual(REFUSED(code));
+    expect(fields(await thing.call({ headers: change(outsider), body }))).toEqual(REJECTED(code));
   });
 
   it('rejects a request id of another resource, operation or platform before the body', async () => {
@@ -116,11 +116,11 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const other = await signedTestOperation(app, { as, other: 'markOther' });
     const theirs = await thing.call({ headers, body, with: other.operation });
     for (const answer of [mine, theirs]) {
-      expect(said(answer)).toEqual(REFUSED('UNAUTHORIZED'));
+      expect(fields(answer)).toEqual(REJECTED('UNAUTHORIZED'));
       expect(reason(answer)).toMatch(/another request/);
     }
     const foreign = await thing.call({ headers, body, as: app.other });
-    expect(said(foreign)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(foreign)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(foreign)).toMatch(/is unknown/);
   });
 
@@ -129,7 +129,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const headers = await thing.signed(drawKeys(), { body });
     for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
       const answer = await thing.call({ headers, body: { ...body, note } });
-      expect(said(answer)).toEqual(REFUSED('WALLET_SIGNATURE_BODY_MISMATCH'));
+      expect(fields(answer)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
     expect((await thing.request(headers)).wrong).toBe(0);
   });
@@ -147,7 +147,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const elsewhere = await (await signedTestOperation(app, { as })).session();
     for (const [name, who] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
       const answer = await thing.call({ headers: await thing.signed(who) });
-      expect([name, ...said(answer)]).toEqual([name, ...REFUSED(FAILED)]);
+      expect([name, ...fields(answer)]).toEqual([name, ...REJECTED(FAILED)]);
     }
   });
 
@@ -156,7 +156,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     const { payloadToSign } = await thing.ask();
     const stamp = await stampWith(keys.privateKey, payloadToSign);
     const answer = await thing.call({ headers: { ...headers, 'service-wallet-signature': stamp } });
-    expect(said(answer)).toEqual(REFUSED(FAILED));
+    expect(fields(answer)).toEqual(REJECTED(FAILED));
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
   });
 
@@ -168,7 +168,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
     const late = await thing.call({ headers: other });
-    expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/expired/);
     app.effects.set(start);
   });
@@ -181,14 +181,14 @@ describe('the literal signature of a script', () => {
     const stamp = { 'service-wallet-signature': LITERAL };
     const { requestId } = await thing.ask();
     const headers = { ...stamp, 'request-id': requestId };
-    expect(said(await thing.call({ headers: stamp }))).toEqual(REFUSED('REQUEST_ID_MISSING'));
+    expect(fields(await thing.call({ headers: stamp }))).toEqual(REJECTED('REQUEST_ID_MISSING'));
     const unknown = { ...stamp, 'request-id': 'Request:0' };
-    expect(said(await thing.call({ headers: unknown }))).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(await thing.call({ headers: unknown }))).toEqual(REJECTED('UNAUTHORIZED'));
     const body = { accountId: thing.accountId, note: 1 };
     const changed = await thing.call({ headers, body });
-    expect(said(changed)).toEqual(REFUSED('WALLET_SIGNATURE_BODY_MISMATCH'));
+    expect(fields(changed)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    expect(said(await thing.call({ headers }))).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(await thing.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
   });
 
   it('needs no session, and is recorded under one that may sign where there is one', async () => {
@@ -214,7 +214,7 @@ describe('the literal signature of a script', () => {
     await thing.session();
     const { requestId } = await thing.ask();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    expect(said(await thing.call({ headers }))).toEqual(REFUSED('WALLET_SIGNATURE_MALFORMED'));
+    expect(fields(await thing.call({ headers }))).toEqual(REJECTED('WALLET_SIGNATURE_MALFORMED'));
   });
 });
 
@@ -248,19 +248,19 @@ describe('who may sign', () => {
   it('rejects a session that ends at the same time', async () => {
     const thing = await signedTestOperation(app);
     const keys = await thing.session();
-    let tries = 0;
+    let attempts = 0;
     const rig = await signedTestOperation(app, {
       signer: { accounts: [thing.accountId] },
       steps: {
         async perform(ctx, { params }) {
-          if (++tries === 1) await keys.end();
+          if (++attempts === 1) await keys.end();
           insertMark(ctx, params.id);
           return { status: 201, body: {} };
         },
       },
     });
-    expect(said(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
-    expect([tries, await rig.marks()]).toEqual([1, 0]);
+    expect(fields(await rig.call({ headers: await rig.signed(keys) }))[0]).toBe(401);
+    expect([attempts, await rig.marks()]).toEqual([1, 0]);
   });
 });
 
@@ -268,21 +268,21 @@ describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
     const thing = await signedTestOperation(app);
     const [keys, second] = [await thing.session(), secondProcess(app)];
-    const asked = await thing.ask();
+    const requested = await thing.ask();
     const wrong = await Promise.all(
       Array.from({ length: 4 }, (_, at) =>
-        signedHeaders(asked, drawKeys()).then((headers) =>
+        signedHeaders(requested, drawKeys()).then((headers) =>
           thing.call({ headers, through: at % 2 ? second : app.runtime }),
         ),
       ),
     );
-    expect(wrong.map(said)).toEqual(Array(4).fill(REFUSED('UNAUTHORIZED')));
-    const good = await signedHeaders(asked, keys);
+    expect(wrong.map(fields)).toEqual(Array(4).fill(REJECTED('UNAUTHORIZED')));
+    const good = await signedHeaders(requested, keys);
     expect(await thing.request(good)).toMatchObject({ wrong: 4, status: 'PENDING' });
-    await thing.call({ headers: await signedHeaders(asked, drawKeys()) });
+    await thing.call({ headers: await signedHeaders(requested, drawKeys()) });
     expect(await thing.request(good)).toMatchObject({ wrong: 5, status: 'DROPPED' });
     const late = await thing.call({ headers: good });
-    expect(said(late)).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/no longer valid/);
     expect(await thing.marks()).toBe(0);
     await second.close();
@@ -301,7 +301,7 @@ describe('limits', () => {
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
     ]);
-    expect(said(await thing.call({ headers: all[1] ?? {} }))).toEqual(REFUSED('UNAUTHORIZED'));
+    expect(fields(await thing.call({ headers: all[1] ?? {} }))).toEqual(REJECTED('UNAUTHORIZED'));
     expect(await thing.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
     await thing.ask();
@@ -337,7 +337,7 @@ describe('one signature', () => {
       },
     });
     const headers = await thing.signed(await thing.session());
-    expect(said(await thing.call({ headers }))).toEqual([409, 'CONFLICT']);
+    expect(fields(await thing.call({ headers }))).toEqual([409, 'CONFLICT']);
     const noted = { account_id: thing.accountId };
     expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
     isBroken = false;
@@ -391,12 +391,12 @@ describe('one signature', () => {
     }
     const second = await thing.call({ headers: first });
     expect(second.status).toBe(202);
-    const asked = second.body as { payloadToSign: string; requestId: string };
-    expect(asked.requestId).not.toBe(first['request-id']);
-    expect(said(await thing.call({ headers: first }))).toEqual(REFUSED('UNAUTHORIZED'));
-    const third = await thing.call({ headers: await signedHeaders(asked, keys) });
+    const requested = second.body as { payloadToSign: string; requestId: string };
+    expect(requested.requestId).not.toBe(first['request-id']);
+    expect(fields(await thing.call({ headers: first }))).toEqual(REJECTED('UNAUTHORIZED'));
+    const third = await thing.call({ headers: await signedHeaders(requested, keys) });
     expect([third.status, await thing.marks()]).toEqual([202, 0]);
-    const last = third.body as typeof asked;
+    const last = third.body as typeof requested;
     const done = await thing.call({ headers: await signedHeaders(last, keys) });
     expect([done.status, await thing.marks()]).toEqual([201, 1]);
   });

@@ -88,9 +88,9 @@ export const noteOf = ({ kind, amount, descriptor }: CardInput, decision: string
 /** A request through the sandbox operations. */
 async function simulateRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
-  const asked = someRequest(sim, card);
-  const due = decisionOn(sim, card, asked);
-  const { kind, amount, descriptor } = asked;
+  const requested = someRequest(sim, card);
+  const due = decisionOn(sim, card, requested);
+  const { kind, amount, descriptor } = requested;
   const money =
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
@@ -98,21 +98,21 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const answer = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
   const { issuerTransactionToken: token } = expected(answer, 202);
   const is = await logged(sim, token);
-  if (is !== due) throw broken(`${noteOf(asked, is)}; expected ${due}, of ${card.id}`);
-  return noteOf(asked, is);
+  if (is !== due) throw broken(`${noteOf(requested, is)}; expected ${due}, of ${card.id}`);
+  return noteOf(requested, is);
 }
 
 export const textOf = (decision: CardDecision) =>
   decision.approved ? 'approved' : decision.reason;
 
-export function remember(sim: Sim, said: CardMessage): void {
-  sim.cardMessages.push(said);
+export function remember(sim: Sim, reported: CardMessage): void {
+  sim.cardMessages.push(reported);
   if (sim.cardMessages.length > REMEMBERED) sim.cardMessages.shift();
 }
 
-export function requestOf(sim: Sim, card: Noted, asked: CardInput): CardRequest {
+export function requestOf(sim: Sim, card: Noted, requested: CardInput): CardRequest {
   const n = sim.next();
-  const { kind, amount, currency, descriptor } = asked;
+  const { kind, amount, currency, descriptor } = requested;
   return {
     ...{ id: `message-${n}`, token: `token-${n}`, cardId: card.id as string },
     ...{ kind: kind as CardRequest['kind'], amount, currency, merchant: { descriptor } },
@@ -142,19 +142,19 @@ export function overConnection(
 /** A request through the authorization handler. */
 async function networkRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
-  const asked = someRequest(sim, card);
-  if (sim.chance.percent(4)) asked.currency = 'EUR';
+  const requested = someRequest(sim, card);
+  if (sim.chance.percent(4)) requested.currency = 'EUR';
   // An authorization of zero is an account verification.
-  if (sim.chance.percent(4)) Object.assign(asked, { kind: 'AUTHORIZATION', amount: 0n });
+  if (sim.chance.percent(4)) Object.assign(requested, { kind: 'AUTHORIZATION', amount: 0n });
   const { line, late } = sim.chance.weighed(LINES);
-  const due = overConnection(decisionOn(sim, card, asked), asked, line, late);
-  const request = requestOf(sim, card, asked);
+  const due = overConnection(decisionOn(sim, card, requested), requested, line, late);
+  const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.node(), line);
   const decision = await handler.authorize(request, sim.effects.now() + late);
   const is = textOf(decision);
-  if (is !== due) throw broken(`${noteOf(asked, is)}, ${line}; expected ${due}, of ${card.id}`);
+  if (is !== due) throw broken(`${noteOf(requested, is)}, ${line}; expected ${due}, of ${card.id}`);
   remember(sim, { request, decision });
-  return `${noteOf(asked, is)}, ${line}`;
+  return `${noteOf(requested, is)}, ${line}`;
 }
 
 const payments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
@@ -298,9 +298,9 @@ async function networkNotice(sim: Sim): Promise<string> {
 async function authorizeConcurrently(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const amount = someAmount(sim, card);
-  const asked = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
+  const requested = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
   const count = 4;
-  const due = decisionOn(sim, card, asked);
+  const due = decisionOn(sim, card, requested);
   const id = firstOf(card);
   const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
@@ -308,7 +308,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const until = sim.effects.now() + 1_000;
   const all = await Promise.all(
     Array.from({ length: count }, (_, at) =>
-      handlerOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, asked), until),
+      handlerOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, requested), until),
     ),
   );
   const yes = all.filter(({ approved }) => approved).length;
@@ -325,21 +325,21 @@ async function spendAll(sim: Sim): Promise<string> {
     const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
     const whole = unit && held === 0n && balance > 0n && balance % unit === 0n;
     const amount = whole ? balance / unit : 0n;
-    const asked = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
-    return whole && decisionOn(sim, card, { ...asked, amount }) === 'approved'
-      ? [{ card, asked: { ...asked, amount } }]
+    const requested = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
+    return whole && decisionOn(sim, card, { ...requested, amount }) === 'approved'
+      ? [{ card, requested: { ...requested, amount } }]
       : [];
   });
   if (cards.length === 0) return 'none';
-  const { card, asked } = sim.chance.of(cards);
+  const { card, requested } = sim.chance.of(cards);
   const until = sim.effects.now() + 1_000;
-  const request = requestOf(sim, card, asked);
+  const request = requestOf(sim, card, requested);
   const decision = await handlerOf(sim, sim.node()).authorize(request, until);
-  if (!decision.approved) throw broken(`${noteOf(asked, decision.reason)}, of ${card.id}`);
+  if (!decision.approved) throw broken(`${noteOf(requested, decision.reason)}, of ${card.id}`);
   remember(sim, { request, decision });
   // Usually cleared immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
-  return `${asked.amount}`;
+  return `${requested.amount}`;
 }
 
 /** A declined request has no payment, so a notice about it is rejected. */

@@ -49,13 +49,13 @@ async function repeatMessage(sim: Sim): Promise<string> {
 /** The same new message on both servers at once: one effect, one reply. */
 async function sendTwice(sim: Sim): Promise<string> {
   const card = someCard(sim);
-  const asked = someRequest(sim, card);
-  const due = decisionOn(sim, card, asked);
-  const request = requestOf(sim, card, asked);
+  const requested = someRequest(sim, card);
+  const due = decisionOn(sim, card, requested);
+  const request = requestOf(sim, card, requested);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.effects.now() + 1_000;
   const both = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
-  return expectSameReply(sim, request, asked, both, due);
+  return expectSameReply(sim, request, requested, both, due);
 }
 
 /**
@@ -63,20 +63,20 @@ async function sendTwice(sim: Sim): Promise<string> {
  */
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = someCard(sim);
-  const asked = someRequest(sim, card);
-  const due = overConnection(decisionOn(sim, card, asked), asked, 'slow', 1);
-  const request = requestOf(sim, card, asked);
+  const requested = someRequest(sim, card);
+  const due = overConnection(decisionOn(sim, card, requested), requested, 'slow', 1);
+  const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.node(), 'slow');
   const now = sim.effects.now();
   const both = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
-  return expectSameReply(sim, request, asked, both, due);
+  return expectSameReply(sim, request, requested, both, due);
 }
 
 /** All replies are equal and as predicted. */
 function expectSameReply(
   sim: Sim,
   request: CardRequest,
-  asked: CardInput,
+  requested: CardInput,
   all: readonly CardDecision[],
   due: string,
 ): string {
@@ -84,7 +84,7 @@ function expectSameReply(
   const decision = all[0] as CardDecision;
   if (one !== other || textOf(decision) !== due) throw broken(`${one}, ${other}; expected ${due}`);
   remember(sim, { request, decision });
-  return noteOf(asked, due);
+  return noteOf(requested, due);
 }
 
 /** A notice that differs from this one. */
@@ -127,9 +127,9 @@ async function closeConcurrently(sim: Sim): Promise<string> {
   const codes = await Promise.all(
     notices.map((each, at) => sendNotice(sim, sim.nodes[at] as Node, each)),
   );
-  const said = codes.map((code) => code ?? 'heard').sort();
-  if (said.join() !== 'CONFLICT,heard') throw broken(`${id}, for two notices: ${said}`);
-  return said.join();
+  const reported = codes.map((code) => code ?? 'heard').sort();
+  if (reported.join() !== 'CONFLICT,heard') throw broken(`${id}, for two notices: ${reported}`);
+  return reported.join();
 }
 
 /** Authorizations that came too late and were undone. */
@@ -140,15 +140,15 @@ const undone = ({ model }: Sim): Noted[] =>
 async function retryUndone(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.of(undone(sim)));
   const card = sim.model.cardBook.cards.get(facts.cardId) as Noted;
-  const asked = someRequest(sim, card);
-  const decided = decisionOn(sim, card, asked);
-  const opens = decided === 'approved' && asked.kind !== 'BALANCE_INQUIRY';
+  const requested = someRequest(sim, card);
+  const decided = decisionOn(sim, card, requested);
+  const opens = decided === 'approved' && requested.kind !== 'BALANCE_INQUIRY';
   const due = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
-  const request = { ...requestOf(sim, card, asked), token: facts.token };
+  const request = { ...requestOf(sim, card, requested), token: facts.token };
   const until = sim.effects.now() + 1_000;
   const is = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
-  if (is !== due) throw broken(`${noteOf(asked, is)}, for ${facts.token}; expected ${due}`);
-  return noteOf(asked, is);
+  if (is !== due) throw broken(`${noteOf(requested, is)}, for ${facts.token}; expected ${due}`);
+  return noteOf(requested, is);
 }
 
 const DAY = 24 * 3_600_000;

@@ -142,13 +142,13 @@ async function change(sim: Sim): Promise<string> {
   const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
   const answer = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
-  const words = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
+  const args = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
-  if (answer.again && answer.status === 409) return `${words}: again`;
-  const code = judge(answer, due, `${card.id}: ${words}`);
-  if (code) return `${words}: ${code}`;
+  if (answer.again && answer.status === 409) return `${args}: again`;
+  const code = judge(answer, due, `${card.id}: ${args}`);
+  if (code) return `${args}: ${code}`;
   expected(answer, 200);
-  return words;
+  return args;
 }
 
 async function closeByHand(sim: Sim): Promise<string> {
@@ -165,8 +165,8 @@ async function setProgram(sim: Sim): Promise<string> {
     ['10000', '10'],
     ['10000', '10'],
   ]) as [string, string];
-  const words = ['--max-live', most, '--max-live-per-holder', each];
-  outcome(await operator(sim, 'platform', 'set-cards', platform.id, ...words), true, platform.id);
+  const args = ['--max-live', most, '--max-live-per-holder', each];
+  outcome(await operator(sim, 'platform', 'set-cards', platform.id, ...args), true, platform.id);
   return `${most}, ${each} of ${sim.platforms.indexOf(platform)}`;
 }
 
@@ -265,10 +265,10 @@ async function resolve(sim: Sim): Promise<string> {
 /** Funds returned for a closed account are paid out manually. */
 async function payOutSuspended(sim: Sim): Promise<string> {
   const row = sim.chance.of(suspended(sim));
-  const { refused } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
-  if (refused && refused !== 'The transaction has no funds in suspense.')
-    throw broken(`${row.id}: ${refused}`);
-  return refused ?? 'sent';
+  const { rejected } = await operator(sim, 'suspense', 'return', `${row.id}`, '--reference', 'R1');
+  if (rejected && rejected !== 'The transaction has no funds in suspense.')
+    throw broken(`${row.id}: ${rejected}`);
+  return rejected ?? 'sent';
 }
 
 /** Accounts that card payments have emptied and that have no card payment under way. */
@@ -290,12 +290,12 @@ async function closeAccount(sim: Sim): Promise<string> {
   const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
-  if (used && !ran.refused) throw broken(`${id} was closed while a card was paid from it`);
+  if (used && !ran.rejected) throw broken(`${id} was closed while a card was paid from it`);
   for (const each of sim.orders) {
     const touches = each.inside?.id === id || each.feePurse?.id === id;
     if (each.kind !== 'balance' && touches) each.ending = null;
   }
-  return ran.refused ?? 'closed';
+  return ran.rejected ?? 'closed';
 }
 
 const any = (sim: Sim) => cardsOf(sim).length > 0;

@@ -203,14 +203,14 @@ async function request(sim: Sim): Promise<string> {
 
 const DECISIONS: Readonly<Record<string, readonly string[]>> = {
   approve: ['NOT_ENABLED', 'PENDING_APPROVAL', 'DISABLED'],
-  refuse: ['PENDING_APPROVAL'],
+  reject: ['PENDING_APPROVAL'],
   disable: ['ENABLING', 'ENABLED'],
 };
 
 async function decide(sim: Sim): Promise<string> {
-  const asked = coinsOf(sim).filter(({ service_status: at }) => at === 'PENDING_APPROVAL');
-  const coin = sim.chance.of(asked.length && sim.chance.percent(80) ? asked : coinsOf(sim));
-  const verb = sim.chance.of(['approve', 'approve', 'refuse', 'disable']);
+  const requested = coinsOf(sim).filter(({ service_status: at }) => at === 'PENDING_APPROVAL');
+  const coin = sim.chance.of(requested.length && sim.chance.percent(80) ? requested : coinsOf(sim));
+  const verb = sim.chance.of(['approve', 'approve', 'reject', 'disable']);
   const was = coin.service_status as string;
   // A token that will never be issued is not approved.
   const dead = !isLiving(coin);

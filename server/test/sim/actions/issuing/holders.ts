@@ -21,7 +21,15 @@ import {
   spendable,
 } from '../../harness/sim.ts';
 import type { Noted } from '../../model/model.ts';
-import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  PAID_IN,
+  payers,
+  purseOf,
+  rejection,
+} from '../action.ts';
 import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
 import { drawClientKeys, liveKeys, type SignedResult, sendAgain, sign } from './signing.ts';
 
@@ -43,7 +51,7 @@ const credentialsOf = ({ model }: Sim, { id }: Purse): Noted[] =>
 const MOST_POLLS = 20;
 
 /** The reply with the encryption key for the code, or the rejection. */
-async function askForCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
+async function requestCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
   const path = `/auth/credentials/${id}/challenge`;
   for (let polls = 0; polls < MOST_POLLS; polls++) {
     const answer = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
@@ -61,12 +69,12 @@ async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
   const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
   if (otp.length === 0) return { note: 'no codes' };
   const credential = sim.chance.of(otp);
-  const asked = await askForCode(sim, credential, wallet);
-  const refused = refusal(asked, ['RATE_LIMITED']);
-  if (refused) return { note: refused };
+  const requested = await requestCode(sim, credential, wallet);
+  const rejected = rejection(requested, ['RATE_LIMITED']);
+  if (rejected) return { note: rejected };
   const keys = drawClientKeys(sim);
   const right = sim.chance.percent(90);
-  const bundle = expected(asked, 200).otpEncryptionTargetBundle;
+  const bundle = expected(requested, 200).otpEncryptionTargetBundle;
   const code = right ? CODE : '111111';
   const leg = {
     ...{ method: 'POST', path: `/auth/credentials/${credential.id}/verify` },
@@ -79,7 +87,7 @@ async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
   const { answer, note } = await sign(sim, leg, keys.privateKey);
   if (!answer) return { note };
   const codes = ['RATE_LIMITED', ...(right && !answer.again ? [] : ['UNAUTHORIZED'])];
-  if (refusal(answer, codes)) return { note };
+  if (rejection(answer, codes)) return { note };
   if (!right) throw broken(`${wallet.id} accepts a wrong code`);
   expected(answer, 200);
   return { note, key: keys.privateKey };
@@ -98,7 +106,7 @@ function checkedNote(
   status: number,
 ): string {
   if (!answer) return note;
-  if (!refusal(answer, codes)) expected(answer, status);
+  if (!rejection(answer, codes)) expected(answer, status);
   return note;
 }
 
@@ -215,7 +223,7 @@ async function quote(sim: Sim): Promise<string> {
   };
   const answer = await sim.call('POST', '/quotes', body, owner.platform);
   const now = 'immediatelyExecute' in body;
-  const code = refusal(answer, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const code = rejection(answer, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   if (now) throw broken(`${answer.body.id} was executed without a signature`);
   const order = orderOf(sim, { source: wallet, inside, outside }, expected(answer, 201), owner);
@@ -242,7 +250,7 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.call('POST', path, undefined, order.platform, { headers });
   if (right) return { answer, note: `${answer.status}` };
-  if (!refusal(answer, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
+  if (!rejection(answer, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
     throw broken(`${order.id} was paid with a wrong signature`);
   }
   return { note: `wrong: ${answer.body.code}` };
@@ -262,7 +270,7 @@ async function pay(sim: Sim): Promise<string> {
   const { answer, note } = await (sim.chance.percent(50)
     ? stamped(sim, order, key)
     : sign(sim, leg, key));
-  if (!answer || refusal(answer, paymentCodes(sim, order))) return note;
+  if (!answer || rejection(answer, paymentCodes(sim, order))) return note;
   expected(answer, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
@@ -277,8 +285,8 @@ async function replay(sim: Sim): Promise<string> {
 async function setPolls(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
   const polls = String(sim.chance.of([0, 0, 1, 3]));
-  const words = ['platform', 'set', platform.id, '--wallet-processing', polls];
-  outcome(await operator(sim, ...words), true, words.join(' '));
+  const args = ['platform', 'set', platform.id, '--wallet-processing', polls];
+  outcome(await operator(sim, ...args), true, args.join(' '));
   return `${polls} of ${sim.platforms.indexOf(platform)}`;
 }
 

@@ -104,15 +104,15 @@ function settle(sim: Sim, order: Order): string | undefined {
   if (typeof ending === 'string') return ending;
   creditStray(sim, order);
   if (ending.status === 'EXPIRED') return undefined;
-  const kept = ending.status === 'COMPLETED' && ending.refund === 'NONE';
+  const stored = ending.status === 'COMPLETED' && ending.refund === 'NONE';
   const suspended = ending.refund === 'FAILED';
-  if (source && (kept || suspended)) source.due -= sent;
+  if (source && (stored || suspended)) source.due -= sent;
   // A platform that pays a fee to itself sends less.
   if (source && source === feePurse && suspended) source.due += platformFee;
   // Funds received over UMA may go to an external account immediately.
   const there = sim.model.payments.get(order.id)?.row.destination_account === inside?.id;
-  if (kept && inside && there) inside.due += received;
-  if (feePurse && kept) feePurse.due += platformFee;
+  if (stored && inside && there) inside.due += received;
+  if (feePurse && stored) feePurse.due += platformFee;
   return undefined;
 }
 
@@ -151,8 +151,8 @@ function* pursesLeft(sim: Sim): Iterable<string> {
 /** After settling, nothing is under way or held, and system accounts hold no funds in progress. */
 function* strays({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
-    const asked = row.type === 'INCOMING' && row.status === 'PENDING';
-    const waits = asked || row.status === 'PENDING_AUTHORIZATION';
+    const requested = row.type === 'INCOMING' && row.status === 'PENDING';
+    const waits = requested || row.status === 'PENDING_AUTHORIZATION';
     const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || waits;
     if (open) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
   }

@@ -10,7 +10,7 @@ import {
   type Request,
   type Sim,
 } from '../../harness/sim.ts';
-import { expected, refusal } from '../action.ts';
+import { expected, rejection } from '../action.ts';
 
 /** A key pair whose private key the clients keep. */
 export function drawClientKeys(sim: Sim): Keys {
@@ -91,10 +91,10 @@ async function sendTwice(
   const answers = (await Promise.all(requests)) as Answer[];
   const done = answers.filter(({ status }) => status < 400);
   if (done.some(isAtWork)) return { note: 'concurrent, processing' };
-  const refused = answers.filter(({ status }) => status >= 400);
+  const rejected = answers.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
   if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(answers)}`);
-  const [answer] = done.length ? done : refused;
+  const [answer] = done.length ? done : rejected;
   return { answer: answer as Answer, note: `concurrent: ${answer?.status}` };
 }
 
@@ -102,16 +102,18 @@ async function sendTwice(
 async function sendBadly(
   sim: Sim,
   leg: Leg,
-  asked: { payloadToSign: string; requestId: string },
-  way: 'other payload' | 'unknown key',
+  requested: { payloadToSign: string; requestId: string },
+  route: 'other payload' | 'unknown key',
   key: string,
 ): Promise<void> {
-  const unknown = way === 'unknown key';
-  const payload = unknown ? asked : { ...asked, payloadToSign: `${asked.payloadToSign} ` };
+  const unknown = route === 'unknown key';
+  const payload = unknown
+    ? requested
+    : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
   const headers = await signedHeaders(payload, unknown ? drawClientKeys(sim) : key);
   const more = { headers, withoutKey: !leg.keyed };
   const answer = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
-  const code = refusal(answer, ['UNAUTHORIZED']);
+  const code = rejection(answer, ['UNAUTHORIZED']);
   if (!code) throw broken(`${leg.method} ${leg.path} accepts a wrong signature`);
 }
 
@@ -127,20 +129,20 @@ export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise
 
 /** One more step, over the previous reply. */
 async function signOnce(sim: Sim, leg: Leg, key: string, before: Answer): Promise<SignedResult> {
-  const asked = expected(before, 202);
-  const way = sim.chance.weighed(WAYS).name;
-  if (way === 'abandoned') return { note: way };
-  if (way === 'other payload' || way === 'unknown key') {
-    await sendBadly(sim, leg, asked, way, key);
-    if (sim.chance.percent(50)) return { note: way };
+  const requested = expected(before, 202);
+  const route = sim.chance.weighed(WAYS).name;
+  if (route === 'abandoned') return { note: route };
+  if (route === 'other payload' || route === 'unknown key') {
+    await sendBadly(sim, leg, requested, route, key);
+    if (sim.chance.percent(50)) return { note: route };
   }
-  const headers = await signedHeaders(asked, key);
-  if (way === 'concurrent') return sendTwice(sim, leg, headers);
+  const headers = await signedHeaders(requested, key);
+  if (route === 'concurrent') return sendTwice(sim, leg, headers);
   const outcome = await send(sim, leg, headers);
-  if (way === 'repeated' && outcome.answer && outcome.answer.status < 400) {
+  if (route === 'repeated' && outcome.answer && outcome.answer.status < 400) {
     await sendAgain(sim, { ...leg, body: leg.body, headers });
   }
-  return { ...outcome, note: `${way}: ${outcome.note}` };
+  return { ...outcome, note: `${route}: ${outcome.note}` };
 }
 
 /** A used signature has no further effect. */
@@ -148,7 +150,7 @@ export async function sendAgain(sim: Sim, request: Request): Promise<string> {
   const { method, path, body, as, headers = {} } = request;
   const answer = await sim.call(method, path, body, as, { headers, withoutKey: true });
   const codes = ['UNAUTHORIZED', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'QUOTE_EXPIRED'];
-  const code = refusal(answer, codes);
+  const code = rejection(answer, codes);
   if (!code) throw broken(`${method} ${path} was executed twice`);
   return code;
 }

@@ -2,7 +2,7 @@
 // late and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { broken, type Outside, type Sim, type Wallet } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, living, refusal } from '../action.ts';
+import { type Action, expected, inSandbox, living, rejection } from '../action.ts';
 
 const pathOf = ({ id, owner }: Outside, what = '') =>
   `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${what}`;
@@ -31,7 +31,7 @@ async function add(sim: Sim): Promise<string> {
 }
 
 const wallets = (sim: Sim) => sim.outside.filter(({ wallet, gone }) => wallet && !gone);
-const asked = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.asked);
+const requested = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
 
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];
 
@@ -41,28 +41,28 @@ async function challenge(sim: Sim): Promise<string> {
   const method = sim.chance.percent(80) ? 'WALLET_SIGNATURE' : 'LIVENESS';
   const path = pathOf(account, '/challenge');
   const answer = await sim.call('POST', path, { method }, account.owner.platform);
-  const code = refusal(answer, GONE);
+  const code = rejection(answer, GONE);
   if (code) return code;
   const { messageToSign, expiresAt } = expected(answer, 201);
-  wallet.asked =
+  wallet.requested =
     method === 'LIVENESS' ? undefined : { text: messageToSign, until: Date.parse(expiresAt) };
   return method;
 }
 
 async function prove(sim: Sim): Promise<string> {
   const account = sim.chance.of(
-    sim.chance.percent(80) && asked(sim).length ? asked(sim) : wallets(sim),
+    sim.chance.percent(80) && requested(sim).length ? requested(sim) : wallets(sim),
   );
   const wallet = account.wallet as Wallet;
-  const { text, until } = wallet.asked ?? { text: 'no challenge', until: 0 };
+  const { text, until } = wallet.requested ?? { text: 'no challenge', until: 0 };
   const well = sim.chance.percent(75);
   const signature = wallet.sign(well ? text : `${text}.`);
   const path = pathOf(account, '/verify');
   const answer = await sim.call('POST', path, { signature }, account.owner.platform);
-  const was = wallet.asked;
-  wallet.asked = undefined;
-  if (!was) return refusal(answer, GONE) ?? broken(`${account.id} has no challenge`).message;
-  if (!well || sim.effects.now() >= until) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  const was = wallet.requested;
+  wallet.requested = undefined;
+  if (!was) return rejection(answer, GONE) ?? broken(`${account.id} has no challenge`).message;
+  if (!well || sim.effects.now() >= until) return `${rejection(answer, ['INVALID_INPUT'])}`;
   if (expected(answer, 200).status !== 'ACTIVE')
     throw broken(`${account.id} was verified but is not active`);
   return 'proven';

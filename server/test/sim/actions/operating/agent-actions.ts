@@ -17,7 +17,7 @@ import {
   spendable,
   type Waiting,
 } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, refusal } from '../action.ts';
+import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, rejection } from '../action.ts';
 import { connected } from '../payments/agents.ts';
 import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
 import { executionCodes, isGated, noteExecuted, UNAUTHORIZED } from './authorizations.ts';
@@ -53,8 +53,8 @@ async function transactionOf(sim: Sim, actionId: string): Promise<string> {
   return rows[0]?.id ?? '';
 }
 
-async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
-  const fits = ({ currency }: Outside) => way === 'out' || currency === 'USD';
+async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
+  const fits = ({ currency }: Outside) => direction === 'out' || currency === 'USD';
   const agent = someAgent(sim, ({ owner }) => ownOutside(sim, owner).some(fits));
   const { owner } = agent;
   const fitting = ownOutside(sim, owner).filter(fits);
@@ -63,36 +63,37 @@ async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
   const inside = owner.purses.get(outside.currency) as Purse;
   const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
   const ends = [{ accountId: inside.id }, { accountId: outside.id }];
-  const [source, destination] = way === 'out' ? ends : ends.reverse();
+  const [source, destination] = direction === 'out' ? ends : ends.reverse();
   const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
   const { currency } = inside;
   const act = { permission: 'CREATE_TRANSFERS', account: inside.id, amount, currency };
   const verdict = verdictOf(sim, agent, act);
   const before = spendable(sim, inside);
-  const path = `/agents/me/transfer-${way}`;
+  const path = `/agents/me/transfer-${direction}`;
   const answer = await sim.call('POST', path, body, agent.as);
-  const gated = way === 'out' && isGated(owner, currency);
-  const shut = !isActive(sim, inside);
-  const codes = verdict === 'refused' ? ['FORBIDDEN'] : transferCodes(way, shut, gated);
-  const code = refusal(answer, codes);
+  const gated = direction === 'out' && isGated(owner, currency);
+  const isFrozen = !isActive(sim, inside);
+  const codes = verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, gated);
+  const code = rejection(answer, codes);
   if (code) return `${outside.currency} ${code}`;
-  if (verdict === 'refused' || gated || shut) throw broken(`${path} of ${agent.id}: succeeded`);
+  if (verdict === 'rejected' || gated || isFrozen)
+    throw broken(`${path} of ${agent.id}: succeeded`);
   const action = expected(answer, 201);
-  if (action.status === 'APPROVED' && way === 'out' && before < amount) {
+  if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
     throw broken(`${agent.id} spends ${amount} of ${before}`);
   }
   const ended =
-    way === 'out' ? outcomeOf('transfer', outside.suffix) : debitOutcome(outside.suffix);
+    direction === 'out' ? outcomeOf('transfer', outside.suffix) : debitOutcome(outside.suffix);
   const order: Order = {
     id: await transactionOf(sim, action.id),
-    kind: way === 'out' ? 'balance' : 'in',
+    kind: direction === 'out' ? 'balance' : 'in',
     quoteId: null,
     platform: owner.platform,
-    source: way === 'out' ? inside : null,
-    inside: way === 'in' ? inside : null,
-    outside: way === 'out' ? outside : null,
-    ...(way === 'in' ? { from: outside } : {}),
-    sent: way === 'out' ? amount : 0n,
+    source: direction === 'out' ? inside : null,
+    inside: direction === 'in' ? inside : null,
+    outside: direction === 'out' ? outside : null,
+    ...(direction === 'in' ? { from: outside } : {}),
+    sent: direction === 'out' ? amount : 0n,
     received: amount,
     ...{ platformFee: 0n, feePurse: null, expiresAt: 0, agent },
     ending: inSandbox(owner) ? ended : null,
@@ -103,9 +104,9 @@ async function transfer(sim: Sim, way: 'out' | 'in'): Promise<string> {
   return `${amount} ${currency} ${noteAction(sim, agent, order, action, verdict)}`;
 }
 
-const transferCodes = (way: 'out' | 'in', shut: boolean, gated: boolean): string[] => [
-  ...(way === 'out' ? UNPAYABLE : []),
-  ...(shut ? ['INVALID_INPUT'] : []),
+const transferCodes = (direction: 'out' | 'in', isFrozen: boolean, gated: boolean): string[] => [
+  ...(direction === 'out' ? UNPAYABLE : []),
+  ...(isFrozen ? ['INVALID_INPUT'] : []),
   ...(gated ? ['CONFLICT'] : []),
 ];
 
@@ -145,10 +146,14 @@ async function quote(sim: Sim): Promise<string> {
   const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
   const answer = await sim.call('POST', '/agents/me/quotes', body, agent.as);
   if (forbidden) return judge(answer, ['FORBIDDEN'], 'a quote of an agent') ?? '';
-  const shut = [source, inside].some((each) => each && !isActive(sim, each));
-  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees]);
+  const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
+  const code = rejection(
+    answer,
+    isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees],
+  );
   if (code) return code;
-  if (shut) throw broken('a quote of an agent between accounts of which one is frozen or closed');
+  if (isFrozen)
+    throw broken('a quote of an agent between accounts of which one is frozen or closed');
   const order = orderOf(sim, ends, expected(answer, 201), owner);
   order.agent = agent;
   order.gated = isGated(owner, source.currency);
@@ -164,11 +169,11 @@ const quoted = (sim: Sim) =>
 const open = (sim: Sim) =>
   quoted(sim).filter(({ started, agent }) => !started && !agent?.owner.gone);
 
-const isAsked = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
+const isRequested = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
 
 /** Orders that can still be executed. */
 const ripe = (sim: Sim) =>
-  open(sim).filter((each) => sim.effects.now() < each.expiresAt && !isAsked(sim, each));
+  open(sim).filter((each) => sim.effects.now() < each.expiresAt && !isRequested(sim, each));
 
 const actOf = (order: Order) => ({
   permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
@@ -187,15 +192,15 @@ async function execute(sim: Sim): Promise<string> {
   const against = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
   const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
-  const asked = isAsked(sim, order);
-  const first = early.length ? early : asked ? ['CONFLICT'] : [];
+  const requested = isRequested(sim, order);
+  const first = early.length ? early : requested ? ['CONFLICT'] : [];
   // Funds are checked before the accounts, so that spending is counted only for payable orders.
   const now = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
-  const then = verdict === 'refused' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
+  const then = verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
   const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const answer = await sim.call('POST', path, undefined, agent.as);
-  const code = refusal(answer, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
+  const code = rejection(answer, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   const action = expected(answer, 200);
@@ -205,7 +210,7 @@ async function execute(sim: Sim): Promise<string> {
 
 /** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
 function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
-  if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'refused') return false;
+  if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'rejected') return false;
   if (order.from?.gone) return false;
   const inside = order.source ?? order.inside;
   if (inside && !isActive(sim, inside)) return false;
@@ -223,13 +228,13 @@ const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's decision, by the action or by its transaction. */
 async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
-  const asked = sim.chance.of(sim.waiting);
-  const { id, agent, order } = asked;
+  const requested = sim.chance.of(sim.waiting);
+  const { id, agent, order } = requested;
   const byAction = sim.chance.percent(50);
   const path = byAction
     ? `/agents/${agent.id}/actions/${id}/${what}`
     : `/transactions/${order.id}/${what}`;
-  const can = canBe(sim, asked);
+  const can = canBe(sim, requested);
   const answer = await sim.call('POST', path, {}, order.platform);
   // An exhausted daily limit of the platform or a required login of the customer leaves the action
   // waiting.
@@ -240,9 +245,9 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   ];
   // The transaction of a quote does not show that the approval failed.
   const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
-  const code = refusal(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
+  const code = rejection(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
   if (code && full.includes(code)) return code;
-  sim.waiting.splice(sim.waiting.indexOf(asked), 1);
+  sim.waiting.splice(sim.waiting.indexOf(requested), 1);
   if (code && !agent.gone && (await statusOf(sim, id)) !== 'FAILED') {
     throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
   }
@@ -280,8 +285,8 @@ async function noteApproved(sim: Sim, order: Order): Promise<void> {
 async function decideTwice(sim: Sim): Promise<string> {
   const fitting = sim.waiting.filter((each) => !each.agent.gone && canBe(sim, each) === true);
   if (fitting.length === 0) return 'none';
-  const asked = sim.chance.of(fitting);
-  const { id, agent, order } = asked;
+  const requested = sim.chance.of(fitting);
+  const { id, agent, order } = requested;
   for (const node of sim.nodes) node.trap(undefined);
   const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
   const answers = await Promise.all(
@@ -292,10 +297,10 @@ async function decideTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  sim.waiting.splice(sim.waiting.indexOf(asked), 1);
+  sim.waiting.splice(sim.waiting.indexOf(requested), 1);
   const codes = answers.map((each) => each?.body?.code ?? each?.status);
-  const refused = codes.filter((each) => DECIDED.includes(each));
-  if (refused.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
+  const rejected = codes.filter((each) => DECIDED.includes(each));
+  if (rejected.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw broken(`${id} was not approved`);
   await noteApproved(sim, order);
   return 'once';

@@ -22,7 +22,7 @@ import {
   living,
   PAID_IN,
   purseOf,
-  refusal,
+  rejection,
 } from '../action.ts';
 import { barriers, orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
 import {
@@ -31,10 +31,10 @@ import {
   codeOf,
   isLocked,
   isLoggedIn,
+  type Method,
   type Strong,
   strong,
   WAYS,
-  type Way,
 } from '../payments/strong.ts';
 import { targetFor } from './incoming.ts';
 
@@ -108,18 +108,18 @@ async function quote(sim: Sim): Promise<string> {
   const answer = await sim.call('POST', '/quotes', body, payer.platform);
   const gated = isGated(payer, source.currency);
   const barred = now && gated && !isLoggedIn(sim, payer);
-  const shut = [source, inside].some((each) => each && !isActive(sim, each));
+  const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
   const locked = now && gated && isLocked(sim, payer);
-  const code = refusal(answer, [
+  const code = rejection(answer, [
     ...UNQUOTABLE,
-    ...(shut ? ['INVALID_INPUT'] : []),
+    ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
   if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
-  if (shut || barred)
-    throw broken(`a quote from ${source.id}: ${shut ? 'shut' : 'no login session'}`);
+  if (isFrozen || barred)
+    throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const order = orderOf(sim, ends, expected(answer, 201), payer);
   order.gated = gated;
   if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, answer.body);
@@ -146,18 +146,19 @@ async function quoteRealtime(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
   };
   const answer = await sim.call('POST', '/quotes', body, payer.platform);
-  const shut = inside !== null && !isActive(sim, inside);
+  const isFrozen = inside !== null && !isActive(sim, inside);
   const barred = !isLoggedIn(sim, payer);
   const locked = isLocked(sim, payer);
-  const code = refusal(answer, [
+  const code = rejection(answer, [
     ...['SELF_PAYMENT', ...UNQUOTABLE],
-    ...(shut ? ['INVALID_INPUT'] : []),
+    ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
     ...(locked ? ['ACCOUNT_LOCKED'] : []),
   ]);
   if (code) return code;
   if (locked) throw broken(`a quote of ${payer.id}, who is locked`);
-  if (shut || barred) throw broken(`a quote of ${payer.id}: ${shut ? 'shut' : 'no login session'}`);
+  if (isFrozen || barred)
+    throw broken(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const trusted = isTrusted(sim, outside);
   const made = expected(answer, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, made, payer);
@@ -197,7 +198,7 @@ async function execute(sim: Sim, order: Order): Promise<string> {
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.call('POST', path, undefined, order.platform);
   const unsure = unsureOf(order);
-  const code = refusal(answer, [...codes, ...unsure]);
+  const code = rejection(answer, [...codes, ...unsure]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   noteExecuted(sim, order, expected(answer, 200));
@@ -205,7 +206,7 @@ async function execute(sim: Sim, order: Order): Promise<string> {
 }
 
 /** Predicted error codes of a proof. */
-function proofCodes(sim: Sim, order: Order, way: Way): string[] {
+function proofCodes(sim: Sim, order: Order, route: Method): string[] {
   const owner = ownerOf(order);
   const challenge = pendingOf(sim.model, order.quoteId as string);
   if (!isWaiting(sim, order) || owner.gone || !challenge) return ['CONFLICT'];
@@ -213,7 +214,7 @@ function proofCodes(sim: Sim, order: Order, way: Way): string[] {
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
   if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
   if (challenge.wrong === '5') return ['RATE_LIMITED'];
-  if (!owner.strong.proven || way === 'wrong') return ['INVALID_INPUT'];
+  if (!owner.strong.proven || route === 'wrong') return ['INVALID_INPUT'];
   const last = challenge.steps === '[]';
   return last && order.kind !== 'realtime' ? barriers(sim, order) : [];
 }
@@ -239,18 +240,18 @@ function noteProven(order: Order, last: boolean, { status, ...body }: Answer['bo
   return `${order.sent}`;
 }
 
-async function authorize(sim: Sim, order: Order, way: Way): Promise<string> {
+async function authorize(sim: Sim, order: Order, route: Method): Promise<string> {
   const challenge = pendingOf(sim.model, order.quoteId as string);
   const end = Date.parse(challenge?.expires_at ?? '');
-  if (way === 'late' && end > sim.effects.now()) sim.effects.pass(end - sim.effects.now());
-  const codes = proofCodes(sim, order, way);
+  if (route === 'late' && end > sim.effects.now()) sim.effects.pass(end - sim.effects.now());
+  const codes = proofCodes(sim, order, route);
   const last = isLast(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
-  const proof = { code: codeOf(way), endUserIpAddress: ADDRESS };
+  const proof = { code: codeOf(route), endUserIpAddress: ADDRESS };
   const answer = await sim.call('POST', path, proof, order.platform);
   const unsure = last ? unsureOf(order) : [];
-  const code = refusal(answer, [...codes, ...unsure]);
-  if (code) return `${way}: ${code}`;
+  const code = rejection(answer, [...codes, ...unsure]);
+  if (code) return `${route}: ${code}`;
   if (codes.length) throw broken(`${order.id} was authorised; expected ${codes.join(' or ')}`);
   return noteProven(order, last, expected(answer, 200));
 }
@@ -293,7 +294,7 @@ async function resend(sim: Sim): Promise<string> {
   const codes = !challenge || over || ownerOf(order).gone ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
   const answer = await sim.call('POST', path, undefined, order.platform);
-  const code = refusal(answer, [...codes, 'RATE_LIMITED']);
+  const code = rejection(answer, [...codes, 'RATE_LIMITED']);
   if (codes.length && !code) throw broken(`${order.id}: a code was sent without a challenge`);
   return code ?? `${expected(answer, 204) ?? 'sent'}`;
 }
@@ -320,7 +321,7 @@ async function transfer(sim: Sim): Promise<string> {
 /** Orders that wait for their customers, including those of agents. */
 const waiting = (sim: Sim) => sim.orders.filter((each) => each.gated && isWaiting(sim, each));
 /** Orders with a challenge, whatever their state. */
-const asked = (sim: Sim) =>
+const requested = (sim: Sim) =>
   sim.orders.filter(
     (each) => each.gated && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
   );
@@ -376,8 +377,8 @@ export const AUTHORIZATIONS: readonly Action[] = [
   {
     name: 'authorize an earlier quote',
     weight: 3,
-    ready: (sim) => asked(sim).length > 0,
-    run: (sim) => authorize(sim, sim.chance.of(asked(sim)), 'right'),
+    ready: (sim) => requested(sim).length > 0,
+    run: (sim) => authorize(sim, sim.chance.of(requested(sim)), 'right'),
   },
   {
     name: 'authorize concurrently',

@@ -32,7 +32,7 @@ import {
   PAID_IN,
   payers,
   purseOf,
-  refusal,
+  rejection,
 } from '../action.ts';
 import { purseById } from '../issuing/settling.ts';
 import { feesBarred, isGone, orderOf, UNQUOTABLE } from '../payments/payments.ts';
@@ -66,7 +66,7 @@ export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
   const amount = sim.chance.between(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
   const answer = await sim.call('POST', '/transfer-in', body, owner.platform);
-  if (!isActive(sim, to)) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (!isActive(sim, to)) return `${rejection(answer, ['INVALID_INPUT'])}`;
   const { id } = expected(answer, 201);
   expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? debitOutcome(from.suffix) : null);
   return `${amount} from …${from.suffix}`;
@@ -101,12 +101,12 @@ async function quoteFrom(
     purposeOfPayment: 'GIFT',
   };
   const answer = await sim.call('POST', '/quotes', body, payer.platform);
-  const shut = inside !== null && !isActive(sim, inside);
+  const isFrozen = inside !== null && !isActive(sim, inside);
   const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
-  const barred = shut || feesBarred(sim, payer, source.currency ?? 'USD');
-  const code = refusal(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
+  const barred = isFrozen || feesBarred(sim, payer, source.currency ?? 'USD');
+  const code = rejection(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
-  if (shut) throw broken(`a quote to ${inside.id}, which is frozen or closed`);
+  if (isFrozen) throw broken(`a quote to ${inside.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
@@ -162,8 +162,8 @@ export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): strin
 export function noteFunds(sim: Sim, order: Order): void {
   const { inside, feePurse, payer, platform } = order;
   const ends = [inside, order.platformFee ? feePurse : null];
-  const shut = ends.some((each) => each && !isActive(sim, each));
-  if (shut || isGone(order) || payer?.gone || platform.limited) order.ending = null;
+  const isFrozen = ends.some((each) => each && !isActive(sim, each));
+  if (isFrozen || isGone(order) || payer?.gone || platform.limited) order.ending = null;
 }
 
 /** A deposit for a quote: the requested amount, too little, too much, late or repeated. */
@@ -206,7 +206,7 @@ async function receiveUma(sim: Sim): Promise<string> {
   const to = receiver.purses.get(currency) as Purse;
   const answer = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
   const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
-  const code = refusal(answer, codes);
+  const code = rejection(answer, codes);
   if (code) return code;
   expectIn(sim, to, expected(answer, 200).id, BigInt(amount), null);
   return `${amount} ${currency}`;
@@ -221,7 +221,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
   const body = what === 'approve' ? { receiverCustomerInfo: info } : {};
   const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
-  return refusal(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
+  return rejection(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
 }
 
 /** Requests a cancellation of a payment that may be under way. */
@@ -229,7 +229,7 @@ async function cancel(sim: Sim): Promise<string> {
   const order = sim.chance.of(sim.orders);
   const path = `/transactions/${order.id}/cancel`;
   const codes = ['INVALID_INPUT', 'TRANSACTION_NOT_CANCELLABLE'];
-  const code = refusal(await sim.call('POST', path, undefined, order.platform), codes);
+  const code = rejection(await sim.call('POST', path, undefined, order.platform), codes);
   if (code === undefined) order.ending = null;
   return code ?? 'asked';
 }

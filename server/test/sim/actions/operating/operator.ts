@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<string, (sim: Sim) => string[]>> = {
   ],
   return: () => ['--reason', 'PAYOUT_RETURNED'],
   cancel: () => [],
-  'refuse-cancel': () => [],
+  'reject-cancel': () => [],
 };
 
 /** Whether the verb is valid in the current state of the payment. */
@@ -78,17 +78,21 @@ const VERBS = [
   { name: 'fail', weight: 4 },
   { name: 'return', weight: 3 },
   { name: 'cancel', weight: 2 },
-  { name: 'refuse-cancel', weight: 1 },
+  { name: 'reject-cancel', weight: 1 },
 ];
 
 async function reportResult(sim: Sim): Promise<string> {
   const order = somePayment(sim);
   const verb = sim.chance.weighed(VERBS).name;
-  const words = WORDS[verb]?.(sim) ?? [];
+  const command = WORDS[verb]?.(sim) ?? [];
   const allowed = isApplicable(sim, order, verb);
   const what = `payouts ${verb} ${order.id}`;
-  const refused = outcome(await operator(sim, 'payouts', verb, order.id, ...words), allowed, what);
-  return `${verb}${refused ? ': rejected' : ''}`;
+  const rejected = outcome(
+    await operator(sim, 'payouts', verb, order.id, ...command),
+    allowed,
+    what,
+  );
+  return `${verb}${rejected ? ': rejected' : ''}`;
 }
 
 /** The same verb twice: the second changes nothing. */
@@ -96,9 +100,9 @@ async function reportTwice(sim: Sim): Promise<string> {
   const order = somePayment(sim);
   const verb = sim.chance.of(['settle', 'fail']);
   if (!isApplicable(sim, order, verb)) return 'not applicable';
-  const words = ['payouts', verb, order.id, ...(WORDS[verb]?.(sim) ?? [])];
-  outcome(await operator(sim, ...words), true, words.join(' '));
-  outcome(await operator(sim, ...words), false, `${words.join(' ')} again`);
+  const command = ['payouts', verb, order.id, ...(WORDS[verb]?.(sim) ?? [])];
+  outcome(await operator(sim, ...command), true, command.join(' '));
+  outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
   return verb;
 }
 
@@ -112,9 +116,9 @@ async function returnDebit(sim: Sim): Promise<string> {
   });
   if (fitting.length === 0) return 'none';
   const order = sim.chance.of(fitting);
-  const words = ['payouts', 'return', order.id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED'];
-  outcome(await operator(sim, ...words), true, words.join(' '));
-  outcome(await operator(sim, ...words), false, `${words.join(' ')} again`);
+  const command = ['payouts', 'return', order.id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED'];
+  outcome(await operator(sim, ...command), true, command.join(' '));
+  outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
   const { currency, owner } = order.from ?? {};
   const own = sim.people.find((each) => each.id === null && each.platform === order.platform);
   const open = [owner, own].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
@@ -152,12 +156,12 @@ function decimal(amount: bigint, currency: string): string {
 /** Records a bank statement entry. */
 async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
   const reference = `BANK-${sim.next()}`;
-  const words = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
-  const ran = await operator(sim, ...words, '--amount', decimal(amount, currency));
-  if (ran.refused) throw broken(`${words.join(' ')}: ${ran.refused}`);
+  const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
+  const ran = await operator(sim, ...command, '--amount', decimal(amount, currency));
+  if (ran.rejected) throw broken(`${command.join(' ')}: ${ran.rejected}`);
   if (ran.json.recorded !== 'now') throw broken(`${reference} has recorded: ${ran.json.recorded}`);
   const { transactionId } = ran.json as { transactionId: string };
-  sim.entries.push({ words, amount, currency, transactionId });
+  sim.entries.push({ args: command, amount, currency, transactionId });
   if (sim.entries.length > 40) sim.entries.shift();
   return { transactionId, status: ran.json.status as string };
 }
@@ -204,29 +208,29 @@ async function operatorRow(sim: Sim, id: string) {
 
 /** An entry recorded again: ignored if equal, rejected if different. */
 async function recordAgain(sim: Sim): Promise<string> {
-  const { words, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
+  const { args: command, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
   const same = sim.chance.percent(70);
-  const said = decimal(same ? amount : amount + 1n, currency);
-  const ran = await operator(sim, ...words, '--amount', said);
-  const refused = outcome(ran, same, words.join(' '));
+  const reported = decimal(same ? amount : amount + 1n, currency);
+  const ran = await operator(sim, ...command, '--amount', reported);
+  const rejected = outcome(ran, same, command.join(' '));
   const known = ran.json?.recorded === 'before' && ran.json.transactionId === transactionId;
-  if (same && !known) throw broken(`${words.join(' ')}: ${JSON.stringify(ran)}`);
-  return refused ? 'refused' : 'known';
+  if (same && !known) throw broken(`${command.join(' ')}: ${JSON.stringify(ran)}`);
+  return rejected ? 'rejected' : 'known';
 }
 
 /** A decision about a deposit: release, return or bank reversal. */
 async function decide(sim: Sim): Promise<string> {
   const order = sim.chance.of(comingIn(sim).filter(inProduction));
-  const verb = sim.chance.of(['release', 'refuse', 'return']);
+  const verb = sim.chance.of(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
   const inside = row.destination_account?.startsWith('InternalAccount:');
   const held = row.status === 'PENDING' && row.funds === 'HELD' && inside;
   const settled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
   const deposit = row.source_account === null;
   const allowed = deposit && (held || (verb === 'return' && settled));
-  const words = ['deposits', verb, order.id];
-  const refused = outcome(await operator(sim, ...words), allowed === true, words.join(' '));
-  return `${verb}${refused ? ': rejected' : ''}`;
+  const command = ['deposits', verb, order.id];
+  const rejected = outcome(await operator(sim, ...command), allowed === true, command.join(' '));
+  return `${verb}${rejected ? ': rejected' : ''}`;
 }
 
 const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
@@ -270,16 +274,16 @@ async function changeAccount(sim: Sim): Promise<string> {
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const fits = from.includes(before);
   const must = fits && verb !== 'close';
-  if (verb === 'close' && fits && !ran.refused && !isFree(sim, purse)) {
+  if (verb === 'close' && fits && !ran.rejected && !isFree(sim, purse)) {
     throw broken(`${purse.id} was closed with funds`);
   }
   if (!fits || must) outcome(ran, fits, `accounts ${verb} ${purse.id}`);
-  if (!ran.refused) for (const each of sim.orders) shutFor(each, purse);
-  return `${verb}${ran.refused ? ': rejected' : ` ${purse.currency}`}`;
+  if (!ran.rejected) for (const each of sim.orders) frozenFor(each, purse);
+  return `${verb}${ran.rejected ? ': rejected' : ` ${purse.currency}`}`;
 }
 
 /** The outcome of a payment whose account is closed depends on its progress. */
-function shutFor(order: Order, purse: Purse): void {
+function frozenFor(order: Order, purse: Purse): void {
   const touches = order.inside === purse || order.feePurse === purse;
   if (order.kind !== 'balance' && touches) order.ending = null;
 }

@@ -12,7 +12,7 @@ import {
   type Sim,
 } from '../../harness/sim.ts';
 import { countedOn, usedIn } from '../../model/agent-usage.ts';
-import { type Action, expected, inSandbox, judge, PAID_IN, payers, refusal } from '../action.ts';
+import { type Action, expected, inSandbox, judge, PAID_IN, payers, rejection } from '../action.ts';
 import { strong } from './strong.ts';
 
 const MOST = 12;
@@ -59,7 +59,7 @@ async function redeem(sim: Sim, agent: Agent): Promise<string> {
   const answer = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
   // A lost reply loses the token.
   const codes = ['RATE_LIMITED', ...(answer.again || agent.as ? ['INVALID_INPUT'] : [])];
-  const code = refusal(answer, codes);
+  const code = rejection(answer, codes);
   if (code) return code;
   const { agentId, accessToken } = expected(answer, 200);
   if (agentId !== agent.id || agent.as) throw broken(`${agent.code} connects ${agentId}`);

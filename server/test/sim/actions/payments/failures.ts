@@ -199,8 +199,8 @@ async function executeConcurrently(sim: Sim): Promise<string> {
   const done = answers.filter((each) => each?.status === 200);
   const fresh = done.filter((each) => !each?.replayed);
   const others = answers.filter((each) => each?.status !== 200);
-  const refused = others.every((each) => each?.status === 409);
-  if (fresh.length !== 1 || !refused || (same && others.length)) {
+  const rejected = others.every((each) => each?.status === 409);
+  if (fresh.length !== 1 || !rejected || (same && others.length)) {
     throw broken(`${order.id}: ${JSON.stringify(answers.map((each) => each?.body?.code ?? 200))}`);
   }
   order.started = true;

@@ -19,7 +19,7 @@ import {
   judge,
   living,
   payers,
-  refusal,
+  rejection,
 } from '../action.ts';
 
 const MOST_PLATFORMS = 5;
@@ -128,8 +128,8 @@ async function addCustomer(sim: Sim): Promise<string> {
   const production = platform.environment === 'production';
   const vouchedFor = production && platform.regulated;
   if (production && ready && !vouchedFor) {
-    const { refused } = await operator(sim, 'verifications', 'approve', id);
-    if (refused) throw broken(`${id} was not approved: ${refused}`);
+    const { rejected } = await operator(sim, 'verifications', 'approve', id);
+    if (rejected) throw broken(`${id} was not approved: ${rejected}`);
   }
   const mayPay = vouchedFor || (ready && (platform.regulated || production));
   const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
@@ -215,7 +215,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   // A trusted account cannot be removed.
   const trusted = !gone && !owner.gone && isTrusted(sim, account);
   if (trusted) return judge(answer, ['BENEFICIARY_TRUSTED'], path) ?? '';
-  const code = refusal(answer, ['ACCOUNT_NOT_FOUND']);
+  const code = rejection(answer, ['ACCOUNT_NOT_FOUND']);
   if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
   account.gone = true;
   drop<Outside>(sim.outside, MOST_OUTSIDE);
@@ -225,7 +225,7 @@ async function removeOutside(sim: Sim): Promise<string> {
 async function removeCustomer(sim: Sim): Promise<string> {
   const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
   const answer = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
-  const code = refusal(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
+  const code = rejection(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.gone = true;
   for (const purse of pursesOf(person)) {

@@ -21,7 +21,7 @@ import {
   PAID_IN,
   payers,
   purseOf,
-  refusal,
+  rejection,
 } from '../action.ts';
 
 async function fund(sim: Sim): Promise<string> {
@@ -29,8 +29,8 @@ async function fund(sim: Sim): Promise<string> {
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
   const answer = await sim.call('POST', path, { amount }, purse.owner.platform);
-  if (!isActive(sim, purse)) return `${refusal(answer, ['INVALID_INPUT'])}`;
-  if (!purse.owner.ready) return `${refusal(answer, ['USER_NOT_READY'])}`;
+  if (!isActive(sim, purse)) return `${rejection(answer, ['INVALID_INPUT'])}`;
+  if (!purse.owner.ready) return `${rejection(answer, ['USER_NOT_READY'])}`;
   expected(answer, 200);
   purse.due += BigInt(amount);
   return `${amount} ${purse.currency}`;
@@ -133,11 +133,11 @@ export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<
   const before = spendable(sim, ends.source);
   const answer = await sim.call('POST', '/quotes', request, payer.platform);
   const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
-  const shut = purses.some((each) => !isActive(sim, each));
-  const barred = shut || feesBarred(sim, payer, ends.source.currency);
-  const code = refusal(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const isFrozen = purses.some((each) => !isActive(sim, each));
+  const barred = isFrozen || feesBarred(sim, payer, ends.source.currency);
+  const code = rejection(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (shut) throw broken('a quote between accounts of which one is frozen or closed');
+  if (isFrozen) throw broken('a quote between accounts of which one is frozen or closed');
   const order = orderOf(sim, ends, expected(answer, 201), payer);
   order.started = now;
   sim.orders.push(order);
@@ -187,7 +187,7 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const answer = await sim.call('POST', path, undefined, order.platform);
-  const code = refusal(answer, [...codes, ...unsureOf(order)]);
+  const code = rejection(answer, [...codes, ...unsureOf(order)]);
   if (code) return code;
   expected(answer, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
@@ -224,10 +224,10 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
     purposeOfPayment: 'GIFT',
   };
   const answer = await sim.call('POST', '/transfer-out', body, payer.platform);
-  const shut = !isActive(sim, source);
-  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
+  const isFrozen = !isActive(sim, source);
+  const code = rejection(answer, isFrozen ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
   if (code) return code;
-  if (shut) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
+  if (isFrozen) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
   const { id, receivedAmount } = expected(answer, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
   const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);

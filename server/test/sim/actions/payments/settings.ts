@@ -2,7 +2,7 @@
 // receipts, and payments of customers who are not approved.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, living, PAID_IN, purseOf, refusal } from '../action.ts';
+import { type Action, expected, living, PAID_IN, purseOf, rejection } from '../action.ts';
 
 const WAYS = [
   ['--currency', 'USD'],
@@ -19,17 +19,17 @@ async function setLimit(sim: Sim): Promise<string> {
   for (const order of sim.orders) {
     if (order.platform === platform && order.kind === 'realtime') order.ending = null;
   }
-  const words = ['platform', 'set-limit', platform.id, ...sim.chance.of(WAYS), '--per-day', perDay];
-  outcome(await operator(sim, ...words), true, words.join(' '));
-  return `${words.slice(3).join(' ')} of ${sim.platforms.indexOf(platform)}`;
+  const args = ['platform', 'set-limit', platform.id, ...sim.chance.of(WAYS), '--per-day', perDay];
+  outcome(await operator(sim, ...args), true, args.join(' '));
+  return `${args.slice(3).join(' ')} of ${sim.platforms.indexOf(platform)}`;
 }
 
 async function removeLimit(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms.filter((each) => each.limited));
-  const words = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
-  const { refused } = await operator(sim, ...words);
-  if (refused && refused !== 'Limit not found.') throw broken(`${words.join(' ')}: ${refused}`);
-  return refused ?? words.slice(3).join(' ');
+  const args = ['platform', 'remove-limit', platform.id, ...sim.chance.of(WAYS)];
+  const { rejected } = await operator(sim, ...args);
+  if (rejected && rejected !== 'Limit not found.') throw broken(`${args.join(' ')}: ${rejected}`);
+  return rejected ?? args.slice(3).join(' ');
 }
 
 const MORE = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
@@ -54,7 +54,7 @@ async function confirm(sim: Sim): Promise<string> {
   const body = { receiptDeliveryConfirmedAt: new Date(at).toISOString() };
   const path = `/transactions/${order.id}/confirm`;
   const answer = await sim.call('POST', path, body, order.platform);
-  if (at > sim.effects.now()) return `${refusal(answer, ['INVALID_INPUT'])}`;
+  if (at > sim.effects.now()) return `${rejection(answer, ['INVALID_INPUT'])}`;
   expected(answer, 200);
   return 'done';
 }
@@ -75,7 +75,7 @@ async function payTooEarly(sim: Sim): Promise<string> {
   };
   const answer = await sim.call('POST', '/quotes', body, person.platform);
   if (answer.status < 400) throw broken(`${person.id} is not approved and got a quote`);
-  return `${refusal(answer, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
+  return `${rejection(answer, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 
 export const SETTINGS: readonly Action[] = [

@@ -3,7 +3,7 @@
 // customer is known from the diary, and each reply is predicted from it.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Person, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, judge, living, payers, refusal } from '../action.ts';
+import { type Action, expected, inSandbox, judge, living, payers, rejection } from '../action.ts';
 import { digits, openPurses } from './parties.ts';
 
 export const CODE = '123456';
@@ -36,9 +36,9 @@ export const WAYS = [
   { name: 'wrong', weight: 4 },
   { name: 'late', weight: 1 },
 ] as const;
-export type Way = (typeof WAYS)[number]['name'];
+export type Method = (typeof WAYS)[number]['name'];
 
-export const codeOf = (way: Way) => (way === 'wrong' ? WRONG : CODE);
+export const codeOf = (method: Method) => (method === 'wrong' ? WRONG : CODE);
 
 /** Sandbox platforms whose customers are approved at creation. */
 const homes = ({ platforms }: Sim) =>
@@ -80,28 +80,28 @@ async function add(sim: Sim): Promise<string> {
 }
 
 /** Verifies the customer's telephone. */
-async function prove(sim: Sim, person: Strong, way: Way): Promise<string> {
+async function prove(sim: Sim, person: Strong, method: Method): Promise<string> {
   const path = `/customers/${person.id}/verify-phone`;
   const again = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
-  const sent = refusal(await sim.call('POST', path, undefined, person.platform), again);
+  const sent = rejection(await sim.call('POST', path, undefined, person.platform), again);
   if (sent) return sent;
-  if (way === 'late') sim.effects.pass(11 * MINUTE);
-  const code = { code: codeOf(way) };
+  if (method === 'late') sim.effects.pass(11 * MINUTE);
+  const code = { code: codeOf(method) };
   const answer = await sim.call('POST', `${path}/confirm`, code, person.platform);
-  if (way !== 'right') return refusal(answer, ['INVALID_INPUT']) ?? missed(way, path);
+  if (method !== 'right') return rejection(answer, ['INVALID_INPUT']) ?? missed(method, path);
   expected(answer, 200);
   person.strong.proven = true;
   return 'proven';
 }
 
-function missed(way: Way, what: string): never {
-  throw broken(`${what} accepts a code that is ${way}`);
+function missed(method: Method, what: string): never {
+  throw broken(`${what} accepts a code that is ${method}`);
 }
 
 /** Predicted error codes of a proof for a new challenge. */
-function loginCodes(sim: Sim, person: Strong, way: Way): string[] {
+function loginCodes(sim: Sim, person: Strong, method: Method): string[] {
   if (isLocked(sim, person)) return ['ACCOUNT_LOCKED'];
-  return way === 'right' ? [] : ['INVALID_INPUT'];
+  return method === 'right' ? [] : ['INVALID_INPUT'];
 }
 
 /** Usually a customer who can pay after the login. */
@@ -121,13 +121,13 @@ async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   const unproven = judge(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
   if (unproven) return unproven;
   const { challengeId } = expected(start, 200);
-  const way = sim.chance.weighed(WAYS).name;
-  if (way === 'late') sim.effects.pass(5 * MINUTE);
-  const codes = loginCodes(sim, person, way);
-  const proof = { factor, challengeId, code: codeOf(way), endUserIpAddress: ADDRESS };
+  const method = sim.chance.weighed(WAYS).name;
+  if (method === 'late') sim.effects.pass(5 * MINUTE);
+  const codes = loginCodes(sim, person, method);
+  const proof = { factor, challengeId, code: codeOf(method), endUserIpAddress: ADDRESS };
   const answer = await sim.call('POST', at('complete'), proof, platform);
-  const refused = judge(answer, codes, at('complete'));
-  if (refused) return `${way}: ${refused}`;
+  const rejected = judge(answer, codes, at('complete'));
+  if (rejected) return `${method}: ${rejected}`;
   const { sessionExpiresAt } = expected(answer, 200);
   const until = Date.parse(sessionExpiresAt);
   if (until !== sim.effects.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
@@ -141,30 +141,30 @@ async function fail(sim: Sim): Promise<string> {
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
   let failed = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
-  let shut = isLocked(sim, person);
+  let isFrozen = isLocked(sim, person);
   for (let at = 0; at < times; at++) {
     const answer = await sim.call('POST', path, body, person.platform);
-    const refused = judge(answer, shut ? ['ACCOUNT_LOCKED'] : [], path);
-    if (!refused) failed++;
-    const { failedAttempts, suspended, lockedUntil } = refused ? answer.body.details : answer.body;
+    const rejected = judge(answer, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
+    if (!rejected) failed++;
+    const { failedAttempts, suspended, lockedUntil } = rejected ? answer.body.details : answer.body;
     if (failedAttempts !== failed) throw broken(`${person.id} failed ${failed} times`);
-    shut = suspended || (lockedUntil ?? null) !== null;
-    if (shut !== (refused !== undefined || failed >= 5)) throw broken(`${path}: ${shut}`);
+    isFrozen = suspended || (lockedUntil ?? null) !== null;
+    if (isFrozen !== (rejected !== undefined || failed >= 5)) throw broken(`${path}: ${isFrozen}`);
   }
-  return `${failed}${shut ? ', locked' : ''}`;
+  return `${failed}${isFrozen ? ', locked' : ''}`;
 }
 
 async function reset(sim: Sim): Promise<string> {
   const all = strong(sim);
-  const shut = all.filter((each) => isLocked(sim, each));
-  const person = sim.chance.of(shut.length && sim.chance.percent(80) ? shut : all);
+  const isFrozen = all.filter((each) => isLocked(sim, each));
+  const person = sim.chance.of(isFrozen.length && sim.chance.percent(80) ? isFrozen : all);
   const path = `/sca/record-event?customerId=${person.id}`;
   const body = { eventType: 'RESET_PASSWORD_COMPLETED' };
   const reply = expected(await sim.call('POST', path, body, person.platform), 200);
   const free =
     reply.failedAttempts === 0 && !reply.suspended && (reply.lockedUntil ?? null) === null;
   if (!free) throw broken(`${person.id} is still locked: ${JSON.stringify(reply)}`);
-  return shut.includes(person) ? 'unlocked' : 'unchanged';
+  return isFrozen.includes(person) ? 'unlocked' : 'unchanged';
 }
 
 const accounts = (sim: Sim) => sim.outside.filter(({ owner, gone }) => owner.strong && !gone);
@@ -175,17 +175,17 @@ async function setTrust(sim: Sim): Promise<string> {
   const what = sim.chance.percent(65) ? 'trust' : 'untrust';
   const path = `/customers/external-accounts/${account.id}/${what}`;
   const locked = isLocked(sim, person);
-  const shut = person.strong.proven ? [] : ['INVALID_INPUT'];
+  const isFrozen = person.strong.proven ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
-  const first = judge(start, locked ? ['ACCOUNT_LOCKED'] : shut, path);
+  const first = judge(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
   if (first) return `${what}: ${first}`;
   const { id: challengeId } = expected(start, 200).scaChallenge;
-  const way = sim.chance.weighed(WAYS).name;
-  if (way === 'late') sim.effects.pass(5 * MINUTE);
-  const proof = { code: codeOf(way), ...(sim.chance.percent(50) ? { challengeId } : {}) };
+  const method = sim.chance.weighed(WAYS).name;
+  if (method === 'late') sim.effects.pass(5 * MINUTE);
+  const proof = { code: codeOf(method), ...(sim.chance.percent(50) ? { challengeId } : {}) };
   const answer = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  const refused = judge(answer, loginCodes(sim, person, way), path);
-  if (refused) return `${what} ${way}: ${refused}`;
+  const rejected = judge(answer, loginCodes(sim, person, method), path);
+  if (rejected) return `${what} ${method}: ${rejected}`;
   if (expected(answer, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
   // A proof is valid once.
   const again = await sim.call('POST', `${path}/confirm`, proof, person.platform);

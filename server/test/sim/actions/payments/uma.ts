@@ -2,7 +2,15 @@
 // documented sandbox addresses select the outcome.
 import { ADDRESSES } from '../../harness/outcomes.ts';
 import { isActive, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, PAID_IN, payers, purseOf, refusal } from '../action.ts';
+import {
+  type Action,
+  expected,
+  inSandbox,
+  PAID_IN,
+  payers,
+  purseOf,
+  rejection,
+} from '../action.ts';
 import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
 
 async function quoteUma(sim: Sim): Promise<string> {
@@ -13,7 +21,7 @@ async function quoteUma(sim: Sim): Promise<string> {
   const who = payer.id ? `?customerId=${payer.id}` : '';
   const path = `/receiver/uma/${encodeURIComponent(to)}${who}`;
   const found = await sim.call('GET', path, undefined, payer.platform);
-  if (ending === null) return `${refusal(found, ['UMA_NOT_FOUND'])}`;
+  if (ending === null) return `${rejection(found, ['UMA_NOT_FOUND'])}`;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: to },
@@ -23,8 +31,8 @@ async function quoteUma(sim: Sim): Promise<string> {
     senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
   };
   const answer = await sim.call('POST', '/quotes', body, payer.platform);
-  const shut = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
-  const code = refusal(answer, shut ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const isFrozen = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
+  const code = rejection(answer, isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   const ends = { source, inside: null, outside: null };
   const order = orderOf(sim, ends, expected(answer, 201), payer);

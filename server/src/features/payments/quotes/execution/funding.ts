@@ -270,7 +270,7 @@ const cancelFunding =
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
         if (answer === 'cancelled') await applyFundingStatus(ctx, current, { state: 'cancelled' });
-        if (answer === 'refused') rejectCancel(ctx, current);
+        if (answer === 'rejected') rejectCancel(ctx, current);
       },
     };
   };
@@ -279,7 +279,7 @@ const FUNDING: RailTransfer<OutgoingRow> = {
   as: asOutgoing,
   instructionOf: pullOf,
   apply: applyFundingStatus,
-  isDue: (row, ask) => ask === 'check' || row.funds === 'AWAITED',
+  isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
 /** The jobs that pull the funds of payments and cancel pulls. */

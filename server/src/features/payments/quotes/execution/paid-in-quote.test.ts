@@ -51,10 +51,10 @@ const send = (quoteId: string, more: object = {}) =>
 describe('realtime funding quote', () => {
   it('includes payment instructions, on the quote and its transaction', async () => {
     const { quote } = await waiting();
-    const [way] = quote.paymentInstructions;
-    expect(way.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
+    const [method] = quote.paymentInstructions;
+    expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'USD_ACCOUNT' });
     const payment = await transaction(quote.transactionId);
-    expect(way.accountOrWalletInfo.reference).toBe(payment.reconciliationInstructions.reference);
+    expect(method.accountOrWalletInfo.reference).toBe(payment.reconciliationInstructions.reference);
     expect(payment.paymentInstructions).toEqual(quote.paymentInstructions);
     expect(payment.source).toMatchObject({ sourceType: 'REALTIME_FUNDING', currency: 'USD' });
     expect(Date.parse(quote.expiresAt) - Date.parse(quote.createdAt)).toBe(15 * MINUTE);
@@ -182,7 +182,7 @@ describe('realtime funding in a digital asset', () => {
   it('requires a cryptoNetwork that supports the asset', async () => {
     const person = await customer(app);
     const target = await externalAccount(app, person.id, 'MXN');
-    const ask = async (source: object) => {
+    const request = async (source: object) => {
       const body = {
         ...quoteBody('', target.id, 100_000_000),
         source: { sourceType: 'REALTIME_FUNDING', ...source },
@@ -191,10 +191,10 @@ describe('realtime funding in a digital asset', () => {
       return [status, reply.code, reply.details?.errors?.[0]?.field];
     };
     const bad = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
-    expect(await ask({ currency: 'USDC' })).toEqual(bad);
-    expect(await ask({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(bad);
-    expect(await ask({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
-    expect(await ask({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await request({ currency: 'USDC' })).toEqual(bad);
+    expect(await request({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(bad);
+    expect(await request({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
+    expect(await request({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
 
   it('credits funds with a wrong amount, late or repeated, to their owner', async () => {

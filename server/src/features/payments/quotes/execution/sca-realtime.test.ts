@@ -74,8 +74,8 @@ describe('realtime funding quote', () => {
     const open = ok(await authorize(app, quote.id), 200);
     expect(open.status).toBe('PENDING');
     expect(open).not.toHaveProperty('scaChallenge');
-    const [way] = open.paymentInstructions;
-    expect(way.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
+    const [method] = open.paymentInstructions;
+    expect(method.accountOrWalletInfo).toMatchObject({ accountType: 'EUR_ACCOUNT' });
     expect(await get(`/quotes/${quote.id}`)).toEqual(open);
     expect((await get(`/transactions/${quote.transactionId}`)).paymentInstructions).toEqual(
       open.paymentInstructions,
@@ -101,8 +101,8 @@ describe('realtime funding quote', () => {
 
     await app.advance(MINUTE);
     const coins = await waiting(COINS);
-    const kept = ok(await send(coins.id, 'USDC'), 200);
-    expect(kept.type).toBe('INCOMING');
+    const stored = ok(await send(coins.id, 'USDC'), 200);
+    expect(stored.type).toBe('INCOMING');
     await app.settle();
     expect((await balances(app, payer.usdc.id)).total).toBe(100_000_000);
 
@@ -171,10 +171,10 @@ describe('realtime funding quote', () => {
   it('is created once per idempotency key, with one code', async () => {
     const headers = { 'idempotency-key': 'one-quote-in-the-region' };
     const { body } = await bodyOf(EUROS);
-    const ask = () => app.call('POST', '/quotes', body, { headers });
-    const first = ok(await ask(), 202);
+    const request = () => app.call('POST', '/quotes', body, { headers });
+    const first = ok(await request(), 202);
     ok(await authorize(app, first.id), 200);
-    expect(ok(await ask(), 202)).toEqual(first);
+    expect(ok(await request(), 202)).toEqual(first);
     expect(await eventsOf(first.transactionId)).toEqual(['PENDING_AUTHORIZATION']);
   });
 

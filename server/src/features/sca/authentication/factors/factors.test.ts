@@ -51,14 +51,14 @@ describe('listScaFactors', () => {
     const american = await customer(app);
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
-    const asked = (id: string) => [
+    const requested = (id: string) => [
       played.list(id),
       played.start(id, 'TOTP'),
       played.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
       played.remove(id, 'ScaFactor:x'),
     ];
     const codes = async (id: string) =>
-      (await Promise.all(asked(id))).map(({ status, body }) => `${status} ${body.code}`);
+      (await Promise.all(requested(id))).map(({ status, body }) => `${status} ${body.code}`);
     const four = (code: string) => [code, code, code, code];
     expect(await codes(american.id)).toEqual(four('409 CONFLICT'));
     expect(await codes(await person(app.other))).toEqual(four('404 CUSTOMER_NOT_FOUND'));
@@ -119,7 +119,7 @@ describe('an app', () => {
     const { recoveryCodes } = ok(done, 200);
     const again = await fixture.confirm(id, body, { headers });
     expect([again.status, again.body]).toEqual([200, done.body]);
-    const kept = JSON.stringify(
+    const stored = JSON.stringify(
       [
         waiting,
         await app.runtime.db.find(scaFactors, { customer_id: id }),
@@ -129,8 +129,8 @@ describe('an app', () => {
       ],
       (_, value) => (typeof value === 'bigint' ? String(value) : value),
     );
-    expect(kept).toContain(`totp ${id}`);
-    for (const each of [secret, base32, ...recoveryCodes]) expect(kept).not.toContain(each);
+    expect(stored).toContain(`totp ${id}`);
+    for (const each of [secret, base32, ...recoveryCodes]) expect(stored).not.toContain(each);
   });
 
   describe('startScaFactorEnrollment', () => {

@@ -27,13 +27,13 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function assert(id: string, challenge: string, given: { origin: string; json: object }) {
-  const proof = { passkeyAssertion: given.json, origin: given.origin };
+async function assert(id: string, challenge: string, input: { origin: string; json: object }) {
+  const proof = { passkeyAssertion: input.json, origin: input.origin };
   return app.operate(async (ctx) => verifyAssertion(ctx, await rowOf(id), challenge, proof), shop);
 }
 
 /** A start, and the credential that `device` makes of it. */
-async function asked(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
+async function requested(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
   const { options } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const made = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
   const confirm = (credential: object, origin: string = WEB) =>
@@ -71,7 +71,7 @@ describe('a passkey', () => {
     ] as const) {
       const id = await person();
       const device = authenticator({ algorithm, site: SITE.rpId, at });
-      const { made, confirm } = await asked(id, device);
+      const { made, confirm } = await requested(id, device);
       const { type, factor } = ok(await confirm(made(), at), 200);
       expect([type, factor]).toEqual([
         'PASSKEY',
@@ -91,7 +91,7 @@ describe('a passkey', () => {
     ['that was an assertion', { type: 'webauthn.get' }, 'credential.response.clientDataJSON'],
   ])('is refused %s', async (_, ceremony, field) => {
     const id = await person();
-    const { made, confirm } = await asked(id);
+    const { made, confirm } = await requested(id);
     expectBad(await confirm(made(ceremony)), field);
     expect(await fixture.namesOf(id)).toEqual([]);
     ok(await confirm(made()), 200);
@@ -99,7 +99,7 @@ describe('a passkey', () => {
 
   it('is refused at an origin that is none of the platform, and with an id of another', async () => {
     const id = await person();
-    const { made, confirm } = await asked(id);
+    const { made, confirm } = await requested(id);
     const away = 'https://shop.example.com.evil.example';
     expectBad(await confirm(made({ origin: away }), away), 'origin');
     expectBad(await confirm({ ...made(), id: 'AAAA' }), 'credential.id');
@@ -107,7 +107,7 @@ describe('a passkey', () => {
 
   it('names what cannot be read, which does not count', async () => {
     const id = await person();
-    const { made, confirm } = await asked(id);
+    const { made, confirm } = await requested(id);
     const whole = ['id', 'response.clientDataJSON', 'response.attestationObject'];
     const all = whole.map((each) => `credential.${each}`);
     for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...all);
@@ -117,7 +117,7 @@ describe('a passkey', () => {
 
   it('is over after five wrong ones, and after ten minutes', async () => {
     const id = await person();
-    const first = await asked(id);
+    const first = await requested(id);
     for (let round = 0; round < 5; round++) {
       expectBad(
         await first.confirm(first.made({ uv: false })),
@@ -125,7 +125,7 @@ describe('a passkey', () => {
       );
     }
     expectBad(await first.confirm(first.made()), 'type');
-    const second = await asked(id);
+    const second = await requested(id);
     expectBad(await second.confirm(first.made()), 'credential.response.clientDataJSON');
     wait(10 * MINUTE);
     expectBad(await second.confirm(second.made()), 'type');
@@ -133,7 +133,7 @@ describe('a passkey', () => {
 
   it('is the only one: another is refused when it is started and when it is confirmed', async () => {
     const id = await person();
-    const late = await asked(id);
+    const late = await requested(id);
     await fixture.withPasskey(id);
     const second = await fixture.start(id, 'PASSKEY');
     expect([second.status, second.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
@@ -143,7 +143,7 @@ describe('a passkey', () => {
 
   it('is enrolled once by two who confirm at once', async () => {
     const id = await person();
-    const { made, confirm } = await asked(id);
+    const { made, confirm } = await requested(id);
     const answers = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
     const statuses = answers.map(({ status }) => status).sort();
     expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
@@ -179,11 +179,11 @@ describe('an assertion', () => {
   it('requires the passkey with user verification', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
-    const given = await app.operate(
+    const input = await app.operate(
       async (ctx) => assertionOptions(ctx, await rowOf(id), CHALLENGE),
       shop,
     );
-    expect(given).toEqual({
+    expect(input).toEqual({
       allowedOrigins: SITE.origins,
       relyingPartyId: SITE.rpId,
       options: {
@@ -201,15 +201,15 @@ describe('an assertion', () => {
   it('is good over the challenge, at any of the origins, with a counter that moves on', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
-    const ask = (origin: string, counter: number) =>
+    const request = (origin: string, counter: number) =>
       assert(id, CHALLENGE, {
         origin,
         json: assertionJson(device, CHALLENGE, { origin, counter }),
       });
-    expect(await ask(WEB, 0)).toBe(true);
-    expect(await ask(APP, 5)).toBe(true);
-    expect(await ask(WEB, 5)).toBe(false);
-    expect(await ask(WEB, 6)).toBe(true);
+    expect(await request(WEB, 0)).toBe(true);
+    expect(await request(APP, 5)).toBe(true);
+    expect(await request(WEB, 5)).toBe(false);
+    expect(await request(WEB, 6)).toBe(true);
   });
 
   it.each<[string, Ceremony]>([
@@ -231,20 +231,20 @@ describe('an assertion', () => {
     const { device } = await fixture.withPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
     const forger = authenticator({ site: SITE.rpId, at: WEB, credentialId });
-    const ask = (of: string, by: typeof device) =>
+    const request = (of: string, by: typeof device) =>
       assert(of, CHALLENGE, { origin: WEB, json: assertionJson(by, CHALLENGE) });
-    expect(await ask(id, forger)).toBe(false);
-    expect(await ask(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
-    expect(await ask(await person(), device)).toBe(false);
-    expect(await ask(id, device)).toBe(true);
+    expect(await request(id, forger)).toBe(false);
+    expect(await request(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
+    expect(await request(await person(), device)).toBe(false);
+    expect(await request(id, device)).toBe(true);
   });
 
   it('names the fields that cannot be read, and an origin that is none', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE);
-    const fields = async (given: object, origin = WEB) =>
-      assert(id, CHALLENGE, { origin, json: given }).then(
+    const fields = async (input: object, origin = WEB) =>
+      assert(id, CHALLENGE, { origin, json: input }).then(
         () => 'taken',
         ({ details }) => details.errors.map((each: { field: string }) => each.field),
       );
@@ -274,8 +274,8 @@ describe('a passkey of the sandbox', () => {
     const started = ok(await played.start(id, 'PASSKEY'), 200);
     expect([started.relyingPartyId, started.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);
     const { challenge } = started.options;
-    const confirm = (given: object, origin = ORIGIN) =>
-      played.confirm(id, { type: 'PASSKEY', origin, credential: given });
+    const confirm = (input: object, origin = ORIGIN) =>
+      played.confirm(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';
     expectBad(await confirm(credential(challenge), 'http://localhost:4000'), 'origin');
     expectBad(await confirm(credential('AAAA')), data);

@@ -222,9 +222,9 @@ describe('a reset', () => {
       }
       // What is refused for another reason does not count.
       expect((await start(id, 'TOTP')).status).toBe(400);
-      const refused = await start(id);
-      expect(verdict(refused)).toEqual([429, 'RATE_LIMITED']);
-      expect(refused.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
+      const rejected = await start(id);
+      expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
+      expect(rejected.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
       ok(await start((await provenCustomer(app)).id), 201);
       app.effects.set(app.effects.now() + 19 * HOUR);
       ok(await start(id), 201);
@@ -285,12 +285,12 @@ describe('a reset', () => {
     const options = { headers: { 'idempotency-key': 'reset-1' } };
     const first = ok(await start(id, 'SMS_OTP', options), 201);
     expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(first);
-    const kept = await app.runtime.db.query(
+    const stored = await app.runtime.db.query(
       `select row_to_json(r)::text as text from sca_resets r
         union all select reply from idempotency`,
       [],
     );
-    expect(JSON.stringify(kept)).not.toContain(first.livenessAccessToken);
+    expect(JSON.stringify(stored)).not.toContain(first.livenessAccessToken);
     expect(app.log.join('')).not.toContain(first.livenessAccessToken);
   });
 });
