@@ -25,6 +25,11 @@ const GROUPS = [
   'authorize',
   'fairness',
   'blocking',
+  'lists',
+  'deliveries',
+  'latency',
+  'processes',
+  'bytes',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.
@@ -39,8 +44,7 @@ function refuse(line) {
 }
 
 /** Names of the groups; a number is accepted as well. */
-const groupsOf = (text) =>
-  text.split(',').map((word) => (/^[1-9]$/.test(word) ? GROUPS[Number(word) - 1] : word));
+const groupsOf = (text) => text.split(',').map((word) => GROUPS[Number(word) - 1] ?? word);
 
 function readFlags(argv) {
   const flags = { root, quick: false, only: [], rounds: 0, profile: false, logLevel: 'info' };

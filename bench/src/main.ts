@@ -11,10 +11,13 @@ import { pgbenchVersion, preparePgbench } from './machine/pgbench.ts';
 import { printStatements } from './machine/statements.ts';
 import { authorizeRows } from './rows/authorize-row.ts';
 import { blockingRows } from './rows/blocking-row.ts';
+import { deliveryRows } from './rows/delivery-row.ts';
 import { executeRows } from './rows/execute-row.ts';
-import { fairnessRows } from './rows/fairness-row.ts';
+import { fairnessRows } from './rows/fairness/fairness-row.ts';
 import { importRows } from './rows/import-row.ts';
 import { ledgerRows } from './rows/ledger-row.ts';
+import { listRows } from './rows/list-row.ts';
+import { bytesRows, latencyRows, processRows } from './rows/load-rows.ts';
 import { readRows } from './rows/read-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
@@ -35,12 +38,20 @@ interface Options {
   json?: string | undefined;
 }
 
-/** In this order: reads before the rows that write; executing ends the server that they share. */
+/**
+ * In this order: reads before the rows that write; executing ends the server that they share, and the
+ * later rows on its database start their own.
+ */
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['ledger', ledgerRows],
   ['read', readRows],
+  ['lists', listRows],
   ['import', importRows],
   ['execute', executeRows],
+  ['latency', latencyRows],
+  ['processes', processRows],
+  ['bytes', bytesRows],
+  ['deliveries', deliveryRows],
   ['start', startRows],
   ['stamp', stampRows],
   ['authorize', authorizeRows],
@@ -109,7 +120,7 @@ async function measure(options: Options, bench: Bench): Promise<void> {
     }
     if (bench.profile) await printStatements(bench.cluster);
   }
-  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  rows.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
   if (options.json) fs.writeFileSync(options.json, `${jsonOf(about, rows)}\n`);
   console.log(`\n${about}\n\n${tableOf(rows)}\n`);
   const remarks = remarksOf(rows);

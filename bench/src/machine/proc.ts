@@ -61,14 +61,23 @@ export function watchProcessor(groups: Readonly<Record<string, () => readonly nu
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));
   const before = new Map(Object.entries(groups).map(([name, pids]) => [name, timesOf(pids())]));
   const started = performance.now();
+  /** Milliseconds of each group so far. */
+  const used = () =>
+    Object.fromEntries(
+      Object.entries(groups).map(([name, pids]) => {
+        let sum = 0;
+        for (const [pid, ms] of timesOf(pids())) sum += ms - (before.get(name)?.get(pid) ?? 0);
+        return [name, sum] as const;
+      }),
+    );
   return {
+    /** Microseconds of a group for each of `done` items. */
+    each: (name: string, done: number) => ((used()[name] ?? 0) * 1000) / Math.max(1, done),
     report(done: number): string {
       const passed = performance.now() - started;
-      const parts = Object.entries(groups).map(([name, pids]) => {
-        let used = 0;
-        for (const [pid, ms] of timesOf(pids())) used += ms - (before.get(name)?.get(pid) ?? 0);
-        const each = ((used * 1000) / Math.max(1, done)).toFixed(0);
-        return used === 0 ? '' : `${name} ${(used / passed).toFixed(2)} (${each} µs each)`;
+      const parts = Object.entries(used()).map(([name, ms]) => {
+        const each = ((ms * 1000) / Math.max(1, done)).toFixed(0);
+        return ms === 0 ? '' : `${name} ${(ms / passed).toFixed(2)} (${each} µs each)`;
       });
       return `processor: ${parts.filter((part) => part !== '').join(', ')}`;
     },

@@ -1,8 +1,17 @@
-// The minimum of a Fastify server: one route that returns given bytes. The difference to the
-// server's own route is the cost of reading, validation and presentation.
+// The minimum of a Fastify server: a route that returns given bytes, and one that returns the rows of
+// given statements. The difference to the server's own routes is the cost of credentials, validation
+// and presentation, and for the first also of reading.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { answer } from '../machine/answer.ts';
+import { openPool } from './interactive.ts';
+
+export interface ListOptions {
+  url: string;
+  poolSize: number;
+  /** The statements of one page: its rows, and their number. */
+  statements: { text: string; values: unknown[] }[];
+}
 
 async function listen(body: string): Promise<number> {
   const server = Fastify({ logger: false });
@@ -13,4 +22,20 @@ async function listen(body: string): Promise<number> {
   return (server.server.address() as AddressInfo).port;
 }
 
-answer({ listen });
+async function listenWithRows({ url, poolSize, statements }: ListOptions): Promise<number> {
+  const pool = openPool(url, poolSize);
+  const server = Fastify({ logger: false });
+  server.get('/2025-10-13/transactions', async (_request, reply) => {
+    const [page, count] = await Promise.all(
+      statements.map(({ text, values }, at) => pool.query({ name: `list_${at}`, text, values })),
+    );
+    const body = JSON.stringify({ data: page?.rows, ...count?.rows[0] }, (_key, value) =>
+      typeof value === 'bigint' ? Number(value) : value,
+    );
+    return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+  });
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  return (server.server.address() as AddressInfo).port;
+}
+
+answer({ listen, listenWithRows });

@@ -199,6 +199,7 @@ const EVENT_COLUMNS = [
   'data',
   'account',
   'created_at',
+  'base_id',
 ] as const satisfies readonly (keyof EventRow)[];
 
 export async function writeEvents(

@@ -19,6 +19,11 @@ export interface Load {
   /** Each path is requested once; the run ends early when none is left. */
   once: boolean;
   authorization: string;
+  /**
+   * Requests start at fixed times, whether or not earlier ones have finished, and their latency counts
+   * from that time. Without it each connection sends its next request after a response.
+   */
+  perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */
   keyed: boolean;
   status: number;
@@ -42,8 +47,23 @@ function requestMaker(load: Load): () => string | undefined {
   };
 }
 
-/** One connection, busy until the run ends. */
-function connection(load: Load, tally: Tally, next: () => string | undefined): Promise<void> {
+/** When requests start: in the past if the next one is overdue. */
+function schedule({ perSecond }: Load): (() => number) | undefined {
+  if (perSecond === undefined) return undefined;
+  let at = performance.now();
+  return () => {
+    at += 1000 / perSecond;
+    return at;
+  };
+}
+
+/** One connection, busy until the run ends. `nextStart` is shared by all connections. */
+function connection(
+  load: Load,
+  tally: Tally,
+  next: () => string | undefined,
+  nextStart?: () => number,
+): Promise<void> {
   return new Promise((resolve) => {
     let reading = fresh();
     let started = 0;
@@ -55,6 +75,13 @@ function connection(load: Load, tally: Tally, next: () => string | undefined): P
       resolve();
     };
     const begin = () => {
+      if (!nextStart) return send(performance.now());
+      const at = nextStart();
+      const wait = at - performance.now();
+      if (wait > 0) setTimeout(() => send(at), wait);
+      else send(at);
+    };
+    const send = (at: number) => {
       const request = tally.goesOn() ? next() : undefined;
       if (request === undefined) {
         if (tally.goesOn()) tally.ranOut();
@@ -63,7 +90,7 @@ function connection(load: Load, tally: Tally, next: () => string | undefined): P
       }
       reading = fresh();
       busy = true;
-      started = performance.now();
+      started = at;
       socket.write(request, 'latin1');
     };
     const onData = (bytes: number, buffer: Uint8Array) => {
@@ -92,8 +119,10 @@ function connection(load: Load, tally: Tally, next: () => string | undefined): P
 async function run(load: Load): Promise<Run> {
   const tally = createTally(load.warmupMs, load.seconds);
   const next = requestMaker(load);
+  const nextStart = schedule(load);
   const before = process.cpuUsage();
-  await Promise.all(Array.from({ length: load.connections }, () => connection(load, tally, next)));
+  const each = () => connection(load, tally, next, nextStart);
+  await Promise.all(Array.from({ length: load.connections }, each));
   const { user, system } = process.cpuUsage(before);
   const result = tally.result();
   return { ...result, loadUs: (user + system) / Math.max(1, result.done) };

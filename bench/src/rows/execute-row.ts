@@ -12,14 +12,14 @@ import type { PeerOptions } from '../processes/peer-process.ts';
 import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
-type Kind = keyof Templates;
+export type Kind = keyof Templates;
 
 /** Quotes per second that a first run may use. */
 const FIRST_GUESS = 4_000;
 /** More quotes than the fastest run so far would have used. */
 const SPARE = 1.5;
 
-interface Parts {
+export interface Parts {
   bench: Bench;
   api: Api;
   load: Worker;
@@ -36,20 +36,37 @@ function quiet(api: Api): () => void {
   return () => api.process.resume();
 }
 
+export interface RunOptions {
+  /** Open load: requests at fixed times. Otherwise each follows a response. */
+  perSecond?: number;
+  /** Executes this many quotes, as far as the time suffices. */
+  count?: number;
+}
+
 /** Executes fresh quotes at a port for a while; records how many the next run may need. */
-function executor(parts: Parts, database: string) {
+export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
   let fastest = FIRST_GUESS;
   let done = 0;
+  let busy: ReturnType<typeof watchProcessor> | undefined;
+  let last: Run | undefined;
   return {
     done: () => done,
-    async run(kind: Kind, port: number, connections: number, seconds: number): Promise<Run> {
+    /** Microseconds of processor time of a group for each request of the last run. */
+    each: (group: string) => busy?.each(group, last?.done ?? 0) ?? 0,
+    async run(
+      kind: Kind,
+      port: number,
+      connections: number,
+      seconds: number,
+      { perSecond, count }: RunOptions = {},
+    ): Promise<Run> {
       await bench.cluster.settle();
-      const wanted = Math.ceil(fastest * SPARE * (seconds + warmupMs / 1000));
+      const wanted = count ?? Math.ceil(fastest * SPARE * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], wanted);
       const again = database === DATABASE ? undefined : quiet(api);
-      const busy = watchProcessor(parts.groups);
+      busy = watchProcessor(parts.groups);
       const run = await load.call<Run>('run', {
         port,
         connections,
@@ -58,10 +75,12 @@ function executor(parts: Parts, database: string) {
         method: 'POST',
         paths: quotes.map((quote) => `${BASE}/quotes/${quote.quote_id}/execute`),
         once: true,
+        perSecond,
         authorization: AUTHORIZATION,
         keyed: true,
         status: 200,
       } satisfies Load);
+      last = run;
       note(busy.report(run.done));
       again?.();
       fastest = Math.max(fastest, run.perSecond);
@@ -82,8 +101,14 @@ const CHECK = `select
   (select count(*) from webhook_attempts where result = 'delivered') as delivered,
   (select count(*) from events) as events`;
 
+/** Quotes that are executed in a database. */
+export async function executedIn(bench: Bench, name: string): Promise<number> {
+  const [row] = await bench.cluster.rows<{ completed: string }>(name, CHECK);
+  return Number(row?.completed);
+}
+
 /** Compares the database with the acknowledged requests; any difference is an error. */
-async function differences(bench: Bench, name: string, done: number): Promise<number> {
+export async function differences(bench: Bench, name: string, done: number): Promise<number> {
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK);
   const seen = Object.entries(row ?? {}).map(([what, count]) => `${count} ${what}`);
   note(`${name}: ${done} acknowledged; ${seen.join(', ')}`);
@@ -93,7 +118,7 @@ async function differences(bench: Bench, name: string, done: number): Promise<nu
 }
 
 /** The interactive peer with the pool size and connections at which it is fastest. */
-async function preparePeer(parts: Parts, peer: Worker) {
+export async function preparePeer(parts: Parts, peer: Worker) {
   const { bench } = parts;
   const { tryS } = bench.settings;
   const [platform] = await bench.cluster.rows<{ id: string }>(
@@ -120,7 +145,7 @@ async function preparePeer(parts: Parts, peer: Worker) {
   return {
     name: `pool ${poolSize}, ${connections}`,
     done,
-    run: (kind: Kind) => run(kind, port, connections, seconds),
+    run: (kind: Kind, options?: RunOptions) => run(kind, port, connections, seconds, options),
   };
 }
 

@@ -15,13 +15,15 @@ export interface Side {
 export interface Row {
   id: string;
   what: string;
-  unit: '/s' | 'ms' | 'MB';
+  unit: '/s' | 'ms' | 'MB' | 'µs' | 'B';
   ours: Side;
   peer: Side;
   /** Minimum ratio. */
   target?: number | undefined;
   /** Maximum of our 99th percentile, the median of the rounds. */
   mostP99Ms?: number | undefined;
+  /** Maximum of our own value, in the unit of the row. */
+  mostOurs?: number | undefined;
   /** The ratio is ours over the peer's instead, at most `most`. */
   slowdown?: { most?: number | undefined } | undefined;
   /** Shown under the table. */

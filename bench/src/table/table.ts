@@ -43,16 +43,21 @@ const isSlowed = (row: Row) =>
 const isSlow = ({ ours, mostP99Ms }: Row) =>
   mostP99Ms !== undefined && median(ours.p99) > mostP99Ms;
 
+const isCostly = ({ ours, mostOurs }: Row) =>
+  mostOurs !== undefined && median(ours.values) > mostOurs;
+
 /** The target of a row, and whether it is met. */
 function verdictOf(row: Row): [string, string] {
-  const { target, mostP99Ms, slowdown } = row;
+  const { target, mostP99Ms, mostOurs, unit, slowdown } = row;
   const wanted = [
     ...(target === undefined ? [] : [`≥ ${target}`]),
     ...(slowdown?.most === undefined ? [] : [`≤ ${slowdown.most}`]),
     ...(mostP99Ms === undefined ? [] : [`p99 ≤ ${mostP99Ms} ms`]),
+    ...(mostOurs === undefined ? [] : [`≤ ${whole.format(mostOurs)} ${unit}`]),
   ];
   if (!wanted.length) return ['', ''];
-  return [wanted.join(', '), isBelow(row) || isSlow(row) || isSlowed(row) ? 'MISSED' : 'met'];
+  const isMissed = [isBelow, isSlow, isSlowed, isCostly].some((misses) => misses(row));
+  return [wanted.join(', '), isMissed ? 'MISSED' : 'met'];
 }
 
 function lineOf(row: Row): string[] {
@@ -109,6 +114,13 @@ export function shortfalls(rows: readonly Row[]): string[] {
     const got = `${short(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
     return `${id} ${what}: ${got}, target at most ${slowdown?.most}.`;
   });
+  const costly = rows.filter(isCostly).map(({ id, what, ours, mostOurs, unit }) => {
+    const got = median(ours.values);
+    const most = mostOurs as number;
+    const over = ((got / most - 1) * 100).toFixed(0);
+    const target = `target at most ${whole.format(most)}; ${over} % over.`;
+    return `${id} ${what}: ${whole.format(got)} ${unit}, ${target}`;
+  });
   const unanswered = rows
     .filter((row) => row.unanswered)
     .map(
@@ -120,5 +132,5 @@ export function shortfalls(rows: readonly Row[]): string[] {
       ({ id, ours, peer }) =>
         `${id}: ${ours.errors} errors on our side, ${peer.errors} on the other.`,
     );
-  return [...missed, ...slow, ...slowed, ...unanswered, ...broken];
+  return [...missed, ...slow, ...slowed, ...costly, ...unanswered, ...broken];
 }

@@ -2,8 +2,8 @@
 // It is well below every rate limit, so any delay is caused by another client.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AUTHORIZATION, BASE } from '../machine/api.ts';
-import { percentile, type Run } from '../table/stats.ts';
+import { AUTHORIZATION, BASE } from '../../machine/api.ts';
+import { percentile, type Run } from '../../table/stats.ts';
 
 /** Minor units. */
 export const TRANSFER = 1_00;

@@ -4,13 +4,13 @@
 // an unresponsive service. The rate limits are on. Every payment is compared with the database
 // afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BASE, eachOf, FUNDS } from '../machine/api.ts';
-import type { Bench } from '../machine/bench.ts';
-import { startWorker, type Worker } from '../machine/children.ts';
-import { familyOf, watchProcessor } from '../machine/proc.ts';
-import { type Attack, type AttackReport, emptyReport } from '../processes/attack.ts';
-import { note, type Row, type Side, sideOf, takeTurns } from '../table/row.ts';
-import type { Run } from '../table/stats.ts';
+import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
+import type { Bench } from '../../machine/bench.ts';
+import { startWorker, type Worker } from '../../machine/children.ts';
+import { familyOf, watchProcessor } from '../../machine/proc.ts';
+import { type Attack, type AttackReport, emptyReport } from '../../processes/attack.ts';
+import { note, type Row, type Side, sideOf, takeTurns } from '../../table/row.ts';
+import type { Run } from '../../table/stats.ts';
 import {
   type Bounds,
   createPayer,

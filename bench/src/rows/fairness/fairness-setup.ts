@@ -13,9 +13,9 @@ import {
   type Request,
   requester,
   startServer,
-} from '../machine/api.ts';
-import type { Bench } from '../machine/bench.ts';
-import { type Child, startWorker, type Worker } from '../machine/children.ts';
+} from '../../machine/api.ts';
+import type { Bench } from '../../machine/bench.ts';
+import { type Child, startWorker, type Worker } from '../../machine/children.ts';
 import type { Accounts } from './fairness-payer.ts';
 
 export const FAIRNESS_DATABASE = 'bench_fairness';

@@ -1,0 +1,219 @@
+// Row 11: webhook deliveries to a receiver on this machine, beside a bare loop of POSTs with one
+// signature. The events are written in SQL, so that only their delivery takes time.
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startServer } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { type Child, startWorker, type Worker } from '../machine/children.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import type { PostOptions } from '../processes/post-process.ts';
+import { note, type Row, type Side } from '../table/row.ts';
+
+const HOOKS_DATABASE = 'bench_hooks';
+/** A payment event as it is sent; only its length matters. */
+const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
+const LOOK_MS = 20;
+/** A round takes two minutes. */
+const MOST_ROUNDS = 2;
+const PATIENCE_MS = 180_000;
+/** Requests that a platform has in progress at one time. */
+const LANE_WIDTH = 8;
+
+const PLATFORMS = `insert into platforms (id, name, environment, regulated, skip_paperwork, sca,
+    terms_gate, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
+    updated_at)
+  select 'PlatformConfig:' || uuidv7(), 'bench', 'sandbox', true, false, true, false, 'a.example', 'a',
+    $2, '[]', '[]', now(), now() from generate_series(1, $1::int) returning id`;
+
+// Times of the server have milliseconds; positions in the queue depend on that.
+const EVENTS = `with made as (
+    select 'Webhook:' || uuidv7() as id, p.id as platform, date_trunc('milliseconds', now()) as at
+    from generate_series(1, $2::int) n cross join unnest($1::text[]) p(id)
+  ), queued as (
+    insert into webhook_queue (event_id, platform_id, due_at) select id, platform, at from made
+  )
+  insert into events (id, platform_id, type, subject, data, created_at)
+  select id, platform, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, $3, at from made`;
+
+interface Parts {
+  bench: Bench;
+  server: Child;
+  receiver: Worker;
+  port: number;
+}
+
+interface Delivered {
+  perSecond: number;
+  /** Microseconds of Node for each delivery. */
+  us: number;
+  errors: number;
+}
+
+const insertPlatforms = async ({ bench }: Parts, count: number, port: number) =>
+  (
+    await bench.cluster.rows<{ id: string }>(HOOKS_DATABASE, PLATFORMS, [
+      count,
+      `http://127.0.0.1:${port}/events`,
+    ])
+  ).map(({ id }) => id);
+
+/**
+ * Requests per second that reach the receiver while it gets from a tenth to nine tenths of `wanted`:
+ * starts and ends are left out. `start` begins to send them.
+ */
+async function received(
+  { bench, receiver }: Parts,
+  wanted: number,
+  sender: Child,
+  start: () => Promise<unknown>,
+): Promise<Delivered> {
+  await bench.cluster.settle();
+  const count = () => receiver.call<number>('count');
+  const before = await count();
+  const busy = watchProcessor({
+    sender: () => [sender.pid],
+    PostgreSQL: () => familyOf(bench.cluster.pid),
+  });
+  const sending = start();
+  const until = performance.now() + PATIENCE_MS;
+  let first: { at: number; n: number } | undefined;
+  let last: { at: number; n: number } | undefined;
+  for (;;) {
+    const n = (await count()) - before;
+    const at = performance.now();
+    if (n >= wanted / 10) first ??= { at, n };
+    if (n >= wanted * 0.9) last ??= { at, n };
+    if (n >= wanted || at > until) break;
+    await sleep(LOOK_MS);
+  }
+  await sending;
+  await sleep(1_000);
+  const total = (await count()) - before;
+  note(busy.report(total));
+  const rate = first && last && last.n > first.n ? (last.n - first.n) / (last.at - first.at) : 0;
+  return {
+    perSecond: rate * 1000,
+    us: busy.each('sender', total),
+    errors: Math.abs(total - wanted),
+  };
+}
+
+async function deliver(parts: Parts, platforms: readonly string[], each: number) {
+  const start = () => parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [platforms, each, DATA]);
+  return received(parts, platforms.length * each, parts.server, start);
+}
+
+/** As `deliver`; events of the platforms in `dead` get no response and are not counted. */
+async function deliverBeside(parts: Parts, alive: string[], dead: string[], each: number) {
+  const start = () =>
+    parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [[...alive, ...dead], each, DATA]);
+  const result = await received(parts, alive.length * each, parts.server, start);
+  await parts.bench.cluster.rows(
+    HOOKS_DATABASE,
+    'delete from webhook_queue where platform_id = any($1::text[])',
+    [dead],
+  );
+  return result;
+}
+
+async function bare(parts: Parts, poster: Worker, connections: number, count: number) {
+  const body = `{"id":"Webhook:1","type":"OUTGOING_PAYMENT.COMPLETED","data":${DATA}}`;
+  const options = { url: `http://127.0.0.1:${parts.port}/events`, connections, body, count };
+  const start = () => poster.call('post', options satisfies PostOptions);
+  return received(parts, count, poster, start);
+}
+
+const side = (name: string, runs: readonly Delivered[], of: 'perSecond' | 'us'): Side => ({
+  name,
+  values: runs.map((run) => run[of]),
+  p50: [],
+  p99: [],
+  errors: runs.reduce((sum, run) => sum + run.errors, 0),
+});
+
+async function start(bench: Bench): Promise<Parts> {
+  const { cluster, scratch, root, profile } = bench;
+  const url = await cluster.create(HOOKS_DATABASE);
+  const args = ['--database-url', url, '--data-dir', path.join(scratch, 'hooks')];
+  const log = path.join(scratch, 'hooks.log');
+  const { process } = await startServer(root, args, { log, profile, logLevel: 'warn' });
+  const receiver = startWorker('receiver');
+  const port = await receiver.call<number>('listen');
+  return { bench, server: process, receiver, port };
+}
+
+export async function deliveryRows(bench: Bench): Promise<Row[]> {
+  const { settings, quick } = bench;
+  const scale = quick ? 0.05 : 1;
+  const parts = await start(bench);
+  const poster = startWorker('post');
+  const hanging = startWorker('hanging');
+  const deadPort = await hanging.call<number>('listen');
+  await hanging.call('hang');
+  const one = await insertPlatforms(parts, 1, parts.port);
+  const many = await insertPlatforms(parts, 10_000 * scale, parts.port);
+  const alive = await insertPlatforms(parts, 18, parts.port);
+  const two = await insertPlatforms(parts, 2, parts.port);
+  const dead = await insertPlatforms(parts, 2, deadPort);
+  const backlog = 100_000 * scale;
+  const shared = Math.round(2_000 * scale);
+  const sides = {
+    'one platform': () => deliver(parts, one, backlog),
+    'bare loop, 8 connections': () => bare(parts, poster, LANE_WIDTH, backlog / 2),
+    'many platforms, one event each': () => deliver(parts, many, 1),
+    'bare loop, 64 connections': () => bare(parts, poster, 64, backlog / 2),
+    'twenty platforms': () => deliver(parts, [...alive, ...two], shared),
+    'twenty platforms, two dead': () => deliverBeside(parts, alive, dead, shared),
+  };
+  const runs = Object.fromEntries(
+    Object.keys(sides).map((name) => [name, [] as Delivered[]]),
+  ) as Record<keyof typeof sides, Delivered[]>;
+  for (let round = 1; round <= Math.min(MOST_ROUNDS, settings.rounds); round++) {
+    for (const [name, run] of Object.entries(sides)) {
+      const result = await run();
+      runs[name as keyof typeof sides].push(result);
+      const cost = `${result.us.toFixed(0)} µs of Node each, ${result.errors} errors`;
+      note(`round ${round}, ${name}: ${result.perSecond.toFixed(0)}/s, ${cost}`);
+    }
+  }
+  for (const child of [poster, hanging, parts.server, parts.receiver]) await child.stop();
+  return rowsOf(runs);
+}
+
+function rowsOf(runs: Record<string, Delivered[]>): Row[] {
+  const of = (name: string) => runs[name] as Delivered[];
+  const row = (id: string, what: string, ours: string, peer: string, target?: number): Row => ({
+    ...{ id, what, unit: '/s', target },
+    ours: side(ours, of(ours), 'perSecond'),
+    peer: side(peer, of(peer), 'perSecond'),
+  });
+  const one = 'one platform';
+  const loop = 'bare loop, 8 connections';
+  const beyond = of(one).map((run, at) => ({ ...run, us: run.us - (of(loop)[at]?.us ?? 0) }));
+  return [
+    row('11a', 'webhook deliveries, a backlog of one platform', one, loop, 0.6),
+    row(
+      '11b',
+      'webhook deliveries, 10,000 platforms',
+      'many platforms, one event each',
+      'bare loop, 64 connections',
+    ),
+    row(
+      '11c',
+      'webhook deliveries to 18 of 20 platforms',
+      'twenty platforms, two dead',
+      'twenty platforms',
+      0.95,
+    ),
+    {
+      ...{
+        id: '11d',
+        what: 'Node for each delivery beyond the bare loop',
+        unit: 'µs',
+        mostOurs: 60,
+      },
+      ours: side(one, beyond, 'us'),
+      peer: side(loop, of(loop), 'us'),
+    },
+  ];
+}

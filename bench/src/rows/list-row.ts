@@ -1,0 +1,85 @@
+// Row 10: a page of transactions with filters, beside a bare Fastify route that sends the same
+// statements through `pg` and returns the rows as JSON.
+import { transactions } from '../../../server/src/features/payments/transactions/store.ts';
+import { countSql, type Filter, pageSql } from '../../../server/src/runtime/db/paging.ts';
+import { AUTHORIZATION, BASE, copyQuotes, DATABASE } from '../machine/api.ts';
+import type { Bench } from '../machine/bench.ts';
+import { startWorker } from '../machine/children.ts';
+import { databaseUrl } from '../machine/cluster.ts';
+import { familyOf, watchProcessor } from '../machine/proc.ts';
+import type { ListOptions } from '../processes/bare-process.ts';
+import type { Load } from '../processes/load-process.ts';
+import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+
+const TRANSACTIONS = 100_000;
+const POOL_SIZE = 16;
+
+/** The page that both sides read: the newest 20 of one customer and status. */
+async function pageOf(bench: Bench) {
+  const [row] = await bench.cluster.rows<{ platform: string; customer: string; status: string }>(
+    DATABASE,
+    `select platform_id as platform, customer_id as customer, status from transactions
+      where customer_id is not null and type = 'OUTGOING' limit 1`,
+  );
+  const { platform, customer, status } = row as NonNullable<typeof row>;
+  const filters: Filter[] = [
+    { column: 'platform_id', op: '=', value: platform },
+    { column: 'customer_id', op: '=', value: customer },
+    { column: 'status', op: '=', value: status },
+  ];
+  const query = { filters, sort: 'desc', limit: 20 } as const;
+  return {
+    path: `/transactions?customerId=${customer}&status=${status}&limit=20`,
+    statements: [pageSql(transactions, query), countSql(transactions, query)],
+  };
+}
+
+export async function listRows(bench: Bench): Promise<Row[]> {
+  const { settings, quick, cluster } = bench;
+  const { seconds, warmupMs, rounds, tryS } = settings;
+  const api = await bench.api();
+  await copyQuotes(bench, DATABASE, api.templates.convert, quick ? 5_000 : TRANSACTIONS);
+  await cluster.rows(DATABASE, 'vacuum analyze transactions');
+  const { path, statements } = await pageOf(bench);
+  const bare = startWorker('bare');
+  const url = databaseUrl(cluster.url, DATABASE);
+  const options: ListOptions = { url, poolSize: POOL_SIZE, statements };
+  const barePort = await bare.call<number>('listenWithRows', options);
+  const load = startWorker('load');
+  const get = async (port: number, connections: number, forS = seconds) => {
+    await cluster.settle();
+    const busy = watchProcessor({
+      server: () => [api.process.pid],
+      'bare Fastify': () => [bare.pid],
+      PostgreSQL: () => familyOf(cluster.pid),
+    });
+    const run = await load.call<Run>('run', {
+      ...{ port, connections, warmupMs, seconds: forS, method: 'GET', paths: [BASE + path] },
+      ...{ once: false, authorization: AUTHORIZATION, keyed: false, status: 200 },
+    } satisfies Load);
+    note(busy.report(run.done));
+    return run;
+  };
+  const best = (name: string, port: number) =>
+    bestOf(`list, ${name}, connections`, quick ? [64] : [16, 64], (n) => get(port, n, tryS));
+  const most = { ours: await best('ours', api.port), bare: await best('bare', barePort) };
+  const runs = await takeTurns(
+    {
+      'list, ours': () => get(api.port, most.ours),
+      'list, bare Fastify': () => get(barePort, most.bare),
+    },
+    rounds,
+  );
+  for (const child of [load, bare]) await child.stop();
+  return [
+    {
+      id: '10',
+      what: 'GET /transactions, a page of 20 with filters',
+      unit: '/s',
+      ours: sideOf(`server, ${most.ours} connections`, runs['list, ours']),
+      peer: sideOf(`bare Fastify and pg, ${most.bare}`, runs['list, bare Fastify']),
+      target: 0.5,
+    },
+  ];
+}

@@ -1,0 +1,201 @@
+// Rows about executing quotes beyond throughput: latency at half of the saturated rate, bytes on
+// disk, and processor time with several processes. They run on the database of the execute rows.
+import path from 'node:path';
+import { DATABASE, PEER_DATABASE, startServer } from '../machine/api.ts';
+import type { Api, Bench } from '../machine/bench.ts';
+import { type Child, startWorker } from '../machine/children.ts';
+import { databaseUrl } from '../machine/cluster.ts';
+import { familyOf } from '../machine/proc.ts';
+import { note, type Row, type Side, sideOf } from '../table/row.ts';
+import type { Run } from '../table/stats.ts';
+import {
+  differences,
+  executedIn,
+  executor,
+  type Kind,
+  type Parts,
+  preparePeer,
+} from './execute-row.ts';
+
+const CONNECTIONS = 256;
+
+/** A server on the database of the bench, while the shared one has ended. */
+async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
+  const shared = await bench.api();
+  await shared.process.stop();
+  const url = databaseUrl(bench.cluster.url, DATABASE);
+  const dataDir = path.join(bench.scratch, 'server');
+  const log = path.join(bench.scratch, 'load.log');
+  const all = ['--database-url', url, '--data-dir', dataDir, ...args];
+  return { ...shared, ...(await startServer(bench.root, all, { log })) };
+}
+
+const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
+  server: () => familyOf(server.pid),
+  PostgreSQL: () => familyOf(bench.cluster.pid),
+  ...(peer ? { interactive: () => [peer.pid] } : {}),
+});
+
+const sizeOf = (values: number[], name: string, errors: number): Side => ({
+  name,
+  values,
+  p50: [],
+  p99: [],
+  errors,
+});
+
+/** Open-loop latency of both sides, each at half of what it reached with closed load. */
+export async function latencyRows(bench: Bench): Promise<Row[]> {
+  const { rounds, seconds, tryS } = bench.settings;
+  const api = await startOn(bench);
+  const load = startWorker('load');
+  const worker = startWorker('peer');
+  const parts: Parts = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
+  const ours = executor(parts, DATABASE);
+  const peer = await preparePeer(parts, worker);
+  const before = await executedIn(bench, DATABASE);
+  const most = await ours.run('convert', api.port, CONNECTIONS, tryS);
+  const peerMost = await peer.run('convert');
+  const runs = { ours: [] as Run[], peer: [] as Run[] };
+  for (let round = 1; round <= rounds; round++) {
+    const half = most.perSecond / 2;
+    runs.ours.push(await ours.run('convert', api.port, CONNECTIONS, seconds, { perSecond: half }));
+    runs.peer.push(await peer.run('convert', { perSecond: peerMost.perSecond / 2 }));
+    const shown = [runs.ours.at(-1), runs.peer.at(-1)].map((run) => run?.p99.toFixed(1));
+    note(`round ${round}, open loop, p99 in ms, ours and the peer: ${shown.join(', ')}`);
+  }
+  for (const child of [load, worker, api.process]) await child.stop();
+  const errors = await differences(bench, DATABASE, before + ours.done());
+  const side = (name: string, of: Run[], more = 0): Side => {
+    const made = sideOf(name, of);
+    return { ...made, values: made.p99, errors: made.errors + more };
+  };
+  return [
+    {
+      id: '12',
+      what: 'p99 of execute at half of the saturated rate, open loop',
+      unit: 'ms',
+      ours: side(`server, ${(most.perSecond / 2).toFixed(0)}/s`, runs.ours, errors),
+      peer: side(`interactive, ${(peerMost.perSecond / 2).toFixed(0)}/s`, runs.peer),
+      target: 4,
+    },
+  ];
+}
+
+const PROCESSES = [1, 2, 4];
+
+/** Processor time for each execute with 1, 2 and 4 processes, microseconds. */
+async function costs(bench: Bench, kind: Kind) {
+  const { rounds, seconds } = bench.settings;
+  const found = new Map<number, { us: number[]; perSecond: number[]; errors: number }>();
+  for (const processes of PROCESSES) {
+    const api = await startOn(bench, ['--processes', `${processes}`]);
+    const load = startWorker('load');
+    const before = await executedIn(bench, DATABASE);
+    const ours = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
+    const us: number[] = [];
+    const perSecond: number[] = [];
+    await ours.run(kind, api.port, CONNECTIONS, bench.settings.tryS);
+    for (let round = 1; round <= rounds; round++) {
+      const run = await ours.run(kind, api.port, CONNECTIONS, seconds);
+      us.push(ours.each('server') + ours.each('PostgreSQL'));
+      perSecond.push(run.perSecond);
+      const rate = `${run.perSecond.toFixed(0)}/s, ${run.errors} errors`;
+      note(
+        `round ${round}, ${kind}, ${processes} processes: ${us.at(-1)?.toFixed(0)} µs each, ${rate}`,
+      );
+    }
+    for (const child of [load, api.process]) await child.stop();
+    const errors = await differences(bench, DATABASE, before + ours.done());
+    found.set(processes, { us, perSecond, errors });
+  }
+  return (processes: number) =>
+    found.get(processes) as { us: number[]; perSecond: number[]; errors: number };
+}
+
+export async function processRows(bench: Bench): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [letter, kind] of [
+    ['a', 'convert'],
+    ['b', 'hot'],
+  ] as const) {
+    const at = await costs(bench, kind);
+    const side = (processes: number) =>
+      sizeOf(at(processes).us, `${processes} processes`, at(processes).errors);
+    const rates = PROCESSES.map(
+      (n) =>
+        `${n}: ${at(n)
+          .perSecond.map((x) => x.toFixed(0))
+          .join(', ')}`,
+    );
+    for (const [more, processes] of [2, 4].entries()) {
+      rows.push({
+        id: `13${letter}${more + 1}`,
+        what: `processor time of an execute, ${kind === 'hot' ? 'one hot source' : 'spread'}`,
+        unit: 'µs',
+        ours: side(processes),
+        peer: side(1),
+        slowdown: { most: 1.2 },
+        remark: more ? `per second with processes ${rates.join('; ')}` : undefined,
+      });
+    }
+  }
+  return rows;
+}
+
+const SIZES = `select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class
+  where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+
+async function sizesOf(bench: Bench, database: string): Promise<Map<string, number>> {
+  const rows = await bench.cluster.rows<{ name: string; bytes: number }>(database, SIZES);
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]));
+}
+
+/** Long enough to execute all quotes. */
+const LONG_S = 60;
+
+/** Growth of each table while `run` executes quotes, in bytes for each execute, largest first. */
+async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
+  // Free space of earlier runs would hide what is written.
+  await bench.cluster.rows(database, 'vacuum full transactions, quotes, ledger_accounts');
+  const before = await sizesOf(bench, database);
+  const { done, errors } = await run();
+  const after = await sizesOf(bench, database);
+  const each = [...after]
+    .map(([name, bytes]) => ({ name, bytes: (bytes - (before.get(name) ?? 0)) / done }))
+    .filter(({ bytes }) => bytes >= 1)
+    .sort((a, b) => b.bytes - a.bytes);
+  return { each, total: each.reduce((sum, { bytes }) => sum + bytes, 0), errors };
+}
+
+/**
+ * Bytes on disk of a payment between own accounts: the quote and its transaction, five events, the
+ * transfers and the idempotency record, with indexes.
+ */
+export async function bytesRows(bench: Bench): Promise<Row[]> {
+  const api = await startOn(bench);
+  const load = startWorker('load');
+  const worker = startWorker('peer');
+  const parts: Parts = { bench, api, load, groups: groupsOf(bench, api.process, worker) };
+  const peer = await preparePeer(parts, worker);
+  const { run } = executor(parts, DATABASE);
+  const count = bench.quick ? 2_000 : 20_000;
+  const ours = await growth(bench, DATABASE, () =>
+    run('convert', api.port, CONNECTIONS, LONG_S, { count }),
+  );
+  // As many as it can in its time; the rest of its quotes is hardly used up.
+  const theirs = await growth(bench, PEER_DATABASE, () => peer.run('convert', { count: 2_000 }));
+  for (const child of [load, worker, api.process]) await child.stop();
+  const tables = ours.each.map(({ name, bytes }) => `${name} ${bytes.toFixed(0)}`);
+  return [
+    {
+      id: '14',
+      what: 'bytes on disk of an executed quote',
+      unit: 'B',
+      ours: sizeOf([ours.total], 'server', ours.errors),
+      peer: sizeOf([theirs.total], 'interactive', theirs.errors),
+      mostOurs: 8_000,
+      remark: `by table: ${tables.join(', ')}`,
+    },
+  ];
+}
