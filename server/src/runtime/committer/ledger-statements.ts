@@ -119,8 +119,11 @@ export const EVENT_NAMES = [
   'account',
   'created_at',
   'sealed_for',
+  'base_id',
 ];
-const EVENT_TYPES: ColumnType[] = ['text', 'text', 'text', 'text', 'text', 'text', 'time', 'text'];
+const EVENT_TYPES = EVENT_NAMES.map(
+  (name): ColumnType => (name === 'created_at' ? 'time' : 'text'),
+);
 
 /** Parameters: as named. Each row stores balance and held of its account after this batch. */
 export const INSERT_EVENTS = statement(

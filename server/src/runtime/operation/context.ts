@@ -27,6 +27,7 @@ import {
 } from '../db/table.ts';
 import { jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
+import { eventChanges } from './event-data.ts';
 
 /** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
@@ -181,6 +182,8 @@ export function createContext(
   const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
+  /** Place in the change set of the first event of each subject that stores its data whole. */
+  const wholeEvents = new Map<string, { at: number; row: EventRow }>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -252,6 +255,16 @@ export function createContext(
     return row;
   }
 
+  /** Stores only what differs from an earlier event of the change set about the same resource. */
+  function shorten(row: EventRow, data: Row): void {
+    const first = wholeEvents.get(row.subject);
+    // A rolled-back attempt may have removed it.
+    const base = first && set.events[first.at] === first.row ? first.row : undefined;
+    if (!base) return void wholeEvents.set(row.subject, { at: set.events.length - 1, row });
+    const changes = eventChanges(JSON.parse(base.data), data, row.data);
+    if (changes !== undefined) Object.assign(row, { data: changes, base_id: base.id });
+  }
+
   function emitSealed(
     key: DataKey | undefined,
     event: EventDefinition,
@@ -286,7 +299,10 @@ export function createContext(
     freeze: (account, { empty = false } = {}) =>
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
-    emit: (...event) => void emit(...event),
+    emit: (event, subject, data, account) => {
+      const row = emit(event, subject, data, account);
+      if (account === undefined) shorten(row, data as Row);
+    },
     emitSealed,
     record: (...event) => Object.assign(emit(...event), { delivered: false }).id,
     attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),

@@ -6,6 +6,7 @@ import type { App } from '../../../src/compose.ts';
 import type { Effects, HttpRequest } from '../../../src/kernel/effects.ts';
 import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
 import { eventContext } from '../../../src/runtime/operation/context.ts';
+import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 
 export interface TestEffects extends Effects {
   set(time: number): void;
@@ -100,12 +101,20 @@ export interface SeenEvent {
 /** Every event of a server, oldest first; data of an erased customer is null. */
 export async function emittedEvents({ db, vault }: App['runtime']): Promise<SeenEvent[]> {
   const rows = await db.query(
-    `select e.id, e.platform_id, e.type, subject, data, sealed_for, data_key, balance, held
-      from events e left join customers c on c.id = sealed_for order by e.id`,
+    `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.sealed_for, data_key,
+        e.balance, e.held
+      from events e left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for
+      order by e.id`,
     [],
   );
-  const clear = ({ id, data, sealed_for: owner, data_key: sealed }: Record<string, unknown>) => {
-    if (owner === null) return data as string;
+  const clear = ({
+    id,
+    data,
+    base,
+    sealed_for: owner,
+    data_key: sealed,
+  }: Record<string, unknown>) => {
+    if (owner === null) return wholeEventData(data as string, base as string | null);
     if (sealed === null) return 'null';
     const key = { owner: owner as string, sealed: sealed as string };
     return vault.open(key, data as string, eventContext(id as string)).toString();

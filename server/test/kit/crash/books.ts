@@ -51,6 +51,8 @@ interface Event {
   type: string;
   subject: string;
   data: string;
+  /** Data of the event that it differs from. */
+  base: string | null;
   account: Text;
   balance: bigint | null;
   held: bigint | null;
@@ -83,6 +85,7 @@ const QUERIES = {
     from transactions order by id`,
   quotes: 'select id, transaction_id, description from quotes',
   events: `select id, type, subject, data, account, balance, held,
+      (select b.data from events b where b.id = e.base_id) as base,
       exists (select from webhook_queue q where q.event_id = e.id) as due,
       sealed_for is not null as sealed,
       exists (select from webhook_attempts a

@@ -3,6 +3,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import type { Files } from '../../../runtime/files/files.ts';
 import { eventContext } from '../../../runtime/operation/context.ts';
+import { wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   eventsFrom,
@@ -25,15 +26,23 @@ interface ExportParts {
 /** Events about the customer, and balance events of its internal accounts. */
 const eventsSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)}
     union all select id from internal_accounts where customer_id = $1)
-  select to_jsonb(t) as row from events t
+  select to_jsonb(t) || jsonb_build_object('base', b.data) as row
+  from events t left join events b on b.id = t.base_id
   where t.platform_id = $2 and t.id > $3
     and (t.sealed_for = $1 or t.subject in (select id from owned))
   order by t.id`;
 
+interface StoredEvent {
+  id: string;
+  data: string;
+  /** Data of the event that it differs from. */
+  base: string | null;
+}
+
 /** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
-  const { sealed_for: owner, data, ...rest } = row as Json & { id: string; data: string };
-  if (owner === null) return { ...rest, data: JSON.parse(data) };
+  const { sealed_for: owner, data, base, base_id: _, ...rest } = row as Json & StoredEvent;
+  if (owner === null) return { ...rest, data: JSON.parse(wholeEventData(data, base)) };
   if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
 }

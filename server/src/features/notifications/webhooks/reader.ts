@@ -24,7 +24,7 @@ export const LEASE_MS = 10_000;
 /** Platforms per stride. */
 const PLATFORMS_PER_STRIDE = 500;
 /** New leases per stride, so that several processes share the platforms. */
-const NEW_LEASES_PER_STRIDE = 32;
+const NEW_LEASES_PER_STRIDE = 256;
 /**
  * A platform with a backlog is read from where the previous read ended. An event that was committed behind
  * that position is found by the next read from the start, which comes after this time at the latest.
@@ -112,7 +112,8 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
   /** The event with decrypted data; undefined if it is permanently unreadable. */
   function opened(event: DueEvent): DueEvent | undefined {
     const { id, sealed_for: owner, data_key: sealed } = event;
-    if (owner === null) return event;
+    // The event that this one differs from may be erased first.
+    if (owner === null) return event.base === '' ? undefined : event;
     // An erased event has no data, even if its customer still has a key.
     if (sealed === null || event.data === '') return undefined;
     try {

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { eventChanges, wholeEventData } from './event-data.ts';
+
+const padding = 'x'.repeat(300);
+const base = { id: 'Transaction:1', status: 'PENDING', fees: 0, note: padding };
+const changesOf = (data: Record<string, unknown>) => eventChanges(base, data, JSON.stringify(data));
+
+describe('eventChanges', () => {
+  it('contains new and different fields only', () => {
+    const data = { ...base, status: 'COMPLETED', settledAt: '2026-01-05T09:00:00.000Z' };
+    const changes = changesOf(data);
+    expect(JSON.parse(changes as string)).toEqual({
+      status: 'COMPLETED',
+      settledAt: '2026-01-05T09:00:00.000Z',
+    });
+    expect(JSON.parse(wholeEventData(changes as string, JSON.stringify(base)))).toEqual(data);
+  });
+
+  it('is absent if a field of the base is missing', () => {
+    const { fees: _, ...data } = { ...base, status: 'COMPLETED' };
+    expect(changesOf(data)).toBeUndefined();
+    expect(changesOf({ ...base, fees: undefined })).toBeUndefined();
+  });
+
+  it('is absent if little would be saved', () => {
+    expect(changesOf({ ...base, note: 'y'.repeat(300) })).toBeUndefined();
+  });
+
+  it('restores any data that has every field of its base', () => {
+    const fields = fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }));
+    fc.assert(
+      fc.property(fields, fields, (first, more) => {
+        const from = { ...first, note: padding };
+        const data = { ...from, ...more };
+        const changes = eventChanges(from, data, JSON.stringify(data));
+        if (changes === undefined) return;
+        const whole = wholeEventData(changes, JSON.stringify(from));
+        expect(JSON.parse(whole)).toEqual(JSON.parse(JSON.stringify(data)));
+      }),
+    );
+  });
+});
+
+describe('wholeEventData', () => {
+  it('is the stored text if the event refers to no other', () => {
+    expect(wholeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
+  });
+});
