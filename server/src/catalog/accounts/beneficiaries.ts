@@ -42,7 +42,7 @@ const BusinessBeneficiary = named(
       countryOfResidence: optional(RESIDENCE),
       address: optional(Address),
     },
-    { title: 'Firm', description: 'Business that owns the account.' },
+    { title: 'Business', description: 'Business that owns the account.' },
   ),
 );
 
@@ -50,7 +50,7 @@ const WalletIndividualBeneficiary = named(
   'WalletIndividualBeneficiary',
   Type.Object(
     { fullName: text('Full name.'), countryOfResidence: RESIDENCE },
-    { title: 'Person with a wallet', description: 'Individual who owns the wallet.' },
+    { title: 'Individual with a wallet', description: 'Individual who owns the wallet.' },
   ),
 );
 
@@ -62,7 +62,7 @@ function person(required: readonly string[], extra: Readonly<Record<string, TSch
   ]);
   return Type.Object(
     { fullName, ...(Object.fromEntries(others) as Record<string, TSchema>) },
-    { title: 'Person', description: 'Individual who owns the account.' },
+    { title: 'Individual', description: 'Individual who owns the account.' },
   );
 }
 

@@ -42,6 +42,10 @@ const SETTINGS: Flags = {
     help: 'Customers must accept terms before payments; --unregulated only (off)',
   },
   invitations: { off: 'no-invitations', help: 'Its customers may invite others (on)' },
+  'standard-webhooks': {
+    off: 'no-standard-webhooks',
+    help: 'Webhooks carry the headers of Standard Webhooks as well (on)',
+  },
   currencies: {
     value: 'USD,EUR',
     list: true,
@@ -83,6 +87,7 @@ function shown(json: PlatformSettings): Output {
       : []),
     ['UMA domain', json.umaDomain],
     ['Webhook endpoint', json.webhookEndpoint ?? 'not set'],
+    ...(json.standardWebhooks ? [] : [['Headers of Standard Webhooks', 'no'] as const]),
     ...(json.brandColor === null
       ? []
       : [['Color of hosted pages', brandColorLine(json.brandColor)] as const]),
@@ -153,6 +158,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
     passkeySite,
     termsGate: terms,
     invitations: args.on('invitations'),
+    standardWebhooks: args.on('standard-webhooks'),
     currencies,
     fundingOf: system.fundingOf,
   });
@@ -233,6 +239,7 @@ async function set({ runtime, fundingOf }: System, args: CommandArgs): Promise<O
       scaTwoSteps: args.on('sca-two-steps'),
       passkeySite: passkeySiteIn(args, environment, passkeySite),
       invitations: args.on('invitations'),
+      standardWebhooks: args.on('standard-webhooks'),
       currencies: args.list('currencies'),
     }),
     provision: (ctx, codes) => openPlatformAccounts(ctx, codes, fundingOf),

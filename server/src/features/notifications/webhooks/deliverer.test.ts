@@ -57,6 +57,17 @@ describe('delivery', () => {
     expect(verify(null, signed, standard, Buffer.from(text, 'base64'))).toBe(true);
   });
 
+  it('omits the headers of Standard Webhooks if the platform does not want them', async () => {
+    const platform = await outbox.platform(receiver.url);
+    const off = 'update platforms set standard_webhooks = false where id = $1';
+    await outbox.db.query(off, [platform]);
+    await outbox.events(platform, [{}]);
+    await outbox.deliverer().runDue();
+    const { headers } = receiver.arrivals[0] as (typeof receiver.arrivals)[0];
+    expect(Object.keys(headers).filter((name) => name.startsWith('webhook-'))).toEqual([]);
+    expect(headers).toHaveProperty('x-service-signature');
+  });
+
   it('contains the committed balance', async () => {
     const platform = await outbox.platform(receiver.url);
     const amount = { amount: 0, currency: { code: 'USD' } };

@@ -96,7 +96,7 @@ function createPipeline(options: DelivererOptions) {
     // The lease could not be renewed in time: another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
-      const sent = await send(options, event, event.endpoint, event.environment);
+      const sent = await send(options, event, event.endpoint, event.environment, event.standard);
       const outcome = outcomeOf(effects, event, sent);
       attempts++;
       logOutcome(event, outcome);

@@ -97,7 +97,10 @@ describe('headersOf', () => {
 
   it('contains signatures that verify with the public keys, and not for a changed body', () => {
     const body = bodyOf(event(), naming);
-    const headers = headersOf(event().id, body, 1_700_000_000_123, key, naming);
+    const headers = {
+      ...headersOf(body, key, naming),
+      ...standardHeaders(event().id, body, 1_700_000_000_123, key.standard.privateKey),
+    };
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
     const publicKey = createPublicKey(key.publicKeyPem);
     expect(verify('sha256', Buffer.from(body), publicKey, bytes)).toBe(true);
@@ -110,7 +113,7 @@ describe('headersOf', () => {
   });
 
   it('names the signature header after the service word', () => {
-    const headers = headersOf('Webhook:1', '{}', 0, key, namingFor('Acme'));
+    const headers = headersOf('{}', key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers).not.toHaveProperty('X-Service-Signature');
   });

@@ -66,7 +66,10 @@ export function bodyOf(event: StoredEvent, naming: Naming): string {
 
 const base64 = (bytes: Buffer) => bytes.toString('base64');
 
-/** The three headers of Standard Webhooks, signed with Ed25519 (`v1a`). */
+/**
+ * The three headers of Standard Webhooks, signed with Ed25519 (`v1a`) for each attempt, because they sign
+ * the time.
+ */
 export function standardHeaders(
   id: string,
   body: string,
@@ -82,18 +85,11 @@ export function standardHeaders(
   };
 }
 
-/** All headers of a delivery. Every attempt is signed again, because the timestamp is signed. */
-export function headersOf(
-  id: string,
-  body: string,
-  now: Time,
-  key: SigningKey,
-  naming: Naming,
-): Record<string, string> {
+/** The headers of every delivery, with the service's own signature. */
+export function headersOf(body: string, key: SigningKey, naming: Naming): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'Railhead-Webhooks/1',
     [naming.webhookSignatureHeader]: base64(sign('sha256', Buffer.from(body), key.privateKey)),
-    ...standardHeaders(id, body, now, key.standard.privateKey),
   };
 }

@@ -19,6 +19,7 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     due_at: 0,
     endpoint: 'https://hooks.example.com',
     environment: 'sandbox',
+    standard: true,
     sealed_for: null,
     data_key: null,
     ...more,

@@ -6,7 +6,7 @@ import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
-import { bodyOf, headersOf, type StoredEvent } from './envelope.ts';
+import { bodyOf, headersOf, type StoredEvent, standardHeaders } from './envelope.ts';
 import { ANSWER_TIMEOUT_MS } from './schedule.ts';
 
 export interface SendDeps {
@@ -53,12 +53,16 @@ function errorText(error: unknown): string {
   return storable(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
 }
 
-/** Sends an event to `endpoint`. Takes up to `ANSWER_TIMEOUT_MS`. */
+/**
+ * Sends an event to `endpoint`, with the headers of Standard Webhooks if `standard`. Takes up to
+ * `ANSWER_TIMEOUT_MS`.
+ */
 export async function send(
   deps: SendDeps,
   event: StoredEvent,
   endpoint: string,
   environment: Mode,
+  standard = true,
 ): Promise<Sent> {
   const { effects, keys, naming } = deps;
   const started = effects.now();
@@ -72,7 +76,12 @@ export async function send(
     const reply = await effects.http({
       url: endpoint,
       method: 'POST',
-      headers: headersOf(event.id, body, started, keys[environment], naming),
+      headers: {
+        ...headersOf(body, keys[environment], naming),
+        ...(standard
+          ? standardHeaders(event.id, body, started, keys[environment].standard.privateKey)
+          : {}),
+      },
       body,
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       maxBytes: MAX_ANSWER,

@@ -19,6 +19,8 @@ export interface DueEvent extends StoredEvent {
   due_at: Time;
   endpoint: string;
   environment: Mode;
+  /** Whether it carries the headers of Standard Webhooks. */
+  standard: boolean;
   /** Customer whose data key encrypts the data; null if the data is in clear. */
   sealed_for: string | null;
   /** Null after an erasure, which makes the event unreadable. */
@@ -141,6 +143,7 @@ export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 // rows than `take` and would read the whole table.
 const DUE = `
   select e.*, d.attempts, d.due_at, p.webhook_endpoint as endpoint, p.environment,
+    p.standard_webhooks as standard,
     (select b.data from events b where b.id = e.base_id) as base,
     (select c.data_key from customers c where c.id = e.sealed_for) as data_key
   from unnest($2::text[], $3::int[], $4::timestamptz[], $5::text[])

@@ -33,6 +33,7 @@ export interface NewPlatform {
   termsGate?: boolean | undefined;
   /** Its customers may invite others. Defaults to true. */
   invitations?: boolean | undefined;
+  standardWebhooks?: boolean | undefined;
 }
 
 /** Default settings of an enabled currency: all amounts, both directions. */
@@ -75,6 +76,7 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     sca: given.sca ?? true,
     terms_gate: given.termsGate ?? false,
     invitations: given.invitations ?? true,
+    standard_webhooks: given.standardWebhooks ?? true,
     wallet_polls: 0,
     passkey_site: given.passkeySite ?? null,
     sca_two_steps: given.scaTwoSteps ?? false,

@@ -37,6 +37,7 @@ const presentPlatform = (row: PlatformRow) => ({
   walletProcessing: row.wallet_polls,
   umaDomain: row.uma_domain,
   webhookEndpoint: row.webhook_endpoint,
+  standardWebhooks: row.standard_webhooks,
   brandColor: row.brand_color,
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
@@ -74,6 +75,7 @@ interface SettingsChange {
   passkeySite?: PasskeySite | null | undefined;
   terms?: boolean | undefined;
   invitations?: boolean | undefined;
+  standardWebhooks?: boolean | undefined;
   /** The whole list; currencies that the platform has already keep their limits. */
   currencies?: readonly string[] | undefined;
   /** Null for any number. */
@@ -98,6 +100,7 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
   passkey_site: change.passkeySite === undefined ? row.passkey_site : change.passkeySite,
   terms_gate: change.terms ?? row.terms_gate,
   invitations: change.invitations ?? row.invitations,
+  standard_webhooks: change.standardWebhooks ?? row.standard_webhooks,
   wallet_polls: change.walletProcessing ?? row.wallet_polls,
   hourly_payments:
     change.hourlyPayments === undefined ? row.hourly_payments : change.hourlyPayments,

@@ -40,6 +40,7 @@ const row: PlatformRow = {
   passkey_site: null,
   sca_two_steps: false,
   invitations: true,
+  standard_webhooks: true,
   uma_domain: 'uma.test',
   proxy_uma_subdomain: 'p-1',
   webhook_endpoint: null,

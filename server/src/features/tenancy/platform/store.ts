@@ -67,6 +67,8 @@ export const platforms = table('platforms', {
   uma_domain: col.text.mut,
   proxy_uma_subdomain: col.text,
   webhook_endpoint: col.text.null.mut,
+  /** Deliveries carry the headers of Standard Webhooks as well. */
+  standard_webhooks: col.bool.mut,
   currencies: col.json<PlatformCurrency[]>().mut,
   wallet_config: col.json<Record<string, unknown>>().null.mut,
   card_config: col.json<Record<string, unknown>>().null.mut,

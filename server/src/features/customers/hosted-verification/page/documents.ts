@@ -228,8 +228,8 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
 
 function countryOf({ customer, owners }: State, { holder }: Need): unknown {
   const info = owners.find((each) => each.id === holder)?.personalInfo ?? customer;
-  const firm = customer.businessInfo as Json | undefined;
-  return info.nationality ?? firm?.country;
+  const business = customer.businessInfo as Json | undefined;
+  return info.nationality ?? business?.country;
 }
 
 function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: string) {

@@ -92,7 +92,7 @@ async function reload(): Promise<State> {
 }
 
 function plan(): PlannedStep[] {
-  const isFirm = state.customer.customerType === 'BUSINESS';
+  const isBusiness = state.customer.customerType === 'BUSINESS';
   const owners: PlannedStep = {
     step: ownersStep(),
     needs: 'The names and details of the people who own or control the business',
@@ -106,7 +106,7 @@ function plan(): PlannedStep[] {
       isNeeded: (now: State) => needsFields(now, of),
       isAnswered: (now: State) => knownFields(now, of.fields).length > 0,
     })),
-    ...(isFirm ? [owners] : []),
+    ...(isBusiness ? [owners] : []),
     {
       step: documentsStep(() => needs),
       needs: 'Photos or scans of documents: JPEG, PNG or PDF',

@@ -156,8 +156,8 @@ export function showResult(
   redirectUri?: string,
 ): string {
   const result = RESULTS[status] ?? (RESULTS.PENDING as Result);
-  const isFirm = customer.customerType === 'BUSINESS' && status === 'APPROVED';
-  const title = isFirm ? 'The business is verified' : result.title;
+  const isBusiness = customer.customerType === 'BUSINESS' && status === 'APPROVED';
+  const title = isBusiness ? 'The business is verified' : result.title;
   root.append(outcome(result.tone, result.line(platformName)));
   if (!redirectUri) {
     root.append(h('p', {}, 'You can close this page.'));

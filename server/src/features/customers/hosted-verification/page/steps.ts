@@ -60,7 +60,7 @@ const INDIVIDUAL_STEPS: FieldsStep[] = [
 
 const BUSINESS_STEPS: FieldsStep[] = [
   {
-    key: 'firm',
+    key: 'business',
     title: 'About the business',
     needs: 'The registration details of the business',
     fields: businessFields,
