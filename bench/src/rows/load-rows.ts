@@ -23,6 +23,8 @@ const CONNECTIONS = 256;
 async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
   const shared = await bench.api();
   await shared.process.stop();
+  // The receiver of the execute rows has ended.
+  await bench.cluster.rows(DATABASE, 'update platforms set webhook_endpoint = null');
   const url = databaseUrl(bench.cluster.url, DATABASE);
   const dataDir = path.join(bench.scratch, 'server');
   const log = path.join(bench.scratch, 'load.log');

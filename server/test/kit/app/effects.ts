@@ -103,7 +103,8 @@ export async function emittedEvents({ db, vault }: App['runtime']): Promise<Seen
   const rows = await db.query(
     `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.sealed_for, data_key,
         e.balance, e.held
-      from events e left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for
+      from events e left join events b on b.id = e.base_id
+        left join customers c on c.id = e.sealed_for
       order by e.id`,
     [],
   );

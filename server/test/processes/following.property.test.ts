@@ -1,0 +1,109 @@
+// Several processes follow the same queue of events while transactions commit in any order: late
+// ones with early ids, early ones with late ids, some rolled back. Every committed event is
+// delivered exactly once, and no other.
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { runSeed } from '../kit/app/effects.ts';
+import { createPlace, type Place } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const PROCESSES = 3;
+const RUNS = 8;
+const DELIVERY_MS = 30_000;
+const name = `railhead_following_${process.pid}`;
+
+let pool: pg.Pool;
+let places: Place[];
+let receiver: Receiver;
+let platform: string;
+
+beforeAll(async () => {
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  const url = databaseUrl(admin, name);
+  pool = new pg.Pool({ connectionString: url, max: 24 });
+  places = Array.from({ length: PROCESSES }, (_, at) => createPlace(`follower-${at}`));
+  receiver = await startReceiver();
+  const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
+  // The first creates the platform; all of them deliver.
+  for (const place of places) await place.start(['--roles', 'api,deliver'], env);
+  const { rows } = await pool.query('update platforms set webhook_endpoint = $1 returning id', [
+    receiver.url,
+  ]);
+  platform = rows[0].id;
+}, 180_000);
+
+afterAll(async () => {
+  await pool?.end();
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  await receiver?.close();
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+interface Commit {
+  events: number;
+  /** Age of ids and due times when they are written. */
+  ageMs: number;
+  /** How long the transaction stays open afterwards. */
+  openMs: number;
+  isRolledBack: boolean;
+}
+
+const commits = fc.array(
+  fc.record({
+    events: fc.integer({ min: 1, max: 6 }),
+    ageMs: fc.integer({ min: 0, max: 3_000 }),
+    openMs: fc.integer({ min: 0, max: 600 }),
+    isRolledBack: fc.boolean(),
+  }),
+  { minLength: 20, maxLength: 60 },
+);
+
+// As the committer writes them, with the event and its place in the queue in one transaction.
+const INSERT = `with made as (
+    select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)) as id,
+      date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as at
+    from generate_series(1, $3::int)
+  ), queued as (
+    insert into webhook_queue (event_id, platform_id, due_at) select id, $1, at from made
+  )
+  insert into events (id, platform_id, type, subject, data, created_at)
+  select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', at from made
+  returning id`;
+
+/** Writes events in a transaction of its own; returns their ids if it commits. */
+async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<string[]> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query(INSERT, [platform, ageMs, events]);
+    await sleep(openMs);
+    await client.query(isRolledBack ? 'rollback' : 'commit');
+    return isRolledBack ? [] : rows.map((row) => row.id);
+  } finally {
+    client.release();
+  }
+}
+
+it('delivers every committed event once, in any order of ids and commits', async () => {
+  await fc.assert(
+    fc.asyncProperty(commits, async (all) => {
+      const before = receiver.arrivals.length;
+      const written = (await Promise.all(all.map(write))).flat();
+      const received = () => receiver.arrivals.slice(before).map(({ id }) => id);
+      await vi.waitUntil(
+        async () => {
+          const { rows } = await pool.query('select count(*)::int as left from webhook_queue');
+          return rows[0].left === 0 && received().length >= written.length;
+        },
+        { timeout: DELIVERY_MS, interval: 50 },
+      );
+      expect(received().sort()).toEqual(written.sort());
+    }),
+    { numRuns: RUNS, seed: Number(runSeed()) },
+  );
+}, 300_000);
