@@ -186,7 +186,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       }
     });
 
-    it.each(connector.modes)('offers what it declares in %s, without a call', (mode) => {
+    it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
       const bare = deafEffects();
       const parts = { ...partsIn(mode, bare), keys: undefined };
       const least = openConnectors([connector], parts, minimal(connector));
@@ -230,7 +230,7 @@ describe('openConnectors', () => {
   const opened = (...connectors: Connector[]) =>
     openConnectors(connectors, partsIn('production', testEffects()), {});
 
-  it('names both connectors that offer one capability of a mode', () => {
+  it('reports both connectors that offer one capability of a mode', () => {
     expect(() => opened(provider('acme'), provider('other'))).toThrow(
       'The connectors acme and other both offer networkFees in production. Configure one of them.',
     );
@@ -245,7 +245,7 @@ describe('openConnectors', () => {
     expect(namesOf(opened(fallback))).toEqual(['networkFees']);
   });
 
-  it('names every bad setting of every connector at once, by its environment variable', () => {
+  it('reports every invalid setting of every connector by its environment variable', () => {
     const settingsOf = (name: string) =>
       Type.Object({ [name]: serviceSetting({ env: name.toUpperCase(), help: 'a service' }) });
     const acme = provider('acme', { settings: settingsOf('acme') });

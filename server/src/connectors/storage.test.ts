@@ -95,14 +95,14 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     },
   );
 
-  it('replaces what is there under the same name', async () => {
+  it('replaces an object of the same name', async () => {
     const name = newName();
     await storage().put(name, chunks(Buffer.from('the first, which is longer')));
     await storage().put(name, chunks(Buffer.from('the second')));
     expect((await gather(storage().get(name))).toString()).toBe('the second');
   });
 
-  it('rejects where there is no such object', async () => {
+  it('rejects if the object does not exist', async () => {
     await expect(gather(storage().get(newName()))).rejects.toThrow();
   });
 
@@ -115,7 +115,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     await expect(gather(storage().get(name))).rejects.toThrow();
   });
 
-  it('has nothing of what broke off, and says why it did', async () => {
+  it('stores no interrupted upload, and reports the reason', async () => {
     const name = newName();
     async function* breaking() {
       yield bytesOf(200_000);
@@ -137,7 +137,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     expect((await gather(storage().get(name))).length).toBe(1_000_000);
   });
 
-  it('takes many at once', async () => {
+  it('accepts concurrent uploads', async () => {
     const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
     await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
     const received = await Promise.all(all.map(([name]) => gather(storage().get(name))));
@@ -153,7 +153,7 @@ describe('the folder', () => {
     expect(statSync(path.join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('takes no path for a name', async () => {
+  it('rejects a path as a name', async () => {
     for (const name of ['../out', 'a/b', '/etc/passwd', '', '.', '..', 'a\0b']) {
       await expect(storages.folder?.put(name, chunks(bytesOf(1)))).rejects.toThrow('name');
       await expect(storages.folder?.remove(name)).rejects.toThrow('name');
@@ -215,7 +215,7 @@ describe('the bucket', () => {
     );
   });
 
-  it('is given up on when the trouble lasts, without a word of the keys', async () => {
+  it('gives up after repeated errors, without keys in the message', async () => {
     trouble = (request, reply) => {
       request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;
@@ -255,7 +255,7 @@ describe('the bucket', () => {
     ]);
   });
 
-  it('gets the hash and the length of what is sent, and nothing is left on this disk', async () => {
+  it('sends hash and length, and leaves no local file', async () => {
     let head: http.IncomingHttpHeaders = {};
     trouble = ({ headers }) => {
       head = headers;

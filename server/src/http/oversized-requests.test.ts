@@ -166,15 +166,15 @@ describe('a list in a body', () => {
   });
 });
 
-describe('what stands before the body', () => {
-  it('is refused in our shape when it is too long', async () => {
+describe('the head of a request', () => {
+  it('is rejected with an API error if it is too long', async () => {
     const headers = { 'x-long': 'x'.repeat(20_000) };
     const rejection = await send('/config', { headers });
     expect(rejection).toMatchObject({ status: 431, body: { code: 'HEADERS_TOO_LARGE' } });
     await goesOn();
   });
 
-  it('is refused when the address is too long', async () => {
+  it('is rejected if the address is too long', async () => {
     expect(await send(`/config?${'x'.repeat(20_000)}`)).toMatchObject({
       status: 431,
       body: { code: 'HEADERS_TOO_LARGE' },
@@ -206,7 +206,7 @@ describe('what stands before the body', () => {
     expect(await keyed(256)).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
   });
 
-  it('is refused when its address cannot be decoded', async () => {
+  it('is rejected if its address cannot be decoded', async () => {
     expect(await send('/transactions/%zz')).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT', reason: 'The request is malformed and cannot be read.' },
@@ -214,7 +214,7 @@ describe('what stands before the body', () => {
     await goesOn();
   });
 
-  it('is refused when it is not HTTP', async () => {
+  it('is rejected if it is not HTTP', async () => {
     const net = await import('node:net');
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = net.connect(port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));

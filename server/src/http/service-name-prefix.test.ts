@@ -5,7 +5,7 @@ import { testApp } from '../../test/kit/app/test-app.ts';
 
 const app = testApp({ serviceNamePrefix: 'Acme' });
 
-it('speaks the word it was given', async () => {
+it('uses the configured prefix', async () => {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
   const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 5_000)), 201);
@@ -17,7 +17,7 @@ it('speaks the word it was given', async () => {
   expect(document).not.toContain('SERVICE_SWITCH_ERROR');
 });
 
-it('refers in its document to what is there', async () => {
+it('has no dangling reference in its document', async () => {
   const document = (await app.openApi()) as { components: { schemas: object } };
   const referred = JSON.stringify(document).match(/(?<="#\/components\/schemas\/)\w+/g) ?? [];
   const names = new Set(referred);

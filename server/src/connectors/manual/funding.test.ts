@@ -100,7 +100,7 @@ describe('references', () => {
 });
 
 describe('collectionOf', () => {
-  it('names everything that is wrong at once', () => {
+  it('reports all errors at once', () => {
     const wrong = {
       ZZZ: [usd],
       GBP: usd,

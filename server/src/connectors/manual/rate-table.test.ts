@@ -40,14 +40,14 @@ describe('tableOfJson', () => {
     expect(toDecimal(midRate(table, 'USD', 'MXN')!, 4)).toBe('17.05');
   });
 
-  it('takes seconds since 1970 as a time, and leaves digits inside texts alone', () => {
+  it('reads seconds since 1970 as a time, but not digits inside texts', () => {
     const table = good(
       tableOfJson('{"base":"USD","timestamp":1767603600,"note":"a 1 \\" 2","rates":{}}', true),
     );
     expect(table.at).toBe(1_767_603_600_000);
   });
 
-  it('names everything that is wrong at once', () => {
+  it('reports all errors at once', () => {
     const text = `{"base":"XXX","at":"yesterday","rates":{"EUR":"-1","ZZZ":"2","GBP":null}}`;
     expect(problems(tableOfJson(text, true))).toEqual([
       'base must name the currency that all rates are for',
@@ -82,7 +82,7 @@ describe('tableOfCsv', () => {
     expect(table.at).toBe(Date.UTC(2026, 0, 5));
   });
 
-  it('names all bad lines', () => {
+  it('reports all invalid lines', () => {
     const text = 'base,USD\nEUR,0.9\nEUR,0.8\nabc\nGBP,0,78\nMXN,x\nUSD,2\n';
     expect(problems(tableOfCsv(text, true))).toEqual([
       'line 3: EUR is listed twice',
@@ -117,7 +117,7 @@ describe('midRate', () => {
     }
   });
 
-  it('has none for what the table lacks', () => {
+  it('has no rate for missing pairs', () => {
     expect(midRate(table, 'USD', 'GBP')).toBeUndefined();
     expect(midRate(table, 'GBP', 'USD')).toBeUndefined();
   });

@@ -86,7 +86,7 @@ describe('accepted tokens', () => {
   });
 });
 
-describe('what is not', () => {
+describe('malformed tokens', () => {
   it('a token that was changed, or signed with another key', async () => {
     const { judge, verify, claims } = setUp();
     const [header, , signature] = (await signToken(first, claims())).split('.');
@@ -112,7 +112,7 @@ describe('what is not', () => {
     expect(provider.seen()).toEqual([]);
   });
 
-  it('a key of another kind than the token names, or one the token brings itself', async () => {
+  it('a key of another type than in the token, or one inside the token', async () => {
     const { judge } = setUp();
     expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
     const { kid: _, ...own } = second.jwk;
@@ -134,7 +134,7 @@ describe('what is not', () => {
     });
   });
 
-  it('a token that names no key where there are several', async () => {
+  it('a token without a key id if there are several keys', async () => {
     const { judge } = setUp();
     provider.show(first, second);
     expect(await judge(first, {}, { kid: undefined })).toEqual(NO_SIGNATURE);

@@ -96,7 +96,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   const { issuer } = registry(environment);
   if (!issuer) throw new Error('no issuer');
 
-  it('takes a second order of a card as the first', async () => {
+  it('treats a second order of a card as the first', async () => {
     for (const each of everyOrder) {
       const first = face(await issuer.issue(each));
       expect(face(await issuer.issue({ ...each }))).toEqual(first);
@@ -119,11 +119,11 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('comes to an end with an order, or waits for word, by asking at the times it names', async () => {
+  it('completes an order, or waits for a notification, with checks at the returned times', async () => {
     for (const each of everyOrder) expect(await issuedEnd(issuer, each)).toBeDefined();
   });
 
-  it('shows the end of the number, and the number in nothing but the details', async () => {
+  it('shows the last digits, and the number only in the details', async () => {
     const numbers = new Set<string>();
     for (const { of, card } of await issuedCards(issuer)) {
       const { number, code, ...rest } = await issuer.details({
@@ -147,7 +147,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     expect(numbers.size).toBeGreaterThan(SUFFIXES.length / 2);
   });
 
-  it('opens what it sealed for a card for that card alone', async () => {
+  it('opens sealed details for the same card only', async () => {
     const [one, two] = await issuedCards(issuer);
     if (!one || !two) throw new Error('too few cards');
     const other = { cardId: two.of.id, secret: one.card.secret };
@@ -159,7 +159,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     await expect(foreign?.details(own)).rejects.toThrow();
   });
 
-  it('issues cards that are good for a while, each under names of its own', async () => {
+  it('issues cards that are valid for a while, with unique tokens', async () => {
     const issued = await issuedCards(issuer);
     for (const { card } of issued) {
       expect(['VISA', 'MASTERCARD']).toContain(card.brand);
@@ -172,7 +172,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('takes a second pull as the first, and comes to an end with it', async () => {
+  it('treats a second funding debit as the first, and completes it', async () => {
     for (const each of everyPull) {
       const first = await issuer.debitFunding(each);
       expect(await issuer.debitFunding({ ...each })).toEqual(first);
@@ -189,7 +189,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('has nothing against a request but what there is a word for', async () => {
+  it('rejects a request only with a known reason', async () => {
     for (const kind of CARD_REQUESTS) {
       for (const suffix of SUFFIXES) {
         const request: CardRequest = {
@@ -203,7 +203,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('says of each account whether it takes money from it, and takes it from most', () => {
+  it('reports for each account whether it can be debited, which most can', () => {
     const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
     for (const isNew of [true, false]) {
       const card = { platformCardId: null, isNew };

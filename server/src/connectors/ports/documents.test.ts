@@ -49,7 +49,7 @@ describe.each(offersOf('documents', effects))(
       }
     });
 
-    it('rejects with a known code, and reveals nothing of the document', async () => {
+    it('rejects with a known code, without content of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
         FAULTY.map((each) => documentOf(name, each)),
@@ -63,7 +63,7 @@ describe.each(offersOf('documents', effects))(
   },
 );
 
-describe('the names that script the sandbox', () => {
+describe('file names that steer the sandbox', () => {
   const { documents } = connectorRegistry(effects)('sandbox');
   const reported = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));

@@ -83,7 +83,7 @@ describe.each(offersOf('rail', effects))(
       instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
     ];
 
-    it('takes a second send of an instruction as the first', async () => {
+    it('treats a second submission of an instruction as the first', async () => {
       for (const each of everyMethod) {
         const first = await rail.send(each);
         expect(await rail.send({ ...each })).toEqual(first);
@@ -111,7 +111,7 @@ describe.each(offersOf('rail', effects))(
       }
     });
 
-    it('comes to an end, or waits for a notice, by asking at the times it names', async () => {
+    it('ends, or waits for a notification, with checks at the returned times', async () => {
       for (const each of everyMethod) {
         let progress = await rail.send(each);
         let now = NOW;

@@ -125,7 +125,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(answer).not.toHaveProperty('expiresAt');
   });
 
-  it('names an address to burn from, another one for each burn', async () => {
+  it('returns an address to burn from, a new one for each burn', async () => {
     const { mint, link, order, ends } = await fixture(provider);
     const burn = { type: 'BURN', source: 'EXTERNAL_ACCOUNT', rail: 'WIRE', to: ends.bank } as const;
     const answers = await Promise.all(
@@ -138,13 +138,13 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(new Set(addresses).size).toBe(2);
   });
 
-  it('takes a second order of one id as the first', async () => {
+  it('treats a second order with one id as the first', async () => {
     const { mint, link, order } = await fixture(provider);
     const first = await mint.submit(link, order());
     expect(await mint.submit(link, order())).toEqual(first);
   });
 
-  it('carries an order through, and names the time to look again until it has ended', async () => {
+  it('completes an order, and returns the time of the next check until then', async () => {
     const { mint, link, order, clock } = await fixture(provider);
     const seen: string[] = [];
     let progress = await mint.submit(link, order());
@@ -211,7 +211,7 @@ describe('the sandbox’s own rows', () => {
     await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('does not answer');
   });
 
-  it('issues a token in its time', async () => {
+  it('issues a token after a delay', async () => {
     const { mint, link, clock } = await at('');
     const seen = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {

@@ -70,7 +70,7 @@ function codeBundle(targetPublic: string, plaintext: string | Uint8Array): strin
 describe.each(MODES)('a seed kept in the %s', (environment) => {
   const custody = custodianOf(environment);
 
-  it('is twelve words of its own, the same at every export', async () => {
+  it('has twelve words, the same at every export', async () => {
     const [first, second] = await Promise.all([custody.newSeed(NAMES), custody.newSeed(NAMES)]);
     const words = async (seed: string) =>
       wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
@@ -81,7 +81,7 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
     expect(await words(second.seed)).not.toBe(once);
   });
 
-  it('goes out in a bundle that names its organization, to one key', async () => {
+  it('is exported in a bundle that names its organization, to one key', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const exported = () => custody.exportSeed({ ...NAMES, seed, clientPublicKey });
     const [one, two] = [read(await exported()), read(await exported())];
@@ -99,7 +99,7 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
     expect(() => wordsIn(JSON.stringify(one), other)).toThrow();
   });
 
-  it('is not in clear in what is stored, and is of one wallet', async () => {
+  it('is not stored in clear, and belongs to one wallet', async () => {
     const { seed } = await custody.newSeed(NAMES);
     const words = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
     const entropy = Buffer.from(mnemonicToEntropy(words, wordlist));
@@ -326,7 +326,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
   });
 
-  it('signs under its own id alone, and nothing once it was damaged', async () => {
+  it('signs under its own id only, and not if it is damaged', async () => {
     const { signer } = await custody.newSigner({ id });
     await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
     const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
@@ -348,7 +348,7 @@ describe('the custodians of the two environments', () => {
     expect(MODES.map((each) => next(each).custody?.publicKeys())).toEqual(keys);
   });
 
-  it('open nothing that the other sealed', async () => {
+  it('do not open data sealed by the other', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     await expect(production.exportSeed({ ...NAMES, seed, clientPublicKey })).rejects.toThrow();
     const { signer } = await sandbox.newSigner({ id: '1' });
@@ -373,7 +373,7 @@ describe('the custodians of the two environments', () => {
     await expect(opened(NAMES.organizationId)).rejects.toThrow(/signer key/);
   });
 
-  it('answer for nothing that the sandbox exports', async () => {
+  it('do not verify exports of the sandbox', async () => {
     const { seed } = await sandbox.newSeed(NAMES);
     const exportBundle = await sandbox.exportSeed({ ...NAMES, seed, clientPublicKey });
     const { dataSignature, enclaveQuorumPublic } = read(exportBundle);

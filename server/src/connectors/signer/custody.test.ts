@@ -62,7 +62,7 @@ describe('the built-in custodian', () => {
     expect(uncompressedPoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
   });
 
-  it('draws again what is no scalar', async () => {
+  it('generates again if the value is no scalar', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const none = ['00'.repeat(32), 'ff'.repeat(32)];
     const effects = effectsOf(...none, plaintext, ...none, skE);
@@ -71,7 +71,7 @@ describe('the built-in custodian', () => {
     expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);
   });
 
-  it('writes the words of BIP-39’s own vectors', async () => {
+  it('generates the words of the BIP-39 vectors', async () => {
     const keys = glassKeys();
     const custody = localCustody(effectsOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
     const { seed } = await custody.newSeed(NAMES);
@@ -123,7 +123,7 @@ describe('the built-in custodian', () => {
     expect(opened[0]?.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('wipes what it drew', async () => {
+  it('overwrites generated secrets', async () => {
     const drawn: Uint8Array[] = [];
     const real = testEffects();
     const random = (bytes: number) => {

@@ -87,7 +87,7 @@ describe('the suite', () => {
   });
 });
 
-describe('what is sealed to a client', () => {
+describe('data sealed to a client', () => {
   const { skR, skE, plaintext, ciphertext } = SEALED_KEY;
   const [recipient, ephemeral] = [pairOf(skR), pairOf(skE)];
 
@@ -127,7 +127,7 @@ describe('what is sealed to a client', () => {
     expect(await openWith(recipient, { ...sealed, ciphertext: Buffer.alloc(3) })).toBeUndefined();
   });
 
-  it('goes to points of the curve alone', async () => {
+  it('accepts only points of the curve', async () => {
     const off = Buffer.from(recipient.point).fill(1, 1);
     await expect(sealTo(off, hex(plaintext), ephemeral)).rejects.toThrow();
     await expect(sealTo(Buffer.alloc(0), hex(plaintext), ephemeral)).rejects.toThrow();

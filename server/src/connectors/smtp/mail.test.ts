@@ -67,7 +67,7 @@ describe('smtpMail', () => {
     expect(server.received[0]?.raw).not.toMatch(/^Bcc:/m);
   });
 
-  it('names another sender, and another address for answers, and stays with its own', async () => {
+  it('uses the configured sender and reply address', async () => {
     const named = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
     await mail().send({ ...named, replyTo: 'help@bank.example.com' });
     await mail().send({ ...named, replyTo: 'a@b.example.com, eve@example.org' });
@@ -79,12 +79,12 @@ describe('smtpMail', () => {
     expect(second?.raw).not.toMatch(/^Reply-To:/m);
   });
 
-  it.each([550, 501, 553])('counts a recipient refused with %s as refused', async (status) => {
+  it.each([550, 501, 553])('counts a recipient rejected with %s as rejected', async (status) => {
     server.reject(message.to, status);
     expect(await mail().send(message)).toBe('rejected');
   });
 
-  it.each([451, 503, 530])('throws at %s, and repeats nothing the server said', async (status) => {
+  it.each([451, 503, 530])('throws at %s without the text of the server', async (status) => {
     server.reject(message.to, status);
     const complaint = await complaintOf(mail().send(message));
     expect(complaint).toContain(`RCPT TO ${status}`);

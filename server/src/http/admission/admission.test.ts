@@ -63,7 +63,7 @@ describe('from the head alone', () => {
     expect(await request({ path, authorization })).toEqual([400, 'INVALID_INPUT', 400]);
   });
 
-  it('a request over the limit is rejected, whatever its body is', async () => {
+  it('a request over the limit is rejected regardless of its body', async () => {
     const authorization = authorizationOf(app.other);
     const path = '/2025-10-13/quotes';
     for (let at = 0; at < 20; at++) {
@@ -194,7 +194,7 @@ describe('an address without a credential', () => {
     expect((await request('/docs', `10.1.${network}.1`)).statusCode).toBe(200);
   });
 
-  it('gets an error or a page, as it accepts, and health checks always', async () => {
+  it('receives an error or a page by its Accept header; health checks always work', async () => {
     const remoteAddress = '10.2.0.1';
     for (let at = 0; at < 4; at++) await request('/docs', remoteAddress);
     const error = await request('/docs', remoteAddress);
@@ -211,7 +211,7 @@ describe('an address without a credential', () => {
 });
 
 describe('createRejectionDelay', () => {
-  it('answers the first of each second at once, of each client', async () => {
+  it('answers the first request of each client and second immediately', async () => {
     let now = 0;
     const delay = createRejectionDelay(() => now, 5);
     const requested = (key: string, count: number) =>
@@ -225,7 +225,7 @@ describe('createRejectionDelay', () => {
     expect(delay('a')).toBeUndefined();
   });
 
-  it('holds a bounded number of answers', async () => {
+  it('delays a bounded number of answers', async () => {
     const delay = createRejectionDelay(() => 0, 50);
     const all = Array.from({ length: 5_000 }, () => delay('a'));
     expect(all.filter(Boolean)).toHaveLength(4_096);

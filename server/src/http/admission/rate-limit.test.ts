@@ -52,7 +52,7 @@ describe('createLimiter', () => {
     expect(requested(21, () => request())).toEqual([...yes(20), 1]);
   });
 
-  it('states what is left and when all of it is available again', () => {
+  it('reports the remaining requests and when the limit is full again', () => {
     const { request, wait, headers } = tokenLimiter({ requests: 2 });
     request();
     expect(headers()).toEqual({
@@ -253,7 +253,7 @@ describe('a server with limits', () => {
     expect((await app.call('GET', '/config', undefined, { as: app.other })).status).toBe(200);
   });
 
-  it('keeps a refusal under no idempotency key, and counts it', async () => {
+  it('stores no rejection under an idempotency key, and counts it', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');

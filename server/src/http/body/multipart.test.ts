@@ -71,16 +71,13 @@ describe('a bad form', () => {
     ['has a field without a name', [...GOOD, ['', 'x']], ['']],
   ];
 
-  it.each(cases)(
-    'that %s is refused, naming all that is wrong',
-    async (_name, entries, expected) => {
-      const before = await at.stored();
-      const reply = await at.send(entries);
-      expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
-      expect(fieldsOf(reply)).toEqual(expected);
-      expect(await at.stored()).toEqual(before);
-    },
-  );
+  it.each(cases)('rejects %s and reports all errors', async (_name, entries, expected) => {
+    const before = await at.stored();
+    const reply = await at.send(entries);
+    expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(reply)).toEqual(expected);
+    expect(await at.stored()).toEqual(before);
+  });
 
   it.each([
     ['has too many fields', formOf([...GOOD, ...many(30)])],
@@ -93,7 +90,7 @@ describe('a bad form', () => {
     ['has no boundary', formOf(GOOD), { 'content-type': 'multipart/form-data' }],
     ['has a long boundary', formOf(GOOD), { 'content-type': `${TYPE}${'b'.repeat(200)}` }],
   ] as [string, Buffer, Record<string, string>?][])(
-    'that %s is refused in words',
+    'rejects %s with a reason',
     async (_name, body, headers) => {
       const before = await at.stored();
       const reply = await at.post(body, headers);
@@ -178,11 +175,11 @@ describe('patience', () => {
     return Promise.race([form, turns().then(() => 'nothing yet')]);
   }
 
-  it('is not lost while storage takes its time', async () => {
+  it('is complete even if storage is slow', async () => {
     expect(await read(Readable.from([formOf(GOOD)]))).toBe('File:1');
   });
 
-  it('is lost where nothing more comes', async () => {
+  it('fails if no more data arrives', async () => {
     const silent = new Readable({ read: () => undefined });
     silent.push(formOf(GOOD, ''));
     expect(await read(silent)).toBe('The body took too long to arrive.');

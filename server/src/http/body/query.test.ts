@@ -39,7 +39,7 @@ const BASE = '/2025-10-13';
 
 describe('a NUL in the query', () => {
   it.each(['?customerId=%00', '?%00=1', '?status=a&status=%00', '?x=%2500&y=%00'])(
-    'is refused as INVALID_INPUT: %s',
+    'is rejected as INVALID_INPUT: %s',
     async (query) => {
       const { status, text } = await get(`${BASE}/transactions${query}`, own());
       expect([status, JSON.parse(text)]).toMatchObject([
@@ -49,7 +49,7 @@ describe('a NUL in the query', () => {
     },
   );
 
-  it('reveals nothing without a credential, and ends nothing', async () => {
+  it('has no effect and no details without a credential', async () => {
     expect(await get(`${BASE}/transactions?customerId=%00`)).toMatchObject({ status: 401 });
     expect(await get(`${BASE}/transactions?customerId=%00`, own())).toMatchObject({ status: 400 });
     expect(await get(`${BASE}/config`, own())).toMatchObject({ status: 200 });

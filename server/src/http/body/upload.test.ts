@@ -86,7 +86,7 @@ describe('before a byte of the body is read', () => {
     expect(await headOnly({ ...type, ...length, authorization: 'Basic viewer' })).toBe(403);
   });
 
-  it('a length beyond everything is refused, naming the file', async () => {
+  it('a length beyond every limit is rejected, naming the file', async () => {
     const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
     expect(await headOnly(headers)).toBe(400);
     const reply = await at.post(Buffer.alloc(MOST + 1_500_000));
@@ -102,7 +102,7 @@ describe('what no operation keeps is gone', () => {
     expect(await at.stored()).toEqual(before);
   });
 
-  it('where the client goes away halfway', async () => {
+  it('if the client disconnects halfway', async () => {
     const before = await at.stored();
     const headers = {
       authorization: 'Basic good',
@@ -119,7 +119,7 @@ describe('what no operation keeps is gone', () => {
 });
 
 describe('an idempotency key', () => {
-  it('gets the first reply again for the same form, and keeps one file', async () => {
+  it('returns the first reply for the same form, and stores one file', async () => {
     const headers = { 'idempotency-key': 'one' };
     const first = await at.send(
       [
@@ -165,7 +165,7 @@ describe('an idempotency key', () => {
         ['file', 'hello', 'b'],
       ],
     ],
-  ] as [string, Entry[]][])('is refused with %s', async (_name, entries) => {
+  ] as [string, Entry[]][])('is rejected with %s', async (_name, entries) => {
     const before = await at.stored();
     const reply = await at.send(entries, { 'idempotency-key': 'one' });
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
@@ -173,7 +173,7 @@ describe('an idempotency key', () => {
   });
 });
 
-describe('many at once', () => {
+describe('concurrent uploads', () => {
   it('all arrive', async () => {
     const contents = Array.from({ length: 20 }, (_, at) => Buffer.alloc(100_000, at));
     const replies = await Promise.all(

@@ -119,7 +119,7 @@ describe('an address that cannot be decoded', () => {
   });
 });
 
-describe('a connection on which nothing moves', () => {
+describe('an idle connection', () => {
   const stalling = testApp({ stalledMs: 1_000 });
   let at: number;
   beforeAll(async () => {

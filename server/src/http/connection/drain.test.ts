@@ -29,7 +29,7 @@ const headOf = (path: string, length: number, more = '') =>
 
 // First, while this address has discarded nothing yet.
 describe('a client that reads only after it has sent everything', () => {
-  it('gets its answer', async () => {
+  it('is answered', async () => {
     const socket = net.connect(port, '127.0.0.1');
     socket.pause();
     await new Promise<void>((resolve, reject) => {
@@ -48,7 +48,7 @@ describe('a client that reads only after it has sent everything', () => {
 });
 
 describe('a connection', () => {
-  it('is kept after a short body that nothing read', async () => {
+  it('stays open after a short unread body', async () => {
     const body = 'x'.repeat(1_000);
     const { text } = await sendRaw(
       port,
@@ -60,7 +60,7 @@ describe('a connection', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 404']);
   });
 
-  it('that is closing takes no further request', async () => {
+  it('that is closing accepts no further request', async () => {
     const body = 'x'.repeat(100_000);
     const token = JSON.stringify({ name: 'Smuggled', permissions: ['VIEW'] });
     const { text } = await sendRaw(
@@ -184,7 +184,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
 });
 
 describe('createDrain', () => {
-  it('reads no more than its limits, whatever an address sends', async () => {
+  it('reads no more than its limits', async () => {
     let now = 0;
     const drain = createDrain(() => now);
     const sockets = new Set<net.Socket>();

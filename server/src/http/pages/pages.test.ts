@@ -63,7 +63,7 @@ describe('a page', () => {
     expect((await open('POST')).body).not.toContain('<button');
   });
 
-  it('is framed by the origins that it names, and by no other', async () => {
+  it('can be framed only by the configured origins', async () => {
     const frames = ['https://shop.example', 'http://localhost:8080'];
     const { headers } = await serverWith({ ...PLAIN, frames }).open();
     expect(headers).not.toHaveProperty('x-frame-options');
@@ -109,7 +109,7 @@ describe('a page', () => {
     expect(pressed).toEqual([]);
   });
 
-  it('without a button takes nothing', async () => {
+  it('without a button accepts no input', async () => {
     const { open, requested } = serverWith(PLAIN);
     expect((await open('POST')).statusCode).toBe(404);
     expect(requested).toEqual([]);
@@ -157,7 +157,7 @@ describe('the brand of a page', () => {
     },
   );
 
-  it('is a colour in a style of its own, allowed by its hash', async () => {
+  it('is a colour in a separate style, allowed by its hash', async () => {
     const { body, headers } = await branded({ color: '#0a7d5a' });
     const styles = inline(body, 'style');
     expect(styles).toHaveLength(2);
@@ -177,7 +177,7 @@ describe('a page with card details', () => {
     hideAfterS: 300,
   };
 
-  it('has an origin of its own, and one script, allowed by its hash', async () => {
+  it('has a separate origin and one script, allowed by its hash', async () => {
     const { body, headers } = await serverWith({ ...PLAIN, card }).open();
     const [script = ''] = inline(body, 'script');
     expect(script).toContain('clipboardData');
@@ -223,7 +223,7 @@ describe('a page that is shown once', () => {
     expect((await open('HEAD', { purpose: 'prefetch' })).statusCode).toBe(503);
   });
 
-  it('without a way to look ahead is not shown to HEAD', async () => {
+  it('without a preview is not shown to HEAD', async () => {
     const { open, requested } = serverWith(PLAIN, { once: true });
     const { statusCode, headers, body } = await open('HEAD');
     expect([statusCode, headers['cache-control'], body]).toEqual([503, 'no-store', '']);

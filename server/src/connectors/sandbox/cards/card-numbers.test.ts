@@ -58,7 +58,7 @@ describe('numbers of sandbox cards', () => {
     }
   });
 
-  it('show of themselves what the number ends with, which follows from the platform’s name', () => {
+  it('show the last digits, which are derived from the platform’s name', () => {
     const first = numbers.draw(order('Card:1', 'card_x'));
     const second = numbers.draw(order('Card:2', 'card_x', 'Customer:2'));
     expect(first).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
@@ -81,7 +81,7 @@ describe('numbers of sandbox cards', () => {
     expect(elsewhere.open({ cardId: 'Card:3', secret }).number).not.toBe(drawn[3]);
   });
 
-  it('open for the card that they were sealed for, and say nothing otherwise', () => {
+  it('open only for the card that they were sealed for', () => {
     const { secret } = numbers.draw(order('Card:1'));
     const { number, code } = numbers.open({ cardId: 'Card:1', secret });
     for (const text of [number, number.slice(-12), number.slice(0, 12)]) {

@@ -124,7 +124,7 @@ describe('an account', () => {
     expect([rejected(true), rejected(false)]).toEqual([['003'], ['004']]);
   });
 
-  it('pays whatever its own id ends as', () => {
+  it('pays regardless of the suffix of its own id', () => {
     for (const suffix of SUFFIXES) {
       for (const isNew of [true, false]) {
         const card = { platformCardId: null, isNew };

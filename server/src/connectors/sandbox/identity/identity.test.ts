@@ -58,7 +58,7 @@ describe('sandboxIdentity', () => {
     expect(sandboxIdentity.unasked?.(business(number))?.state).toBe(unasked);
   });
 
-  it('judges owners by their family names', async () => {
+  it('decides about owners by their family names', async () => {
     const owners = [owner('Hopper001'), owner('Hopper002'), owner('Hopper003')];
     expect(await sandboxIdentity.submit(business('1', { owners }))).toEqual({
       state: 'approved',
@@ -70,7 +70,7 @@ describe('sandboxIdentity', () => {
     });
   });
 
-  it('takes words that every object has for nothing', async () => {
+  it('ignores names of built-in properties', async () => {
     const documents = ['constructor', 'toString', 'MISSING_FIELD', ''].map((documentNumber) => ({
       ...{ id: 'Document:1', holder: 'Customer:1', documentType: 'PASSPORT', country: 'US' },
       documentNumber,

@@ -29,7 +29,7 @@ describe('sandboxLiveness', () => {
     expect(await sandboxLiveness.complete(check(suffix), 1_000)).toEqual(end);
   });
 
-  it('passes at once when the button is pressed', async () => {
+  it('passes immediately when the button is pressed', async () => {
     expect(await sandboxLiveness.complete(check('001'), 1_000)).toEqual({ state: 'passed' });
   });
 

@@ -153,7 +153,7 @@ describe('sandboxPaymentFunding', () => {
     );
   });
 
-  it('offers nothing where the currency, or the network, does not come in within minutes', () => {
+  it('offers no instructions for currencies and networks that take longer than minutes', () => {
     const none: [string, string?][] = [
       ['KES'],
       ['JPY'],
@@ -169,7 +169,7 @@ describe('sandboxPaymentFunding', () => {
     }
   });
 
-  it('names instant rails only, never ACH', () => {
+  it('lists instant rails only, never ACH', () => {
     const rails = (code: string) => info(code).paymentRails;
     expect(rails('USD')).toEqual(['RTP', 'FEDNOW']);
     expect(rails('EUR')).toEqual(['SEPA_INSTANT']);
@@ -201,7 +201,7 @@ describe('sandboxPaymentFunding', () => {
     expect(place[25]).toMatch(/^pix\.railhead\.example\/v2\/[0-9a-f]{32}$/);
   });
 
-  it('distinguishes payments by a PIX reference of 25 characters, whatever their length', () => {
+  it('distinguishes payments by a PIX reference of 25 characters for any id', () => {
     const txid = (reference: string) => {
       const [input] = sandboxPaymentFunding({ ...payment('BRL'), reference });
       return emv(emv(String(input?.accountOrWalletInfo.qrCode))[62] ?? '')['05'] ?? '';

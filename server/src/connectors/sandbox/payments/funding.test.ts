@@ -61,7 +61,7 @@ describe('sandboxFunding', () => {
     }
   });
 
-  it('offers nothing where money cannot be paid in', () => {
+  it('offers no instructions if the currency cannot be paid in', () => {
     expect(infos('InternalAccount:a', 'NGN')).toEqual([]);
   });
 

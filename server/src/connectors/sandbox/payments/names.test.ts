@@ -22,7 +22,7 @@ describe('sandboxNames', () => {
     expect(await usd(`123456${suffix}`, ada)).toEqual(expected);
   });
 
-  it('has its answer after a while where it takes its time', async () => {
+  it('has a delayed result for slow suffixes', async () => {
     expect(await usd('104', ada, 4_999)).toEqual({ status: 'PENDING', checkAfterMs: 1 });
     const found = { status: 'MATCHED', fullName: 'Ada King Lovelace' };
     expect(await usd('104', ada, 5_000)).toEqual(found);

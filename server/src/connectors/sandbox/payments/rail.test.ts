@@ -81,7 +81,7 @@ describe('the scripted bank', () => {
     expect(progressAt(returned, 10_000)).toMatchObject({ state: 'returned' });
   });
 
-  it('reads the end of whatever identifies the account', () => {
+  it('reads the suffix of the identifier of the account', () => {
     const outcome = (account: Record<string, unknown>) =>
       progressAt(instruction('000', 'quote', account), 0).state;
     expect(outcome({ accountType: 'EUR_ACCOUNT', iban: 'DE89370400440532013002' })).toBe('failed');
@@ -128,7 +128,7 @@ describe('a refund', () => {
     expect(await story(refund)).toEqual(expected);
   });
 
-  it('reaches a payer of whom nothing is known, and an account that was pulled from', async () => {
+  it('reaches an unknown payer, and an account that was debited', async () => {
     const unknown = { ...instruction('', 'quote'), account: { accountType: 'ORIGINATOR' } };
     expect(await story({ ...unknown, kind: 'refund' })).toEqual(DONE);
     expect(await story({ ...instruction('007', 'quote'), kind: 'refund' })).toEqual(DONE);

@@ -92,7 +92,7 @@ describe('documented addresses', () => {
 describe('scripted refusals', () => {
   const refusing = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
 
-  it('have names of their own', () => {
+  it('have separate names', () => {
     expect(new Set(UMA_SCRIPTS.map((each) => each.name)).size).toBe(UMA_SCRIPTS.length);
     expect(refusing.length).toBeGreaterThan(25);
   });
@@ -112,12 +112,12 @@ describe('scripted refusals', () => {
 describe('a payment request', () => {
   const receiver = `$success.usd@${DOMAIN}`;
 
-  it('is refused in another currency', async () => {
+  it('is rejected in another currency', async () => {
     const reply = await port.payRequest(payment(receiver, { currency: 'EUR' }));
     expect(reply).toMatchObject({ code: 'INVALID_CURRENCY' });
   });
 
-  it('is refused below the least and above the most', async () => {
+  it('is rejected below the minimum and above the maximum', async () => {
     const { min, max } = umaCurrency('USD');
     const request = async (amount: bigint) => port.payRequest(payment(receiver, { amount }));
     expect(await request(min - 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });

@@ -172,7 +172,7 @@ describe('listAgents', () => {
   });
 
   it.each(['limit=0', 'isPaused=maybe', 'createdAfter=yesterday', 'cursor=x'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       const { status, body } = await fixture.manage('GET', `/agents?${query}`);
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);

@@ -344,7 +344,7 @@ describe('policy', () => {
   it.each([
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
-  ])('%s %s is refused, and written down', async (method, path, operationId) => {
+  ])('%s %s is rejected and recorded', async (method, path, operationId) => {
     const url = await own(path);
     const act = () => held.call(method, url, method === 'POST' ? usd() : undefined);
     ok(await narrowTo(without('MANAGE_EXTERNAL_ACCOUNTS')), 200);

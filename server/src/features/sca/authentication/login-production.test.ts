@@ -68,7 +68,7 @@ const rows = (table: string) =>
   app.runtime.db.query<{ row: string }>(`select to_json(t)::text as row from ${table} t`, []);
 
 describe('a code in production', () => {
-  it('goes out by text message and logs in, once', async () => {
+  it('is sent by text message and logs in once', async () => {
     const { id, phoneNumber } = await person();
     const proof = await started(id);
     expect(await texted(id)).toMatchObject({
@@ -114,7 +114,7 @@ describe('a code in production', () => {
     expect(await code(id)).toBe(secret);
   });
 
-  it('is sent ten times in a quarter of an hour, whatever for', async () => {
+  it('is sent at most ten times in a quarter of an hour in total', async () => {
     const { id } = await person();
     for (let at = 0; at < 10; at++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
@@ -125,7 +125,7 @@ describe('a code in production', () => {
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
-  it('is 501 where nothing is connected that sends it', async () => {
+  it('is 501 without a connector for messages', async () => {
     const { id } = await person();
     const bare = await startApp();
     const at = { as: bare.production };
@@ -170,7 +170,7 @@ describe('guessing at two servers', () => {
     return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
   }
 
-  it('gets five tries in all, and takes the right one once', async () => {
+  it('allows five attempts in total, and accepts the right code once', async () => {
     const { id } = await person();
     const second = secondProcess(app);
     const everywhere = (count: number, proofOf: (at: number) => object) =>
@@ -238,7 +238,7 @@ describe('a proof', () => {
         (fault) => `${fault.status} ${fault.retryAfterS ?? ''}`.trim(),
       );
 
-  it('by a code is for the amount and the payee that the message names', async () => {
+  it('by a code covers the amount and payee in the message', async () => {
     const { id } = await person();
     const row = await open(id, payment('100.00 EUR'), { description: '100.00 EUR to DE89…3000' });
     await app.settle();
@@ -310,7 +310,7 @@ describe('a proof', () => {
     }
   });
 
-  it('by a passkey is over what is paid, and its user was verified', async () => {
+  it('by a passkey covers the payment, with user verification', async () => {
     const site = { rpId: 'bank.example', origins: ['https://app.bank.example'] };
     const sql = 'update platforms set passkey_site = $2 where id = $1';
     await app.runtime.db.query(sql, [app.production.id, JSON.stringify(site)]);

@@ -61,7 +61,7 @@ describe('a login by SMS', () => {
     expect(event?.ip_address).not.toContain(ADDRESS);
   });
 
-  it('takes the place of the one before', async () => {
+  it('replaces the previous one', async () => {
     const { id } = await provenCustomer(app);
     await logIn(app, id);
     wait(100 * DAY);
@@ -74,7 +74,7 @@ describe('a login by SMS', () => {
   });
 
   describe('completeScaLogin', () => {
-    it('takes a code with spaces in it, as people read them', async () => {
+    it('accepts a code with spaces', async () => {
       const { id } = await provenCustomer(app);
       const proof = { challengeId: await sms(id), code: ' 123 456 ' };
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
@@ -106,7 +106,7 @@ describe('a login by SMS', () => {
       ok(await answer(second), 200);
     });
 
-    it('leaves none but one challenge where two are started at once', async () => {
+    it('keeps one challenge if two are started concurrently', async () => {
       const { id } = await provenCustomer(app);
       const started = await Promise.all([sms(id), sms(id), sms(id)]);
       const answers = [];
@@ -164,7 +164,7 @@ describe('a login by SMS', () => {
 });
 
 describe('a login by an app', () => {
-  it('needs no challenge, takes each code once, and a recovery code in its place', async () => {
+  it('needs no challenge, accepts each code once, and a recovery code instead', async () => {
     const { id } = await provenCustomer(app);
     const { base32, recoveryCodes } = await factors.withTotp(id);
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
@@ -183,7 +183,7 @@ describe('a login by an app', () => {
     ]);
   });
 
-  it('takes a code in the groups that apps show it in', async () => {
+  it('accepts a code in the groups that apps show', async () => {
     const { id } = await provenCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
@@ -192,7 +192,7 @@ describe('a login by an app', () => {
     expect(await failures(id)).toBe(0);
   });
 
-  it('takes a code that is shown to many servers at once only once', async () => {
+  it('accepts a code once if several servers receive it concurrently', async () => {
     const { id } = await provenCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);

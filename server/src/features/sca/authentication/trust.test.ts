@@ -45,7 +45,7 @@ async function payee() {
 }
 
 describe('beneficiary trust', () => {
-  it('is added and removed with a code that names the account, without a session', async () => {
+  it('is added and removed with a code for the account, without a session', async () => {
     const { person, account } = await payee();
     const shown = await challengeOf(account.id);
     expect(shown).toEqual({
@@ -246,7 +246,7 @@ describe('beneficiary trust is rejected', () => {
     }
   });
 
-  it('where nothing is connected that sends codes', async () => {
+  it('without a connector for messages', async () => {
     const as = { as: app.production };
     const person = await european(app, as);
     const sql = `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}',

@@ -23,7 +23,7 @@ describe('readBasic', () => {
     [basic(':no id')],
     [basic('nul\0:x')],
     [`Basic ${'A'.repeat(3000)}`],
-  ])('refuses %j', (header) => {
+  ])('rejects %j', (header) => {
     expect(readBasic(header)).toBeNull();
   });
 });

@@ -66,7 +66,7 @@ describe('createToken', () => {
     [{ name: 'x'.repeat(256), permissions: [] }, ['name', 'permissions']],
     [{ name: 'x', permissions: ['ALL'] }, ['permissions.0']],
     [{ name: 'x', permissions: 'VIEW' }, ['permissions']],
-  ])('refuses %j', async (request, fields) => {
+  ])('rejects %j', async (request, fields) => {
     const { status, body } = await app.call('POST', '/tokens', request);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual(fields);
@@ -235,7 +235,7 @@ describe('listTokens', () => {
   });
 
   it.each(['limit=0', 'limit=101', 'limit=x', 'createdAfter=yesterday', 'cursor=nonsense'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       const { status, body } = await app.call('GET', `/tokens?${query}`);
       expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);

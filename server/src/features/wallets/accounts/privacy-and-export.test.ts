@@ -214,7 +214,7 @@ describe('exportInternalAccount', () => {
     ok(await exported(id, await sessionOf(id)), 200);
   });
 
-  it('counts exports and not requests, of which two at once are both answered or refused', async () => {
+  it('counts exports, not requests; two concurrent ones have the same result', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     for (let at = 0; at < 5; at++) ok(await takeOut(id, drawKeys()), 202);

@@ -43,7 +43,7 @@ const idsOf = async (accountId: string) =>
   (await fixture.credentialsOf(accountId)).map(({ id }) => id as string);
 
 describe('listAuthCredentials', () => {
-  it('shows all that a wallet has, oldest first', async () => {
+  it('lists all credentials of a wallet, oldest first', async () => {
     const { accountId, customer, email, sms } = await fixture.walletWithEmailAndSms();
     const { otpEncryptionTargetBundle: _, ...shown } = sms;
     const [first, second, ...more] = await fixture.credentialsOf(accountId);
@@ -61,7 +61,7 @@ describe('listAuthCredentials', () => {
     expect(more).toEqual([]);
   });
 
-  it('shows nothing of an account that is unknown, of others, or no wallet', async () => {
+  it('does not find an account that is unknown, of another platform, or no wallet', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
@@ -85,7 +85,7 @@ describe('listAuthCredentials', () => {
 });
 
 describe('createAuthCredential', () => {
-  it('adds the first credential of a wallet at once, and every other with a signature', async () => {
+  it('adds the first credential at once, and every other one with a signature', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
     expect(await fixture.credentialsOf(accountId)).toEqual([]);
     const first = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
@@ -100,7 +100,7 @@ describe('createAuthCredential', () => {
     expect(await idsOf(accountId)).toEqual([first.id]);
   });
 
-  it('adds one of several first ones that come at once', async () => {
+  it('adds one of several concurrent first credentials', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
     const answers = await Promise.all([1, 2, 3, 4].map(() => create(passkeyBody(accountId))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 202, 202, 202]);

@@ -52,7 +52,7 @@ async function expectRequested(
   expect([now.email, now.phoneNumber]).toEqual([was.email, was.phoneNumber]);
 }
 
-describe('a contact that changes in the instant in which a credential comes to hang on it', () => {
+describe('a contact that changes while a credential is linked to it', () => {
   it('needs a signature after a session has added the credential', async () => {
     const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const session = await fixture.emailSession(held.accountId);
@@ -84,7 +84,7 @@ describe('a contact that changes in the instant in which a credential comes to h
   });
 });
 
-it('goes to one of two customers who take the same in one instant', async () => {
+it('is assigned to one of two customers that request it concurrently', async () => {
   const email = 'wanted@example.com';
   const body = { customerType: 'INDIVIDUAL', email };
   const requested = await Promise.all(

@@ -215,7 +215,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
   });
 
-  it('is not one that codes of another customer go to, however it is spelt', async () => {
+  it('is not one that receives codes of another customer, however it is spelt', async () => {
     const [one, two] = [await holder(), await holder()];
     const taken = { email: two.customer.email.toUpperCase() };
     const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
@@ -265,7 +265,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 const body = (more: object) => ({ customerType: 'INDIVIDUAL', ...more });
 
 describe('the signature of a contact change', () => {
-  it('is refused for every reason there is, in order, and counts when it is wrong', async () => {
+  it('is rejected for each reason in order, and counts if it is wrong', async () => {
     const [{ id, session }, other] = [await holder(), await holder()];
     const email = fresh();
     const first = ok(await change(id, { email }), 202);
@@ -313,7 +313,7 @@ describe('the signature of a contact change', () => {
 });
 
 describe('updateCustomerById of a telephone number that one-time codes go to', () => {
-  it('goes the same way', async () => {
+  it('follows the same steps', async () => {
     const person = await holder({ phoneNumber: freshPhone() });
     const tied = await tie(person, 'SMS_OTP');
     const phoneNumber = freshPhone();

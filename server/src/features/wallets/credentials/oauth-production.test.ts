@@ -117,7 +117,7 @@ describe('a token in production', () => {
     ok(await prove(id, claims, client), 200);
   });
 
-  it('that is forged counts as a wrong try', async () => {
+  it('that is forged counts as a failed attempt', async () => {
     const { claims, id } = await walletOfIdentity();
     const forger = await providerKey('one');
     for (let time = 0; time < 10; time++) {

@@ -97,13 +97,13 @@ describe('createAuthCredential', () => {
       ok(await prove(added.id, claims, keys.publicKey), 200);
     });
 
-    it('is done at once for the first, under its subject where it has no address', async () => {
+    it('takes effect at once for the first, named by its subject without an e-mail', async () => {
       const claims = newClaims({ email: undefined, iss: 'https://appleid.apple.com' });
       const { credential } = await walletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
 
-    it('is done once for an identity at a wallet, however its provider is spelt', async () => {
+    it('takes effect once per identity and wallet, however its issuer is spelt', async () => {
       const { accountId, claims } = await walletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
       rejected(await create(accountId, claims), ...CONFLICT);
@@ -206,7 +206,7 @@ describe('verifyAuthCredential', () => {
       ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
     }
 
-    it('gets a key of its own, sealed to a whole key of the client', async () => {
+    it('has its own key, sealed to an uncompressed key of the client', async () => {
       const { accountId, id, claims, credential } = await walletOfIdentity();
       const client = drawKeys();
       const session = ok(await prove(id, claims, client.uncompressedKey), 200);
@@ -224,7 +224,7 @@ describe('verifyAuthCredential', () => {
       expect(JSON.stringify(await fixture.sessionsOf(accountId))).not.toContain('SigningKey');
     });
 
-    it("has a compressed key of the client as its own, whatever the case of the key's digits", async () => {
+    it('uses a compressed key of the client, in upper or lower case', async () => {
       const { accountId, id, claims } = await walletOfIdentity();
       const client = drawKeys();
       const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
@@ -232,7 +232,7 @@ describe('verifyAuthCredential', () => {
       await signs(accountId, client);
     });
 
-    it('is opened in one request: the headers of signed ones are not looked at', async () => {
+    it('is opened in one request; signature headers are ignored', async () => {
       const { id, claims } = await walletOfIdentity();
       const headers: Record<string, string>[] = [
         { 'request-id': 'Request:nonsense' },
@@ -277,7 +277,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is refused to a request of a bad form, which is no wrong try', async () => {
+    it('is rejected for a malformed request, which counts as no failure', async () => {
       const { id, claims } = await walletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
       const OFF = 'clientPublicKey: is not a point of P-256';
@@ -296,7 +296,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is opened once for a key, also where it was ended since', async () => {
+    it('is opened once per key, also if it has ended since', async () => {
       const { accountId, id, claims } = await walletOfIdentity();
       const client = drawKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
@@ -334,7 +334,7 @@ describe('verifyAuthCredential', () => {
       expect((await wrong()).status).toBe(429);
     });
 
-    it('cannot be guessed by many at once either', async () => {
+    it('counts concurrent failures', async () => {
       const { id, claims } = await walletOfIdentity();
       const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
       const answers = await Promise.all(Array.from({ length: 14 }, wrong));
@@ -360,7 +360,7 @@ describe('verifyAuthCredential', () => {
 
 describe('revokeAuthCredential', () => {
   describe('removing an identity', () => {
-    it('is signed by a session of another credential, and it may come back', async () => {
+    it('is signed by another session; the identity can be added again', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const email = await fixture.emailSession(accountId);
       const claims = newClaims();

@@ -47,7 +47,7 @@ describe('verifyAuthCredential', () => {
       expect(ended.status).toBe(204);
     });
 
-    it('by a key that is sealed to a whole one, with the verification of the user', async () => {
+    it('by a key that is sealed to an uncompressed key, with user verification', async () => {
       const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
       const keys = drawKeys();
       const { challenge, requestId } = await passkeys.challengeOf(of, keys.uncompressedKey);
@@ -63,7 +63,7 @@ describe('verifyAuthCredential', () => {
       expect(ended.status).toBe(204);
     });
 
-    it('whatever else a client sends along', async () => {
+    it('and unknown fields are ignored', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const { userHandle: _none, ...reported } = of.device.get(challenge);
@@ -77,7 +77,7 @@ describe('verifyAuthCredential', () => {
       expect(opened.status).toBe(200);
     });
 
-    it('once for a challenge, also where it is answered twice in one instant', async () => {
+    it('once per challenge, also for two concurrent replies', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge, { counter: 1 });
@@ -95,7 +95,7 @@ describe('verifyAuthCredential', () => {
       expect(open).toHaveLength(1);
     });
 
-    it('only by a counter that moves on', async () => {
+    it('only if the counter increases', async () => {
       const of = await passkeys.holder();
       expect((await passkeys.prove(of, { counter: 5 })).status).toBe(200);
       for (const counter of [5, 4, 0]) {
@@ -106,8 +106,8 @@ describe('verifyAuthCredential', () => {
     });
   });
 
-  describe('a verification is refused', () => {
-    it('without a Request-Id, and with one that is not alive', async () => {
+  describe('a verification is rejected', () => {
+    it('without a Request-Id, and with an expired one', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge);
@@ -151,7 +151,7 @@ describe('verifyAuthCredential', () => {
       expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
     });
 
-    it('for each check by its name, and the challenge stays', async () => {
+    it('with the name of the failed check, and the challenge remains valid', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const { get } = of.device;
@@ -179,7 +179,7 @@ describe('verifyAuthCredential', () => {
       expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
     });
 
-    it('for what cannot be read, by field, which counts as no failure', async () => {
+    it('for malformed fields, which do not count as failures', async () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge);
@@ -195,7 +195,7 @@ describe('verifyAuthCredential', () => {
       expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
     });
 
-    it('after ten failures in an hour, unless it is a good one', async () => {
+    it('after ten failures in an hour, unless it is valid', async () => {
       const of = await passkeys.holder();
       for (let count = 0; count < 10; count++) {
         expect((await passkeys.prove(of, { up: false })).status).toBe(401);
@@ -223,7 +223,7 @@ describe('verifyAuthCredential', () => {
     });
   });
 
-  describe('the signature that passes unseen', () => {
+  describe('the test signature of the sandbox', () => {
     const LITERAL = 'sandbox-valid-passkey-signature';
     const literal = (device: Authenticator) => ({
       credentialId: device.credentialId,
@@ -248,7 +248,7 @@ describe('verifyAuthCredential', () => {
       expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
     });
 
-    it('is like any other that does not hold in production', async () => {
+    it('is invalid in production', async () => {
       const real = walletFixture(app, { as: app.production });
       const { accountId } = await real.customerWithWallet();
       const device = authenticator();

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 describe('createAuthCredential', () => {
   describe('a passkey is added', () => {
-    it('with the signature of a session over what the device made', async () => {
+    it('with the signature of a session over the registration', async () => {
       const of = await passkeys.owner();
       const device = authenticator();
       const body = passkeyRegistration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
@@ -78,7 +78,7 @@ describe('createAuthCredential', () => {
       },
     );
 
-    it('and everything that is wrong with one is named at once', async () => {
+    it('and all of its invalid fields are reported at once', async () => {
       const of = await passkeys.owner();
       const body = passkeyRegistration(of.accountId, authenticator(), { nickname: '/' });
       const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
@@ -97,7 +97,7 @@ describe('createAuthCredential', () => {
       ]);
     });
 
-    it('once to a wallet, and to another one as well', async () => {
+    it('once per wallet, and to several wallets', async () => {
       const of = await passkeys.holder();
       const again = passkeyRegistration(of.accountId, of.device);
       const rejected = await fixture.call('POST', '/auth/credentials', again);
@@ -111,7 +111,7 @@ describe('createAuthCredential', () => {
       ).toBe(201);
     });
 
-    it('with a challenge that no other passkey of the platform was made with, ever', async () => {
+    it('with a challenge that no other passkey of the platform has used', async () => {
       const [of, other] = [await passkeys.owner(), await passkeys.owner()];
       const device = authenticator();
       const body = passkeyRegistration(of.accountId, device);
@@ -130,7 +130,7 @@ describe('createAuthCredential', () => {
       expect((await passkeys.add(of, passkeyRegistration(of.accountId, device))).status).toBe(201);
     });
 
-    it('only once where the same challenge comes twice in one instant', async () => {
+    it('only once for two concurrent requests with the same challenge', async () => {
       const both = [await passkeys.owner(), await passkeys.owner()];
       const challenge = newChallenge();
       const answers = await Promise.all(
@@ -145,7 +145,7 @@ describe('createAuthCredential', () => {
 
 describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
-    it('is the hash of a session that is yet to be, new every time', async () => {
+    it('is the hash of a future session, new for each request', async () => {
       const of = await passkeys.holder();
       const [shown] = (await fixture.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
       const clientPublicKey = drawKeys().publicKey;
@@ -175,7 +175,7 @@ describe('challengeAuthCredential', () => {
       }
     });
 
-    it('pushes out nothing that waits, neither another challenge nor what a session signs', async () => {
+    it('leaves other challenges and pending signature requests valid', async () => {
       const of = await passkeys.holder();
       const path = `/auth/sessions/${of.session.session.id}/refresh`;
       const body = { clientPublicKey: drawKeys().publicKey };
@@ -189,7 +189,7 @@ describe('challengeAuthCredential', () => {
       ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
     });
 
-    it('is given sixty times a minute', async () => {
+    it('is limited to sixty a minute', async () => {
       const of = await passkeys.holder();
       const { publicKey: clientPublicKey } = drawKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);

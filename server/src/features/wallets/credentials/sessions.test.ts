@@ -41,7 +41,7 @@ const refreshOf = (id: string) => `/auth/sessions/${id}/refresh`;
 const bodyOf = (clientPublicKey: string) => ({ clientPublicKey });
 
 describe('listAuthSessions', () => {
-  it('shows those that may sign now, oldest first and without a key', async () => {
+  it('lists sessions that may sign now, oldest first, without keys', async () => {
     const { accountId, credential, sessions } = await walletWith(1);
     const [one] = sessions;
     await app.advance(MINUTE);
@@ -66,7 +66,7 @@ describe('listAuthSessions', () => {
     });
   });
 
-  it('shows nothing of an account that is unknown, of others, or no wallet', async () => {
+  it('does not find an account that is unknown, of another platform, or no wallet', async () => {
     const { accountId, customer } = await walletWith(1);
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
@@ -116,7 +116,7 @@ describe('refreshAuthSession', () => {
     });
   });
 
-  it('opens a session of the same credential whose key is the one that was sent', async () => {
+  it('opens a session of the same credential with the submitted key', async () => {
     const { accountId, ids, sessions } = await walletWith(1);
     const keys = drawKeys();
     const path = refreshOf(ids[0] as string);
@@ -135,7 +135,7 @@ describe('refreshAuthSession', () => {
     ok(await fixture.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
   });
 
-  it('seals a new key to one that is sent whole', async () => {
+  it('seals a new key to a submitted uncompressed key', async () => {
     const { sessions, ids } = await walletWith(1);
     const keys = drawKeys();
     const path = refreshOf(ids[0] as string);
@@ -151,7 +151,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
   });
 
-  it('holds the second request against the first', async () => {
+  it('requires the second request to match the first', async () => {
     const { sessions, ids } = await walletWith(2);
     const [one, two] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
@@ -172,7 +172,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
-  it('is signed by the session itself only', async () => {
+  it('must be signed by the session itself', async () => {
     const { sessions, ids } = await walletWith(2);
     const other = await walletWith(1);
     const body = bodyOf(drawKeys().publicKey);
@@ -187,7 +187,7 @@ describe('refreshAuthSession', () => {
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
   });
 
-  it('answers an unknown session and that of another platform alike', async () => {
+  it('responds in the same way to an unknown session and one of another platform', async () => {
     const foreign = await walletWith(1, theirs);
     const body = bodyOf(drawKeys().publicKey);
     for (const id of [
@@ -259,7 +259,7 @@ describe('refreshAuthSession', () => {
     expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
-  it('follows one session with another for half a day at most', async () => {
+  it('extends sessions for half a day at most', async () => {
     const { accountId, sessions } = await walletWith(1);
     const end = app.effects.now() + 12 * HOUR;
     let [held] = sessions as [(typeof sessions)[0]];
@@ -310,7 +310,7 @@ describe('revokeAuthSession', () => {
     await fixture.emailSession(accountId);
   });
 
-  it('names the key of the session it ends, and of no other', async () => {
+  it('names only the key of the session that it ends', async () => {
     const { ids } = await walletWith(2);
     const requested = await Promise.all(ids.map((id) => fixture.call('DELETE', pathOf(id))));
     const keys = requested.map(
@@ -319,7 +319,7 @@ describe('revokeAuthSession', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  it('finds no session that is unknown, of others, ended or over', async () => {
+  it('does not find a session that is unknown, of another platform, ended or expired', async () => {
     const foreign = await walletWith(1, theirs);
     const { sessions, ids } = await walletWith(2);
     const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
@@ -348,7 +348,7 @@ describe('revokeAuthSession', () => {
     expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
-  it('takes no signature of another wallet', async () => {
+  it('rejects a signature of another wallet', async () => {
     const { accountId, ids } = await walletWith(1);
     const other = await walletWith(1);
     const answer = await fixture.signed(
@@ -370,7 +370,7 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
-  it('is done once when the same is sent twice at once', async () => {
+  it('takes effect once for two concurrent identical requests', async () => {
     const { sessions, ids } = await walletWith(2);
     const path = pathOf(ids[0] as string);
     const requested = ok(await fixture.call('DELETE', path), 202);
@@ -382,7 +382,7 @@ describe('revokeAuthSession', () => {
     expect(statuses).toEqual([204, 401, 401]);
   });
 
-  it('discards what a session signed that was revoked at the same time', async () => {
+  it('discards a request signed by a session that was revoked concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, sessions, ids } = await walletWith(2);
       const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];

@@ -68,90 +68,95 @@ const jobs = async (): Promise<number> => {
   return row?.count as number;
 };
 
-describe.each(['background', 'onRetry'] as const)('work that completion %s', (completion) => {
-  it('returns PROCESSING as often as configured and then completes', async () => {
-    const { thing, send, headers } = await started({ completion: completion });
-    expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-    expect(await thing.marks()).toBe(0);
-    expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
-    expect(await thing.marks()).toBe(1);
-    expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
-    const noted = { account_id: thing.accountId };
-    expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
-    expect(await thing.request(headers)).toMatchObject({ status: 'DONE', polls: 0, reply: null });
-    await workerFor(thing).runDue();
-    expect(await thing.marks()).toBe(1);
-  });
-
-  it('continues for the same request only', async () => {
-    const { thing, send, headers } = await started({ completion: completion });
-    await send();
-    const keys = await thing.session();
-    const other = await stampWith(keys.privateKey, 'anything');
-    const changed = await thing.call({
-      headers: { ...headers, 'service-wallet-signature': other },
+describe.each(['background', 'onRetry'] as const)(
+  'an operation with completion %s',
+  (completion) => {
+    it('returns PROCESSING as often as configured and then completes', async () => {
+      const { thing, send, headers } = await started({ completion: completion });
+      expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
+      expect(await thing.marks()).toBe(0);
+      expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
+      expect(await thing.marks()).toBe(1);
+      expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+      const noted = { account_id: thing.accountId };
+      expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
+      expect(await thing.request(headers)).toMatchObject({ status: 'DONE', polls: 0, reply: null });
+      await workerFor(thing).runDue();
+      expect(await thing.marks()).toBe(1);
     });
-    expect(changed).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
-    const body = { accountId: thing.accountId, note: 'another' };
-    const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
-    expect(await thing.call({ headers, body })).toMatchObject(mismatch);
-    expect(await thing.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
-    expect(await send()).toEqual(PROCESSING);
-    expect(await send()).toMatchObject({ status: 201 });
-  });
 
-  it('continues after the session and the request have expired', async () => {
-    const thing = await signedTestOperation(app, { steps: { completion: completion } });
-    const keys = await thing.session();
-    const headers = await thing.signed(keys);
-    expect(await thing.call({ headers })).toEqual(PROCESSING);
-    await keys.end();
-    wait(30 * 60_000);
-    expect(await thing.call({ headers })).toEqual(PROCESSING);
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    const late = await started({ completion: completion });
-    await late.send();
-    wait(65 * 60_000);
-    expect(await late.send()).toMatchObject({ status: 401 });
-  });
-
-  it('runs once for concurrent requests', async () => {
-    const { thing, headers } = await started({ completion: completion });
-    const second = secondProcess(app);
-    const answers = await Promise.all(
-      [0, 1, 2, 3, 4, 5].map((at) =>
-        thing.call({ headers, through: at % 2 ? second : app.runtime }),
-      ),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 201, 401, 401, 401]);
-    expect(await thing.marks()).toBe(1);
-    await second.close();
-  });
-
-  it('is done at once in production, whatever the number', async () => {
-    await setPolls(3, app.production);
-    const thing = await signedTestOperation(app, {
-      as: app.production,
-      steps: { completion: completion },
+    it('continues for the same request only', async () => {
+      const { thing, send, headers } = await started({ completion: completion });
+      await send();
+      const keys = await thing.session();
+      const other = await stampWith(keys.privateKey, 'anything');
+      const changed = await thing.call({
+        headers: { ...headers, 'service-wallet-signature': other },
+      });
+      expect(changed).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
+      const body = { accountId: thing.accountId, note: 'another' };
+      const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
+      expect(await thing.call({ headers, body })).toMatchObject(mismatch);
+      expect(await thing.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
+      expect(await send()).toEqual(PROCESSING);
+      expect(await send()).toMatchObject({ status: 201 });
     });
-    const headers = await thing.signed(await thing.session());
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-  });
 
-  it('returns the rejection each time', async () => {
-    const perform = async () => {
-      throw new Fault('CONFLICT', 'Not any more.');
-    };
-    const { thing, send } = await started({ completion: completion, perform });
-    expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-    for (const again of [await send(), await send()]) {
-      expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
-    }
-    expect(await thing.marks()).toBe(0);
-  });
-});
+    it('continues after the session and the request have expired', async () => {
+      const thing = await signedTestOperation(app, { steps: { completion: completion } });
+      const keys = await thing.session();
+      const headers = await thing.signed(keys);
+      expect(await thing.call({ headers })).toEqual(PROCESSING);
+      await keys.end();
+      wait(30 * 60_000);
+      expect(await thing.call({ headers })).toEqual(PROCESSING);
+      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+      const late = await started({ completion: completion });
+      await late.send();
+      wait(65 * 60_000);
+      expect(await late.send()).toMatchObject({ status: 401 });
+    });
 
-describe('work that completion alone', () => {
+    it('runs once for concurrent requests', async () => {
+      const { thing, headers } = await started({ completion: completion });
+      const second = secondProcess(app);
+      const answers = await Promise.all(
+        [0, 1, 2, 3, 4, 5].map((at) =>
+          thing.call({ headers, through: at % 2 ? second : app.runtime }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([
+        200, 200, 201, 401, 401, 401,
+      ]);
+      expect(await thing.marks()).toBe(1);
+      await second.close();
+    });
+
+    it('completes at once in production, whatever the setting', async () => {
+      await setPolls(3, app.production);
+      const thing = await signedTestOperation(app, {
+        as: app.production,
+        steps: { completion: completion },
+      });
+      const headers = await thing.signed(await thing.session());
+      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    });
+
+    it('returns the rejection each time', async () => {
+      const perform = async () => {
+        throw new Fault('CONFLICT', 'Not any more.');
+      };
+      const { thing, send } = await started({ completion: completion, perform });
+      expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
+      for (const again of [await send(), await send()]) {
+        expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+      }
+      expect(await thing.marks()).toBe(0);
+    });
+  },
+);
+
+describe('an operation with completion alone', () => {
   it('completes after five seconds without a retry and returns its result once', async () => {
     const { thing, send, headers } = await started({ completion: 'background' });
     const lines: string[] = [];
@@ -173,7 +178,7 @@ describe('work that completion alone', () => {
     expect(await thing.request(headers)).toMatchObject({ status: 'DONE', reply: null });
   });
 
-  it('is not done again by a job that comes late, nor by two at once', async () => {
+  it('is not repeated by a late job or by two concurrent jobs', async () => {
     const requested = await started({ completion: 'background' });
     await requested.send();
     wait(5_000);
@@ -205,7 +210,7 @@ describe('work that completion alone', () => {
     expect(await thing.marks()).toBe(1);
   });
 
-  it('is tried again where that may help', async () => {
+  it('is retried after errors that a retry may fix', async () => {
     let attempts = 0;
     const { thing, send } = await started({
       completion: 'background',
@@ -226,7 +231,7 @@ describe('work that completion alone', () => {
   });
 });
 
-describe('work whose answer must be fetched', () => {
+describe('an operation whose result is fetched by a retry', () => {
   it('never completes without a retry', async () => {
     const { thing, send } = await started({ completion: 'onRetry' });
     await send();
@@ -257,7 +262,7 @@ describe('requests without a signature', () => {
     expect(await ask('C', app.production)).toBeUndefined();
   });
 
-  it('are done at once when the number has become smaller', async () => {
+  it('complete at once if the setting was lowered', async () => {
     await ask('D');
     await ask('D');
     await setPolls(1);

@@ -32,8 +32,8 @@ const fields = ({ status, body }: Answer) => [status, (body as { code?: string }
 const reason = ({ body }: Answer) => (body as { reason: string }).reason;
 const REJECTED = (code: string) => [401, code];
 
-describe('a first leg', () => {
-  it('answers the exact text to sign, which names the request, and when it runs out', async () => {
+describe('a first request', () => {
+  it('returns the exact text to sign, which contains the request id, and its expiry', async () => {
     const thing = await signedTestOperation(app);
     const answer = await thing.call();
     const { payloadToSign, requestId, expiresAt } = answer.body as Record<string, string>;
@@ -49,7 +49,7 @@ describe('a first leg', () => {
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
-  it('is what a request without both headers is, each time anew', async () => {
+  it('is any request without both headers, with a new request id each time', async () => {
     const thing = await signedTestOperation(app);
     const empty = { 'service-wallet-signature': '', 'request-id': '' };
     const ids = [await thing.ask(), await thing.ask(), await thing.ask({ headers: empty })];
@@ -58,7 +58,7 @@ describe('a first leg', () => {
   });
 });
 
-describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environment) => {
+describe.each(['production', 'sandbox'] as const)('a second request in %s', (environment) => {
   const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
   let as: TestPlatform;
   let thing: SignedTestOperation;
@@ -103,7 +103,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
       'UNAUTHORIZED',
     ],
   ];
-  it.each(ORDER)('refuses %s', async (_, change, code) => {
+  it.each(ORDER)('rejects %s', async (_, change, code) => {
     const outsider = await thing.signed(drawKeys());
     const body = { accountId: thing.accountId, note: 'another' };
     expect(fields(await thing.call({ headers: change(outsider), body }))).toEqual(REJECTED(code));
@@ -134,7 +134,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
     expect((await thing.request(headers)).wrong).toBe(0);
   });
 
-  it('takes the same body in another spelling', async () => {
+  it('accepts the same body in another spelling', async () => {
     const note = { a: 1, b: [1, 2], c: 'é' };
     const headers = await thing.signed(keys, { body: { accountId: thing.accountId, note } });
     const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${thing.accountId}"}`;
@@ -175,7 +175,7 @@ describe.each(['production', 'sandbox'] as const)('a second leg in %s', (environ
 });
 
 describe('the literal signature of a script', () => {
-  it('passes with a live Request-Id alone', async () => {
+  it('passes with an unexpired Request-Id alone', async () => {
     const thing = await signedTestOperation(app);
     await thing.session();
     const stamp = { 'service-wallet-signature': LITERAL };
@@ -191,7 +191,7 @@ describe('the literal signature of a script', () => {
     expect(fields(await thing.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
   });
 
-  it('needs no session, and is recorded under one that may sign where there is one', async () => {
+  it('needs no session, and is recorded under one that may sign if there is one', async () => {
     const thing = await signedTestOperation(app);
     const recorded = async () => {
       const rows = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
@@ -218,8 +218,8 @@ describe('the literal signature of a script', () => {
   });
 });
 
-describe('who may sign', () => {
-  it('may be one session alone, or none of one credential', async () => {
+describe('allowed signers', () => {
+  it('can be a single session, or all but those of one credential', async () => {
     const thing = await signedTestOperation(app);
     const [mine, other] = [await thing.session(), await thing.session({ credential: 'Other' })];
     const judge = async (signer: object, keys: typeof mine) => {
@@ -311,7 +311,7 @@ describe('limits', () => {
 });
 
 describe('one signature', () => {
-  it('is acted on once by two who bring it at once', async () => {
+  it('takes effect once if two requests send it concurrently', async () => {
     const thing = await signedTestOperation(app);
     const [keys, second] = [await thing.session(), secondProcess(app)];
     const headers = await thing.signed(keys);
@@ -325,7 +325,7 @@ describe('one signature', () => {
     await second.close();
   });
 
-  it('can be brought again after a fault of the work', async () => {
+  it('can be sent again after the operation has failed', async () => {
     let isBroken = true;
     const thing = await signedTestOperation(app, {
       steps: {
@@ -345,7 +345,7 @@ describe('one signature', () => {
     expect(await thing.marks()).toBe(1);
   });
 
-  it('is written down with who gave it', async () => {
+  it('is recorded with its signer', async () => {
     const thing = await signedTestOperation(app);
     const keys = await thing.session();
     const headers = await thing.signed(keys);
@@ -363,7 +363,7 @@ describe('one signature', () => {
     expect(noted[0]?.payload).not.toContain('ACTIVITY');
   });
 
-  it('may lead to another question, of a request of its own', async () => {
+  it('can lead to another challenge with its own request id', async () => {
     let rounds = 0;
     const thing: SignedTestOperation = await signedTestOperation(app, {
       steps: {

@@ -30,7 +30,7 @@ const header = (stamp: unknown) => encoded(JSON.stringify(stamp));
 const read = (stamp: unknown) => parseStamp(header(stamp)) as Stamp;
 
 describe('the published vector', () => {
-  it('signs its text and no other', () => {
+  it('does not verify for another text', () => {
     const stamp = read(VECTOR);
     expect(stamp.publicKey).toBe(VECTOR.publicKey);
     expect(verifyStamp(stamp, SIGNED)).toBe(true);
@@ -40,7 +40,7 @@ describe('the published vector', () => {
     }
   });
 
-  it('is good with a high S as well', () => {
+  it('is valid with a high S as well', () => {
     const s = BigInt(`0x${VECTOR.signature.slice(-64)}`);
     const high = (ORDER - s).toString(16).padStart(64, '0');
     expect(high > '8').toBe(true);
@@ -67,7 +67,7 @@ describe('the published vector', () => {
   });
 });
 
-describe('what is no stamp', () => {
+describe('malformed stamps', () => {
   const { publicKey, scheme, signature } = VECTOR;
   const text = JSON.stringify(VECTOR);
   const whole = uncompressedPoint(publicKey);
@@ -136,7 +136,7 @@ describe('what is no stamp', () => {
     expect(parseStamp(value)).toBeUndefined();
   });
 
-  it('is not a signature whose numbers are out of range: that one fails', () => {
+  it('do not include signatures with numbers out of range, which fail', () => {
     const order = `00${ORDER.toString(16)}`;
     for (const wrong of ['00', order, `00${'f'.repeat(64)}`]) {
       for (const signature of [integer(wrong) + integer(s), integer(r) + integer(wrong)]) {
@@ -165,7 +165,7 @@ describe('Wycheproof', () => {
     tests.map((line) => ({ publicKey, parts: line.split(' ') })),
   );
 
-  it.each(['valid', 'invalid', 'acceptable'])('agrees on what is %s', (result) => {
+  it.each(['valid', 'invalid', 'acceptable'])('agrees on vectors that are %s', (result) => {
     const chosen = cases.filter(({ parts }) => parts[1] === result);
     expect(chosen.length).toBeGreaterThan(0);
     const otherwise = chosen.filter(({ publicKey, parts: [, , message = '', signature] }) => {
@@ -180,7 +180,7 @@ describe('Wycheproof', () => {
     expect(otherwise.map(({ parts }) => parts.join(' '))).toEqual([]);
   });
 
-  it('is there whole', () => {
+  it('is complete', () => {
     expect(cases.map(({ parts: [number] }) => Number(number)).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 387 }, (_, at) => at + 1),
     );
@@ -190,21 +190,24 @@ describe('Wycheproof', () => {
 describe('stamps of clients', () => {
   const payload = '{"organizationId":"é","parameters":{}}';
 
-  it.each(['node', 'purejs', 'browser'] as const)('of the library in %s', async (runtime) => {
-    vi.stubGlobal('crypto', webcrypto);
-    for (let round = 0; round < 20; round++) {
-      const { publicKey, privateKey } = drawKeys();
-      const options = { apiPublicKey: publicKey, apiPrivateKey: privateKey };
-      const stamper = new ApiKeyStamper({ ...options, runtimeOverride: runtime });
-      const stamp = parseStamp((await stamper.stamp(payload)).stampHeaderValue) as Stamp;
-      expect(stamp.publicKey).toBe(publicKey);
-      expect(verifyStamp(stamp, payload)).toBe(true);
-      expect(verifyStamp(stamp, payload.replace('é', 'e'))).toBe(false);
-    }
-    vi.unstubAllGlobals();
-  });
+  it.each(['node', 'purejs', 'browser'] as const)(
+    'of the library in %s are valid',
+    async (runtime) => {
+      vi.stubGlobal('crypto', webcrypto);
+      for (let round = 0; round < 20; round++) {
+        const { publicKey, privateKey } = drawKeys();
+        const options = { apiPublicKey: publicKey, apiPrivateKey: privateKey };
+        const stamper = new ApiKeyStamper({ ...options, runtimeOverride: runtime });
+        const stamp = parseStamp((await stamper.stamp(payload)).stampHeaderValue) as Stamp;
+        expect(stamp.publicKey).toBe(publicKey);
+        expect(verifyStamp(stamp, payload)).toBe(true);
+        expect(verifyStamp(stamp, payload.replace('é', 'e'))).toBe(false);
+      }
+      vi.unstubAllGlobals();
+    },
+  );
 
-  it('of node itself, half of them with a high S', () => {
+  it('of node are valid, half of them with a high S', () => {
     const high = { yes: 0, no: 0 };
     for (let round = 0; round < 40; round++) {
       const { publicKey, privateKey } = drawKeys();
@@ -222,7 +225,7 @@ describe('stamps of clients', () => {
     expect(Math.min(high.yes, high.no)).toBeGreaterThan(0);
   });
 
-  it('of more keys than are remembered', () => {
+  it('of more keys than are cached are valid', () => {
     const all = Array.from({ length: 1_100 }, () => drawKeys().publicKey);
     const stamped = (publicKey: string) => read({ ...VECTOR, publicKey });
     const first = stamped(all[0] as string);

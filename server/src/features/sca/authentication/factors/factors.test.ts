@@ -47,7 +47,7 @@ describe('listScaFactors', () => {
     });
   });
 
-  it('is nothing for customers elsewhere, unknown ones and deleted ones', async () => {
+  it('is not available for unknown, deleted and foreign customers', async () => {
     const american = await customer(app);
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
@@ -134,7 +134,7 @@ describe('an app', () => {
   });
 
   describe('startScaFactorEnrollment', () => {
-    it('is started anew by every request, whatever its idempotency key', async () => {
+    it('starts again with every request, regardless of the idempotency key', async () => {
       const id = await person();
       const headers = { 'idempotency-key': `anew ${id}` };
       const first = ok(await fixture.start(id, 'TOTP', { headers }), 200);
@@ -148,7 +148,7 @@ describe('an app', () => {
   });
 
   describe('confirmScaFactorEnrollment', () => {
-    it('is refused for a wrong code or secret, and is over after five of them', async () => {
+    it('is rejected for a wrong code or secret, and ends after five', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const confirm = (code: string, of = secret) =>
@@ -192,7 +192,7 @@ describe('an app', () => {
       expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
     });
 
-    it('is enrolled once by two who confirm at once', async () => {
+    it('is enrolled once by two concurrent confirmations', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
@@ -204,7 +204,7 @@ describe('an app', () => {
       expect(await eventsOf(id)).toHaveLength(1);
     });
 
-    it('takes the place of the one before once it is confirmed, with its codes', async () => {
+    it('replaces the previous one and its codes after confirmation', async () => {
       const id = await person();
       const old = await fixture.withTotp(id);
       const started = ok(await fixture.start(id, 'TOTP'), 200);
@@ -280,7 +280,7 @@ describe('a code of an app', () => {
 });
 
 describe('deleteScaFactor', () => {
-  it('takes a passkey away, and another can be enrolled', async () => {
+  it('removes a passkey, and another can be enrolled', async () => {
     const id = await person();
     const { credentialId } = await fixture.withPasskey(id);
     ok(await fixture.remove(id, credentialId), 204);
@@ -294,7 +294,7 @@ describe('deleteScaFactor', () => {
     ]);
   });
 
-  it('finds no app, and nothing of others', async () => {
+  it('does not find an app or factors of other customers', async () => {
     const [id, other] = [await person(), await person()];
     await fixture.withTotp(id);
     const { credentialId } = await fixture.withPasskey(other);
@@ -310,7 +310,7 @@ describe('deleteScaFactor', () => {
     expect(await fixture.namesOf(other)).toEqual(['PASSKEY']);
   });
 
-  it('clears a factor with what waits of it, and nothing else', async () => {
+  it('removes a factor with its pending challenges, and nothing else', async () => {
     const id = await person();
     const { base32 } = await fixture.withTotp(id);
     await fixture.withPasskey(id);

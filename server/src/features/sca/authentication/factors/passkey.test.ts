@@ -97,7 +97,7 @@ describe('a passkey', () => {
     ok(await confirm(made()), 200);
   });
 
-  it('is refused at an origin that is none of the platform, and with an id of another', async () => {
+  it('is rejected for an origin or an id of another site', async () => {
     const id = await person();
     const { made, confirm } = await requested(id);
     const away = 'https://shop.example.com.evil.example';
@@ -105,7 +105,7 @@ describe('a passkey', () => {
     expectBad(await confirm({ ...made(), id: 'AAAA' }), 'credential.id');
   });
 
-  it('names what cannot be read, which does not count', async () => {
+  it('reports malformed fields, which do not count as failures', async () => {
     const id = await person();
     const { made, confirm } = await requested(id);
     const whole = ['id', 'response.clientDataJSON', 'response.attestationObject'];
@@ -131,7 +131,7 @@ describe('a passkey', () => {
     expectBad(await second.confirm(second.made()), 'type');
   });
 
-  it('is the only one: another is refused when it is started and when it is confirmed', async () => {
+  it('is the only one: another is rejected at its start and at its confirmation', async () => {
     const id = await person();
     const late = await requested(id);
     await fixture.withPasskey(id);
@@ -141,7 +141,7 @@ describe('a passkey', () => {
     expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
   });
 
-  it('is enrolled once by two who confirm at once', async () => {
+  it('is enrolled once by two concurrent confirmations', async () => {
     const id = await person();
     const { made, confirm } = await requested(id);
     const answers = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
@@ -161,7 +161,7 @@ describe('a passkey', () => {
     }
   });
 
-  it('keeps nothing of itself in clear', async () => {
+  it('is not stored in clear', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
@@ -239,7 +239,7 @@ describe('an assertion', () => {
     expect(await request(id, device)).toBe(true);
   });
 
-  it('names the fields that cannot be read, and an origin that is none', async () => {
+  it('reports malformed fields and an invalid origin', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE);
@@ -287,7 +287,7 @@ describe('a passkey of the sandbox', () => {
     ok(await played.remove(id, factor.credentialId), 204);
   });
 
-  it('takes a real device as well, and any site that is set up', async () => {
+  it('accepts a real device and every configured site', async () => {
     const as = await app.newPlatform('With a site');
     const mine = factorFixture(app, { as });
     await giveSite(app, as, SITE);

@@ -120,7 +120,7 @@ describe('the address for an app', () => {
     expect(url.searchParams.get('secret')).toBe(inBase32(SECRET));
   });
 
-  it('has one colon in its label, whatever the names are', () => {
+  it('has one colon in its label for any names', () => {
     const label = decodeURIComponent(new URL(uri('A:B', 'Customer:1')).pathname);
     expect(label).toBe('/A B:Customer 1');
   });

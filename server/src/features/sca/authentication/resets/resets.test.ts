@@ -91,7 +91,7 @@ describe('a reset of an app', () => {
     ]);
   });
 
-  it('ignores a number, whatever it is', async () => {
+  it('ignores any number', async () => {
     const person = await provenCustomer(app);
     await factors.withPasskey(person.id);
     const resetId = await passed(person.id, 'PASSKEY');
@@ -136,7 +136,7 @@ describe('a reset of codes by SMS', () => {
     expect(held).toEqual([{ factor: 'SMS_OTP' }]);
   });
 
-  it('needs a number that can be one, and names both parts', async () => {
+  it('requires a valid number, and reports both parts', async () => {
     const { id } = await provenCustomer(app);
     const resetId = await passed(id);
     const bad = async (mobile?: unknown) =>
@@ -152,7 +152,7 @@ describe('a reset of codes by SMS', () => {
     ok(await complete(id, resetId, { mobile: newMobile() }), 204);
   });
 
-  it('is refused while codes of a wallet go to the number', async () => {
+  it('is rejected while codes of a wallet are sent to the number', async () => {
     const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
     const phoneNumber = `+49160999${1000 + ++counter}`;
@@ -190,7 +190,7 @@ describe('a reset', () => {
   });
 
   describe('completeTwoFactorReset', () => {
-    it('is refused before the customer was seen', async () => {
+    it('is rejected before the identity check', async () => {
       const { id } = await provenCustomer(app);
       const { resetId } = await begun(id);
       const answer = await complete(id, resetId, { mobile: newMobile() });
@@ -251,7 +251,7 @@ describe('a reset', () => {
     });
   });
 
-  it('is not in the way of who is locked out', async () => {
+  it('is available to locked-out customers', async () => {
     const { id } = await provenCustomer(app);
     for (let count = 0; count < 9; count++) {
       ok(await loginFixture(app).fail(id), 200);
@@ -313,7 +313,7 @@ describe('the page of a reset', () => {
     expect((await eventsOf(id)).filter((each) => each === 'RESET_PASSED')).toHaveLength(1);
   });
 
-  it('names the platform when the link has expired', async () => {
+  it('names the platform if the link has expired', async () => {
     const { id } = await provenCustomer(app);
     const { resetId, verificationLink } = await begun(id);
     await app.operate(async (ctx) => {
