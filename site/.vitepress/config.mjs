@@ -63,6 +63,7 @@ const SIDEBAR = [
     page('settings.md'),
     page('command.md'),
     page('availability.md'),
+    page('performance.md'),
     page('backups.md'),
     page('jobs.md'),
   ]),
