@@ -15,9 +15,9 @@ const contracts = operationsOf(parts).map(({ contract }) => contract);
 
 it('is called with valid schemas only', () => {
   const ajv = new Ajv({ strict: false });
-  const parts = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
+  const requests = contracts.flatMap(({ body, query, headers }) => [body, query, headers]);
   const settings = CONNECTORS.map((connector) => connector.settings);
-  const schemas = [...parts, ...settings].filter((schema) => schema !== undefined);
+  const schemas = [...requests, ...settings].filter((schema) => schema !== undefined);
   expect(schemas.length).toBeGreaterThan(100);
   for (const schema of schemas) {
     const { body, named } = ajvParts(schema, '/named/');

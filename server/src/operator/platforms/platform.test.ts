@@ -12,6 +12,19 @@ const run = (...argv: string[]) => commandOn(app)(argv);
 const set = (value: string, { id }: TestPlatform = app.platform) =>
   run('platform', 'set', id, `--wallet-processing=${value}`, '--json');
 
+describe('--standard-webhooks', () => {
+  it('is on at first, and can be switched off and on', async () => {
+    const { id } = app.platform;
+    const setting = async (flag: string) =>
+      JSON.parse((await run('platform', 'set', id, flag, '--json')).out).standardWebhooks;
+    const line = /Headers of Standard Webhooks +no/;
+    expect((await run('platform', 'show', id)).out).not.toMatch(line);
+    expect(await setting('--no-standard-webhooks')).toBe(false);
+    expect((await run('platform', 'show', id)).out).toMatch(line);
+    expect(await setting('--standard-webhooks')).toBe(true);
+  });
+});
+
 describe('--wallet-processing', () => {
   it('is zero at first, and the last value set', async () => {
     const shown = await run('platform', 'show', app.platform.id);

@@ -197,3 +197,38 @@ describe('attempt', () => {
     await expect(broken).rejects.toThrow('a bug');
   });
 });
+
+describe('emit', () => {
+  const note = 'x'.repeat(300);
+  const emit = (ctx: Ctx, data: object, subject = 'one') => ctx.emit(testEvent, subject, data);
+  const dataOf = (ctx: Ctx) =>
+    ctx.set.events.map(({ data, base_id }) => [JSON.parse(data), base_id ?? null]);
+
+  it('stores only what differs from the first event about a resource', () => {
+    const ctx = context();
+    emit(ctx, { note, status: 'NEW' });
+    emit(ctx, { note, status: 'NEW' }, 'two');
+    emit(ctx, { note, status: 'MID' });
+    emit(ctx, { note, status: 'OLD', at: 1 });
+    const [first] = ctx.set.events.map((event) => event.id);
+    expect(dataOf(ctx)).toEqual([
+      [{ note, status: 'NEW' }, null],
+      [{ note, status: 'NEW' }, null],
+      [{ status: 'MID' }, first],
+      [{ status: 'OLD', at: 1 }, first],
+    ]);
+  });
+
+  it('never refers to a discarded event', async () => {
+    const ctx = context();
+    await ctx.attempt(async () => {
+      emit(ctx, { note, status: 'NEW' });
+      throw new Fault('CONFLICT', 'No.');
+    });
+    emit(ctx, { note, status: 'MID' }, 'two');
+    emit(ctx, { note, status: 'MID' });
+    emit(ctx, { note, status: 'OLD' });
+    const second = ctx.set.events[1]?.id;
+    expect(dataOf(ctx).map(([, base]) => base)).toEqual([null, null, second]);
+  });
+});

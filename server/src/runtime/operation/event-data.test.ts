@@ -43,6 +43,11 @@ describe('eventChanges', () => {
 });
 
 describe('wholeEventData', () => {
+  it('is empty if the event or the one that it refers to is erased', () => {
+    expect(wholeEventData('', '{"a":1}')).toBe('');
+    expect(wholeEventData('{"a":1}', '')).toBe('');
+  });
+
   it('is the stored text if the event refers to no other', () => {
     expect(wholeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
   });

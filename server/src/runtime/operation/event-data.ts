@@ -22,6 +22,12 @@ export function eventChanges(base: Fields, data: Fields, whole: string): string 
   return whole.length - text.length < MIN_SAVED_BYTES ? undefined : text;
 }
 
-/** The whole data of an event, from its own text and that of the event which it refers to. */
-export const wholeEventData = (data: string, base: string | null): string =>
-  base === null ? data : JSON.stringify({ ...JSON.parse(base), ...JSON.parse(data) });
+/**
+ * The whole data of an event, from its own text and that of the event that it refers to, if any.
+ * Empty if one of them is erased.
+ */
+export function wholeEventData(data: string, base: string | null): string {
+  if (base === null) return data;
+  if (data === '' || base === '') return '';
+  return JSON.stringify({ ...JSON.parse(base), ...JSON.parse(data) });
+}

@@ -42,7 +42,8 @@ interface StoredEvent {
 /** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   const { sealed_for: owner, data, base, base_id: _, ...rest } = row as Json & StoredEvent;
-  if (owner === null) return { ...rest, data: JSON.parse(wholeEventData(data, base)) };
+  const whole = wholeEventData(data, base);
+  if (owner === null) return { ...rest, data: whole === '' ? null : JSON.parse(whole) };
   if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
 }

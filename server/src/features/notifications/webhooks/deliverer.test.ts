@@ -68,6 +68,28 @@ describe('delivery', () => {
     expect(headers).toHaveProperty('x-service-signature');
   });
 
+  it('restores data that is stored as a difference, unless the first event was erased', async () => {
+    const platform = await outbox.platform(receiver.url);
+    const [first, second, third, fourth] = await outbox.events(platform, [
+      { data: '{"id":"t","status":"PENDING"}' },
+      { data: '{"status":"COMPLETED"}' },
+      { data: '' },
+      { data: '{"status":"COMPLETED"}' },
+    ]);
+    const refer = 'update events set base_id = $2 where id = $1';
+    await outbox.db.query(refer, [second, first]);
+    await outbox.db.query(refer, [fourth, third]);
+    await outbox.deliverer().runDue();
+    const sent = receiver.arrivals.map(({ id, body }) => [id, JSON.parse(body).data]);
+    expect(new Map(sent as [string, unknown][])).toEqual(
+      new Map([
+        [first, { id: 't', status: 'PENDING' }],
+        [second, { id: 't', status: 'COMPLETED' }],
+      ]),
+    );
+    expect(await outbox.state(fourth as string)).toEqual({ due_at: null, attempts: 0 });
+  });
+
   it('contains the committed balance', async () => {
     const platform = await outbox.platform(receiver.url);
     const amount = { amount: 0, currency: { code: 'USD' } };

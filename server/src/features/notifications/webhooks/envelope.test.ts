@@ -10,7 +10,6 @@ const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
   id: 'Webhook:0190aaaa-0000-7000-8000-000000000001',
   type: 'OUTGOING_PAYMENT.COMPLETED',
   data: '{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}',
-  base: null,
   balance: null,
   held: null,
   created_at,
@@ -24,16 +23,6 @@ describe('bodyOf', () => {
         '"timestamp":"2026-01-05T09:00:00.000Z",' +
         '"data":{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}}',
     );
-  });
-
-  it('restores data that is stored as a difference', () => {
-    const base = JSON.stringify({ id: 'Transaction:1', status: 'PENDING', fees: 5 });
-    const stored = event({ data: '{"status":"COMPLETED"}', base });
-    expect(JSON.parse(bodyOf(stored, naming)).data).toEqual({
-      id: 'Transaction:1',
-      status: 'COMPLETED',
-      fees: 5,
-    });
   });
 
   it('marks a test event and leaves its data empty', () => {

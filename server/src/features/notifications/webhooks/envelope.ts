@@ -4,7 +4,6 @@
 import { sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
-import { wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 
@@ -12,10 +11,8 @@ import { testEvent } from '../../tenancy/config/index.ts';
 export interface StoredEvent {
   id: string;
   type: string;
-  /** The resource as JSON text, or its difference from `base`. */
+  /** The resource as JSON text. */
   data: string;
-  /** Data of the event that this one refers to; null if `data` is whole. */
-  base: string | null;
   /** Committed balance of the ledger account of a balance event; null for other events. */
   balance: bigint | null;
   held: bigint | null;
@@ -44,9 +41,8 @@ export function withBalances<T extends WithAmounts>(data: T, balance: bigint, he
 function dataOf(event: StoredEvent, naming: Naming): string {
   if (event.type === testEvent.type) return '{}';
   // Most events are sent as stored, without parsing.
-  const whole = wholeEventData(event.data, event.base);
-  if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return whole;
-  const data: unknown = JSON.parse(whole);
+  if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return event.data;
+  const data: unknown = JSON.parse(event.data);
   const shown =
     event.balance === null
       ? data

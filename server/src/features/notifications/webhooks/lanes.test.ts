@@ -11,7 +11,6 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     type: 'OUTGOING_PAYMENT.COMPLETED',
     subject: `Transaction:${n}`,
     data: '{}',
-    base: null,
     balance: null,
     held: null,
     created_at: 0,

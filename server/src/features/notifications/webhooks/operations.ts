@@ -51,7 +51,6 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
     id: ctx.id('Webhook'),
     type: testEvent.type,
     data: '{}',
-    base: null,
     balance: null,
     held: null,
     created_at: ctx.now,

@@ -112,10 +112,10 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
   /** The event with decrypted data; undefined if it is permanently unreadable. */
   function opened(event: DueEvent): DueEvent | undefined {
     const { id, sealed_for: owner, data_key: sealed } = event;
-    // The event that this one differs from may be erased first.
-    if (owner === null) return event.base === '' ? undefined : event;
     // An erased event has no data, even if its customer still has a key.
-    if (sealed === null || event.data === '') return undefined;
+    if (event.data === '') return undefined;
+    if (owner === null) return event;
+    if (sealed === null) return undefined;
     try {
       const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
       return { ...event, data };

@@ -7,6 +7,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
+import { wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
@@ -160,6 +161,14 @@ const DUE = `
       from events where id = d.event_id offset 0) e
   where known.id is null`;
 
+/** An event as its row stores it, with the data of the event that it differs from. */
+type Stored<E> = E & { base: string | null };
+
+const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
+  ...row,
+  data: wholeEventData(row.data, row.base),
+});
+
 const EARLIEST: QueuePosition = { due_at: 0, id: '' };
 
 /**
@@ -173,7 +182,7 @@ export async function dueEvents(
   known: readonly string[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
-  const due = await db.query<DueEvent>(DUE, [
+  const due = await db.query<Stored<DueEvent>>(DUE, [
     time(now),
     requests.map((request) => request.platformId),
     requests.map((request) => request.take),
@@ -181,7 +190,9 @@ export async function dueEvents(
     from.map((position) => position.id),
     known,
   ]);
-  return due.sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
+  return due
+    .map((row) => restored<DueEvent>(row))
+    .sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 
 const ATTEMPT_COLUMNS = 'id, event_id, attempt, at, status, error, ms, response, result';
@@ -275,7 +286,8 @@ export async function storedEvent(
   db: Database,
   id: string,
 ): Promise<(StoredEvent & { attempts: number }) | undefined> {
-  return (await db.query<StoredEvent & { attempts: number }>(ONE, [id]))[0];
+  const [row] = await db.query<Stored<StoredEvent & { attempts: number }>>(ONE, [id]);
+  return row && restored(row);
 }
 
 const ATTEMPTS = `
