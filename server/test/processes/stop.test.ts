@@ -71,7 +71,7 @@ const names = async (): Promise<string[]> =>
     (each: { fullName: string }) => each.fullName,
   );
 
-/** A connection on which this text is sent. `got` returns the received text. */
+/** A connection on which this text is sent. `received` returns the text that came back. */
 async function connection(text: string): Promise<{ socket: net.Socket; received: () => string }> {
   const { hostname, port } = new URL(server.origin);
   const socket = net.connect(Number(port), hostname);

@@ -14,7 +14,7 @@ export interface OidcIdentity {
 }
 
 /**
- * `malformed`: the text is not a token of a supported provider. `refused`: the claims or the
+ * `malformed`: the text is not a token of a supported provider. `rejected`: the claims or the
  * signature are invalid. `reason` is an error message and never contains values of the token.
  */
 export type OidcProblem = { problem: 'malformed' | 'rejected'; reason: string };

@@ -140,7 +140,7 @@ const branches = Object.fromEntries([
 ]) as Record<string, TSchema>;
 
 /** Whether a pay-in type has a payment reference. */
-export const acceptsReference = (payInType: string): boolean =>
+export const hasReference = (payInType: string): boolean =>
   'reference' in (branches[payInType]?.properties ?? {});
 
 export const PaymentInstructions = named(

@@ -6,7 +6,7 @@ import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../po
 /** Minimum of the shorter side of an image with legible print. */
 const MIN_SIDE_PIXELS = 300;
 
-const refused = (
+const rejected = (
   code: 'LOW_QUALITY' | 'UNSUITABLE_DOCUMENT' | 'INCOMPLETE',
   reason: string,
 ): DocumentVerdict => ({ state: 'rejected', code, reason });
@@ -20,14 +20,14 @@ export function checkFile({
   height,
 }: DocumentFindings): DocumentVerdict {
   // The format is supported, so the file is faulty and not its type.
-  if (!readable) return refused('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
-  if (!complete) return refused('INCOMPLETE', 'The file breaks off: a part of it is missing.');
+  if (!readable) return rejected('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
+  if (!complete) return rejected('INCOMPLETE', 'The file breaks off: a part of it is missing.');
   if (locked) {
-    return refused('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
+    return rejected('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
   }
   if (width !== null && height !== null && Math.min(width, height) < MIN_SIDE_PIXELS) {
     const reason = `The image has ${width} × ${height} pixels; each side needs ${MIN_SIDE_PIXELS}.`;
-    return refused('LOW_QUALITY', reason);
+    return rejected('LOW_QUALITY', reason);
   }
   return { state: 'accepted' };
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
-  acceptsReference,
+  hasReference,
   type PaymentInstructions,
 } from '../../catalog/rails/payment-instructions.ts';
 import type { Collection } from './funding.ts';
@@ -30,7 +30,7 @@ function entryProblems(entry: unknown, where: string, judge: Validator): string[
   });
   if (errors.length) return errors.map(({ field, message }) => `${where}.${field} ${message}`);
   const type = String(info.accountType);
-  return acceptsReference(type)
+  return hasReference(type)
     ? []
     : [`${where}: ${type} carries no reference, so its deposits could not be attributed`];
 }

@@ -113,15 +113,15 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
 
 /** Lines of `currency,rate`, among them `base,USD` and optionally `at,2026-01-05T09:00:00Z`. */
 export function tableOfCsv(text: string, strict: boolean): Parsed {
-  const output = new Map<string, string>();
+  const header = new Map<string, string>();
   const rows: Row[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [name = '', rate = '', ...more] = line.split(',').map((each) => each.trim());
     const word = name.toLowerCase();
     if (word === 'currency' && rate.toLowerCase() === 'rate') continue;
-    if (word === 'base' || word === 'at') output.set(word, rate);
+    if (word === 'base' || word === 'at') header.set(word, rate);
     else rows.push({ where: `line ${at + 1}`, currency: name, rate: more.length ? line : rate });
   }
-  return build(output.get('base') ?? '', output.get('at'), rows, strict);
+  return build(header.get('base') ?? '', header.get('at'), rows, strict);
 }

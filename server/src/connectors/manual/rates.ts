@@ -45,7 +45,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
   const { maxAgeMs, note } = options;
   let table: RateTable | undefined;
   let requestAt = 0;
-  let asking: Promise<void> | undefined;
+  let fetching: Promise<void> | undefined;
 
   async function request(): Promise<string | undefined> {
     const reply = await effects.http({
@@ -69,14 +69,14 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
     const problem = await request().catch(() => 'does not answer');
     if (problem) note(`The rate service ${problem}.`);
     requestAt = effects.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
-    asking = undefined;
+    fetching = undefined;
   }
 
   return {
     async rate(from, to) {
       if (effects.now() >= requestAt) {
-        asking ??= renew();
-        await asking;
+        fetching ??= renew();
+        await fetching;
       }
       return fresh(table, from, to, effects.now(), maxAgeMs);
     },

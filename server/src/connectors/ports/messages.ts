@@ -10,7 +10,7 @@ interface OutgoingMessage {
 }
 
 /**
- * `sent`: the service has accepted it. `refused`: it will never be accepted. An error is retried
+ * `sent`: the service has accepted it. `rejected`: it will never be accepted. An error is retried
  * while the message is useful; it contains neither recipient nor text.
  */
 type MessageReply = 'sent' | 'rejected';

@@ -64,7 +64,7 @@ export interface RailPort {
   check(instruction: RailInstruction, now: Time): Promise<Progress>;
   /**
    * Requests the cancellation of an instruction that is not settled. `accepted`: `cancelled` will
-   * follow by `check` or a notice; `refused`: the instruction continues. Absent: instructions
+   * follow by `check` or a notice; `rejected`: the instruction continues. Absent: instructions
    * cannot be cancelled.
    */
   cancel?(instruction: RailInstruction, now: Time): Promise<'cancelled' | 'accepted' | 'rejected'>;

@@ -65,12 +65,12 @@ function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
       continue;
     }
     const next = argv[at + 1]?.toLowerCase() ?? '';
-    const output = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
-    if (inline === undefined && output !== undefined) at++;
-    if (output !== undefined && !ON.has(output) && !OFF.has(output)) {
-      throw usageError(`--${name} is on or off, not ${output}`);
+    const setting = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
+    if (inline === undefined && setting !== undefined) at++;
+    if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
+      throw usageError(`--${name} is on or off, not ${setting}`);
     }
-    out.push(output !== undefined && OFF.has(output) ? `--${flag.off}` : `--${name}`);
+    out.push(setting !== undefined && OFF.has(setting) ? `--${flag.off}` : `--${name}`);
   }
   return out;
 }

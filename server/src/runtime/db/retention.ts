@@ -21,10 +21,10 @@ const statement = ({ table, time }: RetentionRule) => `delete from ${table} wher
 /** Deletes rows of these tables after their retention period; checks again after `everyMs`. */
 export function retentionSweep(
   name: string,
-  stored: readonly RetentionRule[],
+  windows: readonly RetentionRule[],
   everyMs = USUAL_MS,
 ): Sweep {
-  const rules = stored.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
+  const rules = windows.map((each) => ({ sql: statement(each), keepMs: each.keepMs }));
   let next: Time = 0;
   return {
     name,

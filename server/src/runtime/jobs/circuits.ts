@@ -87,7 +87,7 @@ async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
 }
 
 function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effects {
-  async function replied<R extends { status: number }>(url: string, send: () => Promise<R>) {
+  async function guardedCall<R extends { status: number }>(url: string, send: () => Promise<R>) {
     const circuit = circuitOf(new URL(url).origin);
     circuit.enter();
     const reply = await send().catch((error: unknown) => {
@@ -102,9 +102,9 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
   return {
     now: () => effects.now(),
     random: (bytes) => effects.random(bytes),
-    http: async (request) => (await replied(request.url, () => effects.http(request))).reply,
+    http: async (request) => (await guardedCall(request.url, () => effects.http(request))).reply,
     async stream(request) {
-      const { reply, circuit } = await replied(request.url, () => effects.stream(request));
+      const { reply, circuit } = await guardedCall(request.url, () => effects.stream(request));
       return { ...reply, body: watched(reply.body, circuit.failed) };
     },
     async call(limits, work) {

@@ -69,8 +69,8 @@ export async function countAttempt(
   const row = await ctx.read(attemptLimits, id);
   rejectTooMany(row?.at ?? [], rules, ctx.now, reason);
   const longest = Math.max(...rules.map((rule) => rule.withinMs));
-  const stored = (row?.at ?? []).filter((time) => time > ctx.now - longest);
-  const fresh = { at: [...stored, ctx.now], updated_at: ctx.now };
+  const recent = (row?.at ?? []).filter((time) => time > ctx.now - longest);
+  const fresh = { at: [...recent, ctx.now], updated_at: ctx.now };
   if (row) ctx.update(attemptLimits, row, fresh);
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...fresh });
 }

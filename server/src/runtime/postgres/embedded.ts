@@ -133,9 +133,9 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
     const owned = stat !== undefined && [me, user?.uid].includes(stat.uid);
     // Another user may have created the name on purpose; then any other name is used.
     const ours = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
-    const stored = ours ? folder : fs.mkdtempSync(`${folder}-`);
-    if (user) fs.chownSync(stored, user.uid, user.gid);
-    return stored;
+    const chosen = ours ? folder : fs.mkdtempSync(`${folder}-`);
+    if (user) fs.chownSync(chosen, user.uid, user.gid);
+    return chosen;
   }
   throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
 }

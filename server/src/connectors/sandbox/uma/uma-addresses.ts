@@ -76,7 +76,7 @@ const LATE_REFUSALS: readonly Code[] = [
 ];
 
 /** `CERT_CHAIN_EXPIRED` is the outcome of `$error.cert-chain-expired`. */
-const refusing = (code: Code, rejection: UmaRejectionAt, prefix = '$error.'): UmaScript => ({
+const rejecting = (code: Code, rejection: UmaRejectionAt, prefix = '$error.'): UmaScript => ({
   name: prefix + code.toLowerCase().replaceAll('_', '-'),
   currency: 'USD',
   rejectedAt: rejection,
@@ -95,9 +95,9 @@ export const UMA_SCRIPTS: readonly UmaScript[] = [
     rejectedAt: { lookup: 'UMA_NOT_FOUND' },
     timeline: SUCCESS,
   },
-  ...LOOKUP_REFUSALS.map((code) => refusing(code, { lookup: code })),
-  ...PAY_REFUSALS.map((code) => refusing(code, { payRequest: code })),
-  ...LATE_REFUSALS.map((code) => refusing(code, { payRequest: code }, '$error.payment.')),
+  ...LOOKUP_REFUSALS.map((code) => rejecting(code, { lookup: code })),
+  ...PAY_REFUSALS.map((code) => rejecting(code, { payRequest: code })),
+  ...LATE_REFUSALS.map((code) => rejecting(code, { payRequest: code }, '$error.payment.')),
 ];
 
 const LIMITS: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {

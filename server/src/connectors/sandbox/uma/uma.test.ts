@@ -90,14 +90,14 @@ describe('documented addresses', () => {
 });
 
 describe('scripted refusals', () => {
-  const refusing = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
+  const rejecting = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
 
   it('have separate names', () => {
     expect(new Set(UMA_SCRIPTS.map((each) => each.name)).size).toBe(UMA_SCRIPTS.length);
-    expect(refusing.length).toBeGreaterThan(25);
+    expect(rejecting.length).toBeGreaterThan(25);
   });
 
-  it.each(refusing.map((each) => [each.name, each] as const))('%s', async (name, script) => {
+  it.each(rejecting.map((each) => [each.name, each] as const))('%s', async (name, script) => {
     const receiver = `${name}@${DOMAIN}`;
     const rejection = script.rejectedAt!;
     const code = 'lookup' in rejection ? rejection.lookup : rejection.payRequest;

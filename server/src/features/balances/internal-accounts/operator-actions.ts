@@ -39,8 +39,8 @@ const view = (row: InternalAccountRow, { balance, held }: Holding) => ({
 type AccountSummary = ReturnType<typeof view>;
 
 async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
-  const stored = await Promise.all(rows.map((row) => readLedgerAccount(db, row.id)));
-  return rows.map((row, at) => view(row, stored[at] ?? { balance: 0n, held: 0n }));
+  const ledgerAccounts = await Promise.all(rows.map((row) => readLedgerAccount(db, row.id)));
+  return rows.map((row, at) => view(row, ledgerAccounts[at] ?? { balance: 0n, held: 0n }));
 }
 
 /** An internal account by its id. Throws ACCOUNT_NOT_FOUND. */

@@ -125,10 +125,10 @@ export async function applyNotice(
   requirePayment(ctx, row);
   const changed = await changeByNotice(ctx, parts, row, notice);
   const { currency, merchant } = row.card;
-  const text = { token: row.card.token, kind: notice.kind, currency, merchant };
+  const logged = { token: row.card.token, kind: notice.kind, currency, merchant };
   ctx.insert(cardMessages, {
     id,
-    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, text),
+    ...rowOf(ctx, { ...row, cardId: row.card.cardId }, logged),
     transaction_id: row.id,
     amount,
     approved: true,

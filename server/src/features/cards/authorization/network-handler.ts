@@ -211,11 +211,11 @@ export function cardNetworkHandler(
   }
 
   return {
-    async authorize(requested, answerBy: Time) {
+    async authorize(sent, answerBy: Time) {
       const request = {
-        ...requested,
-        kind: kindOf(requested),
-        merchant: merchantOf(requested.merchant),
+        ...sent,
+        kind: kindOf(sent),
+        merchant: merchantOf(sent.merchant),
       };
       const caller = await holderOf(request.cardId);
       const isLate = () => effects.now() > answerBy;

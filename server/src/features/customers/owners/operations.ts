@@ -118,9 +118,9 @@ function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | unde
   if (ctx.caller.environment === 'production') {
     errors.push(...checkDigitErrors(person, 'personalInfo.'));
   }
-  const isStored =
+  const isUnchanged =
     change && person.identifier && IDENTIFIER_FIELDS.every((name) => change[name] === undefined);
-  if (!isStored) return errors;
+  if (!isUnchanged) return errors;
   return errors.filter(({ field }) =>
     IDENTIFIER_FIELDS.every((name) => field !== `personalInfo.${name}`),
   );

@@ -58,8 +58,8 @@ async function* rowsOf(
   const sql = `select to_jsonb(t) as row from ${name} t where ${rows} order by t.id`;
   for await (const piece of stream<{ row: Json }>(sql, [opener.customer.id])) {
     for (const { row } of piece) {
-      const stored = Object.entries(row).filter(([column]) => !without.includes(column));
-      yield { ...Object.fromEntries(stored), ...table.open?.(opener, row) };
+      const shown = Object.entries(row).filter(([column]) => !without.includes(column));
+      yield { ...Object.fromEntries(shown), ...table.open?.(opener, row) };
     }
   }
 }

@@ -36,8 +36,8 @@ describe('delivery', () => {
   it('carries the envelope and signatures that verify with the public keys', async () => {
     const id = await oneEvent();
     expect(await outbox.deliverer().runDue()).toBe(1);
-    const [arrivals] = receiver.arrivals;
-    const { headers, body } = arrivals as (typeof receiver.arrivals)[0];
+    const [delivery] = receiver.arrivals;
+    const { headers, body } = delivery as (typeof receiver.arrivals)[0];
     expect(JSON.parse(body)).toEqual({
       id,
       type: 'OUTGOING_PAYMENT.COMPLETED',

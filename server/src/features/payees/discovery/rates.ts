@@ -32,8 +32,8 @@ export function rateCache() {
     const rates = known.get(port) ?? new Map<string, Mid>();
     known.set(port, rates);
     const pair = `${from} ${to}`;
-    const stored = rates.get(pair);
-    if (stored && stored.at <= now && now - stored.at < CACHE_TTL_MS) return stored;
+    const cached = rates.get(pair);
+    if (cached && cached.at <= now && now - cached.at < CACHE_TTL_MS) return cached;
     const fresh = await port.rate(from, to);
     if (fresh) rates.set(pair, fresh);
     return fresh;

@@ -144,8 +144,8 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findUma(ctx, mine, sender, receiver);
-      const stored = await saveDiscovery(ctx, mine.rates, sender, found);
-      return { status: 200, body: { receiverUmaAddress: found.receiver, ...stored } };
+      const saved = await saveDiscovery(ctx, mine.rates, sender, found);
+      return { status: 200, body: { receiverUmaAddress: found.receiver, ...saved } };
     }),
 
     handle(lookupExternalAccount, async (ctx, { params, query }) => {
@@ -154,8 +154,8 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
       const found = await findAccount(ctx, mine, sender, params.accountId);
-      const stored = await saveDiscovery(ctx, mine.rates, sender, found);
-      return { status: 200, body: { accountId: found.receiver, ...stored } };
+      const saved = await saveDiscovery(ctx, mine.rates, sender, found);
+      return { status: 200, body: { accountId: found.receiver, ...saved } };
     }),
 
     handle(estimateCryptoWithdrawalFee, async (ctx, { body }) => ({

@@ -28,7 +28,7 @@ export interface RailTransfer<R extends TransactionRow> {
   isDue(row: R, action: RailAction): boolean;
 }
 
-/** Without `ask` a job sends, unless its handler only checks. */
+/** Without `request` a job sends, unless its handler only checks. */
 export const RailTransferInput = Type.Object({
   ...PaymentInput.properties,
   request: Type.Optional(oneOf(['send', 'check'])),

@@ -196,10 +196,10 @@ export function addedCurrencies(
 
 /** A currency with what its provider asks of customers, left out where that is nothing. */
 function presentCurrency(currency: PlatformCurrency) {
-  const requested = providerRequiredCustomerFields(currency.currencyCode);
+  const required = providerRequiredCustomerFields(currency.currencyCode);
   return {
     ...currency,
-    ...(requested.length ? { providerRequiredCustomerFields: [...requested] } : {}),
+    ...(required.length ? { providerRequiredCustomerFields: [...required] } : {}),
   };
 }
 

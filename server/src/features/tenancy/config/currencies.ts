@@ -38,7 +38,7 @@ export function checkAmount(platform: PlatformRow, { currency, amount }: Money):
 
 /** The platform's standing fee on this pair. */
 export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
-  const lockoutState = platform.fees.find((each) => each.sourceCurrency === from);
-  if (!lockoutState || from === to) return NO_FEE;
-  return { fixed: BigInt(lockoutState.fixedFee.amount), variableBps: lockoutState.variableFeeBps };
+  const fee = platform.fees.find((each) => each.sourceCurrency === from);
+  if (!fee || from === to) return NO_FEE;
+  return { fixed: BigInt(fee.fixedFee.amount), variableBps: fee.variableFeeBps };
 }

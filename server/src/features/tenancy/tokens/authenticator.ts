@@ -71,21 +71,21 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   /** Hash to token, of headers that were found good, however long ago. */
   const proven = new Map<string, string>();
 
-  function remember(key: string, caller: TokenCaller, requested: Time): void {
+  function remember(key: string, caller: TokenCaller, readAt: Time): void {
     const { tokenId } = caller;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
     if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
     proven.set(key, tokenId);
     if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value as string);
-    known.set(key, { caller, until: requested + REMEMBER_MS });
+    known.set(key, { caller, until: readAt + REMEMBER_MS });
   }
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
     const credentials = readBasic(header);
     if (!credentials) throw rejected();
-    const requested = now();
+    const readAt = now();
     const caller = await lookUp(db, credentials.id, credentials.secret);
-    remember(key, caller, requested);
+    remember(key, caller, readAt);
     return caller;
   }
 

@@ -173,19 +173,19 @@ export function readRegistration(
   ceremony: Ceremony,
 ): { facts: PasskeyFacts; signCount: number } | { errors: FieldError[] } {
   if (!isAllowed(ceremony)) return { errors: [NOT_ALLOWED] };
-  const stored = { transports: transportsOf(ceremony.json), name: NAME };
+  const registered = { transports: transportsOf(ceremony.json), name: NAME };
   if (ceremony.lenient) {
     const { credentialId, holds } = simulated(ceremony);
     const message = 'belongs to another challenge or origin';
     if (!holds)
       return { errors: mappedErrors(ceremony, SIMULATED, [{ field: 'clientDataJson', message }]) };
     const passkey = { credentialId, publicKey: '', rpIdHash: '', origin: ceremony.origin };
-    return { facts: { ...passkey, ...stored }, signCount: 0 };
+    return { facts: { ...passkey, ...registered }, signCount: 0 };
   }
   const attestation = textsOf(ceremony, CREATED);
   const checked = checkAttestation(attestation, ceremony.challenge, requirementsOf(ceremony));
   if ('errors' in checked) return { errors: mappedErrors(ceremony, CREATED, checked.errors) };
-  return { facts: { ...checked.passkey, ...stored }, signCount: checked.signCount };
+  return { facts: { ...checked.passkey, ...registered }, signCount: checked.signCount };
 }
 
 /**
