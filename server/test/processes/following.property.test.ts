@@ -104,6 +104,6 @@ it('delivers every committed event once, in any order of ids and commits', async
       );
       expect(received().sort()).toEqual(written.sort());
     }),
-    { numRuns: RUNS, seed: Number(runSeed()) },
+    { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
   );
 }, 300_000);

@@ -87,7 +87,7 @@ describe('firstStatus', () => {
   });
 });
 
-describe('keptInfo', () => {
+describe('storedInfo', () => {
   it('removes fields that the type does not have', () => {
     const stored = storedInfo(details({ ...wallet, paymentRails: ['ACH'], iban: 'X' }));
     expect(stored).toEqual(wallet);
