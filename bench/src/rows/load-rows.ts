@@ -19,6 +19,9 @@ import {
 
 const CONNECTIONS = 256;
 
+/** Long enough to execute a number of quotes. */
+const LONG_S = 60;
+
 /** A server on the database of the bench, while the shared one has ended. */
 async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api> {
   const shared = await bench.api();
@@ -31,6 +34,9 @@ async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api>
   const all = ['--database-url', url, '--data-dir', dataDir, ...args];
   return { ...shared, ...(await startServer(bench.root, all, { log })) };
 }
+
+/** Executed before measuring, for each process: a cold one takes several times as long. */
+const WARM = 6_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
   server: () => familyOf(server.pid),
@@ -56,6 +62,7 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const ours = executor(parts, DATABASE);
   const peer = await preparePeer(parts, worker);
   const before = await executedIn(bench, DATABASE);
+  await ours.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM });
   const most = await ours.run('convert', api.port, CONNECTIONS, tryS);
   const peerMost = await peer.run('convert');
   const runs = { ours: [] as Run[], peer: [] as Run[] };
@@ -97,7 +104,7 @@ async function costs(bench: Bench, kind: Kind) {
     const ours = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
     const us: number[] = [];
     const perSecond: number[] = [];
-    await ours.run(kind, api.port, CONNECTIONS, bench.settings.tryS);
+    await ours.run(kind, api.port, CONNECTIONS, LONG_S, { count: WARM * processes });
     for (let round = 1; round <= rounds; round++) {
       const run = await ours.run(kind, api.port, CONNECTIONS, seconds);
       us.push(ours.each('server') + ours.each('PostgreSQL'));
@@ -152,9 +159,6 @@ async function sizesOf(bench: Bench, database: string): Promise<Map<string, numb
   const rows = await bench.cluster.rows<{ name: string; bytes: number }>(database, SIZES);
   return new Map(rows.map(({ name, bytes }) => [name, bytes]));
 }
-
-/** Long enough to execute all quotes. */
-const LONG_S = 60;
 
 /** Growth of each table while `run` executes quotes, in bytes for each execute, largest first. */
 async function growth(bench: Bench, database: string, run: () => Promise<Run>) {
