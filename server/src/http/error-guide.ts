@@ -29,7 +29,10 @@ const REQUESTS = {
     "The token lacks the permission of this operation, or the agent's policy does not allow it.",
     'Use a token with the permission named in the reference, or change the policy.',
   ),
-  NOT_FOUND: guide('The path does not exist.', 'Check the path and the version prefix.'),
+  NOT_FOUND: guide(
+    'The resource or the path does not exist, or another platform owns the resource.',
+    'Check the identifier, the credentials, and the path with its version prefix.',
+  ),
   METHOD_NOT_ALLOWED: guide(
     'The path exists but does not support this method.',
     'Use a method listed in the `Allow` header.',

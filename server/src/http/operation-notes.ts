@@ -196,7 +196,7 @@ export function notesOf(contract: Contract): string {
 }
 
 /** Section of the page of errors. */
-const sectionOf = (code: Code) => `/docs/errors#${code.toLowerCase().replaceAll('_', '-')}`;
+const sectionOf = (code: Code) => `/docs/errors#${code.toLowerCase()}`;
 
 /** Codes with their causes and remedies, as Markdown. */
 export const codesText = (codes: readonly Code[]): string =>

@@ -1,4 +1,4 @@
-// Another service word on the wire: headers, codes and fields change, nothing inside does.
+// Another service name prefix on the wire: headers, codes and fields change, nothing inside does.
 import { expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
 import { testApp } from '../../test/kit/app/test-app.ts';

@@ -77,7 +77,7 @@ async function balances(stage: Stage) {
     body: { amount: 1_000_00 },
   });
   await stage.show('getInternalAccountById', 'usd', {
-    summary: 'A balance in USD, with the coordinates to deposit to',
+    summary: 'A balance in USD, with the account details to deposit to',
     params: { id },
   });
   const query = { customerId: customer.id, currency: 'USD' };
@@ -144,7 +144,7 @@ async function ownership(stage: Stage) {
   ] as const) {
     const wallet = evmWallet(secret);
     const { id } = await show(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
-      summary: 'A wallet of its own, whose ownership has to be proven',
+      summary: 'The platform’s own wallet, pending proof of ownership',
       body: {
         ...of,
         currency: 'USDC',

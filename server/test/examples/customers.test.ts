@@ -166,13 +166,18 @@ async function contacts(stage: Stage) {
 const COLUMNS =
   'umaAddress,platformCustomerId,customerType,fullName,birthDate,' +
   'addressLine1,city,state,postalCode,country';
-const CSV = `${COLUMNS}
-hedy@railhead.example,p-1,INDIVIDUAL,Hedy Larsson,1990-11-09,1 Main St,Austin,TX,78701,US
-rosa@railhead.example,p-2,INDIVIDUAL,Rosa Ferrari,25.07.1990,,Austin,TX,78701,US
+const csvOf = (domain: string) => `${COLUMNS}
+hedy@${domain},p-1,INDIVIDUAL,Hedy Larsson,1990-11-09,1 Main St,Austin,TX,78701,US
+rosa@${domain},p-2,INDIVIDUAL,Rosa Ferrari,25.07.1990,,Austin,TX,78701,US
 `;
 
 async function imports(stage: Stage) {
-  const file = { bytes: Buffer.from(CSV), name: 'customers.csv', type: 'text/csv' };
+  const { body: config } = await stage.app.call('GET', '/config');
+  const file = {
+    bytes: Buffer.from(csvOf(config.umaDomain)),
+    name: 'customers.csv',
+    type: 'text/csv',
+  };
   const { jobId } = await stage.show('uploadCustomersCsv', 'two-rows', {
     summary: 'A file with two customers, one of them invalid',
     body: documentForm({}, file),

@@ -120,7 +120,7 @@ async function factors(stage: Stage) {
   const customerId = await european(stage);
   const query = { customerId };
   const { secret, secretBase32Encoded } = await show('startScaFactorEnrollment', 'app', {
-    summary: 'Enrol an authenticator app',
+    summary: 'Enroll an authenticator app',
     query,
     body: { type: 'TOTP' },
   });
@@ -160,7 +160,7 @@ async function passkey(stage: Stage) {
   const { show } = stage;
   const query = { customerId: await european(stage) };
   const { options: requested, allowedOrigins } = await show('startScaFactorEnrollment', 'passkey', {
-    summary: 'Enrol a passkey: options for the browser',
+    summary: 'Enroll a passkey: options for the browser',
     query,
     body: { type: 'PASSKEY' },
   });

@@ -39,7 +39,7 @@ async function session(stage: Stage, accountId: string): Promise<Keys> {
     encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),
   };
   const challenge = await show('verifyAuthCredential', 'to-sign', {
-    summary: 'First request: the reply says what to sign',
+    summary: 'First request: the reply contains the payload to sign',
     params,
     body,
   });
@@ -144,7 +144,7 @@ async function payment(stage: Stage) {
   ok(await app.call('POST', fund, { amount: 100_000_000 }), 200);
   const bank = await bankInTheUs(stage, customer.id);
   const quote = await show('createQuote', 'embedded-wallet', {
-    summary: 'From an embedded wallet: the reply says what to sign',
+    summary: 'From an embedded wallet: the reply contains the payload to sign',
     body: {
       source: { sourceType: 'ACCOUNT', accountId },
       destination: { destinationType: 'ACCOUNT', accountId: bank.id },
@@ -153,11 +153,12 @@ async function payment(stage: Stage) {
     },
   });
   await show('executeQuote', 'wallet-to-sign', {
-    summary: 'From an embedded wallet, without a signature: the reply says what to sign',
+    summary: 'From an embedded wallet, without a signature: the reply contains the payload to sign',
     params: { quoteId: quote.id },
   });
   await show('updateCustomerById', 'email-of-a-wallet', {
-    summary: 'Another e-mail address that signs in to a wallet: the reply says what to sign',
+    summary:
+      'Another e-mail address that signs in to a wallet: the reply contains the payload to sign',
     params: { customerId: customer.id },
     body: { customerType: 'INDIVIDUAL', email: 'new.address@example.com' },
   });
@@ -213,10 +214,10 @@ async function delegation(stage: Stage) {
   const body = { cardId: card.id, internalAccountId: accountId, nickname: 'Everyday card' };
   const send = (name: string, summary: string, headers?: Record<string, string>) =>
     show('createDelegatedKey', name, { summary, body, ...(headers ? { headers } : {}) });
-  const first = await send('first', 'First request: the reply says what to sign');
+  const first = await send('first', 'First request: the reply contains the payload to sign');
   const second = await send(
     'second',
-    'Second request, signed: the reply says what to sign next',
+    'Second request, signed: the reply contains the payload to sign next',
     await signedHeaders(first, keys),
   );
   const { id } = await send(

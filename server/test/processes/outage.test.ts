@@ -62,7 +62,7 @@ describe('a database outage', () => {
     app = await compose(settings, effects, log);
     app.start();
     const { clientId, clientSecret } = await createPlatformWithToken(app.runtime, {
-      ...{ name: 'Shop', environment: 'sandbox', regulated: true, skipPaperwork: false },
+      ...{ name: 'Shop', environment: 'sandbox', regulated: true, documentsOptional: false },
       ...{ currencies: ['USD'], fundingOf: () => undefined },
     });
     authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;

@@ -163,7 +163,7 @@ export const PaymentInstructions = named(
     },
     {
       title: 'Payment instructions',
-      description: 'Coordinates for funding an account or a quote.',
+      description: 'Account details for funding an account or a quote.',
     },
   ),
 );

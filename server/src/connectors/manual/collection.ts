@@ -1,6 +1,6 @@
 // The operator's collection accounts as a file: a JSON object of currency and list, each entry in
 // the API's form of payment instructions, without a reference. All errors are reported at once at
-// the start, because payers with wrong coordinates would pay into another account.
+// the start, because wrong account details would direct payers to another account.
 import { readFileSync } from 'node:fs';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import {
@@ -32,13 +32,13 @@ function entryProblems(entry: unknown, where: string, judge: Validator): string[
   const type = String(info.accountType);
   return hasReference(type)
     ? []
-    : [`${where}: ${type} carries no reference, so its deposits could not be attributed`];
+    : [`${where}: ${type} has no reference field, so its deposits could not be attributed`];
 }
 
 function problemsOf(read: unknown, judge: Validator): string[] {
-  if (!isObject(read)) return ['must be an object of currency and list'];
+  if (!isObject(read)) return ['must be an object with a list of accounts per currency'];
   return Object.entries(read).flatMap(([currency, entries]) => {
-    if (!findCurrency(currency)) return [`${currency} is not a currency here`];
+    if (!findCurrency(currency)) return [`${currency} is not a supported currency`];
     if (!Array.isArray(entries)) return [`${currency} must be a list`];
     return entries.flatMap((each, at) => entryProblems(each, `${currency}.${at}`, judge));
   });

@@ -121,17 +121,17 @@ describe('collectionOf', () => {
     })();
     expect(error).toContain('The collection accounts in funding.json cannot be used: ');
     for (const part of [
-      'ZZZ is not a currency here',
+      'ZZZ is not a supported currency',
       'GBP must be a list',
       'USD.0.accountOrWalletInfo.routingNumber',
       'USD.1 must not name a reference',
       'USD.2 must be an object with accountOrWalletInfo',
       'USDC.0',
-      'BTC.0: BITCOIN_L1 carries no reference',
+      'BTC.0: BITCOIN_L1 has no reference field',
     ]) {
       expect(error).toContain(part);
     }
     expect(() => collectionOf('{', 'funding.json', judge)).toThrow('funding.json is not JSON.');
-    expect(() => read([])).toThrow('must be an object of currency and list');
+    expect(() => read([])).toThrow('must be an object with a list of accounts per currency');
   });
 });

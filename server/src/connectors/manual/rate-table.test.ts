@@ -53,8 +53,8 @@ describe('tableOfJson', () => {
       'base must name the currency that all rates are for',
       'yesterday is not a time',
       'rates.EUR: -1 is not a decimal above zero',
-      'rates.ZZZ: ZZZ is not a currency here',
-      'rates.GBP: nothing is not a decimal above zero',
+      'rates.ZZZ: ZZZ is not a supported currency',
+      'rates.GBP: the rate is not a number',
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('tableOfJson', () => {
 
   it('ignores currencies that the catalog does not have', () => {
     const parsed = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
-    expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a currency here'] });
+    expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a supported currency'] });
     expect(midRate(good(parsed), 'USD', 'EUR')).toBeDefined();
   });
 });
@@ -86,7 +86,7 @@ describe('tableOfCsv', () => {
     const text = 'base,USD\nEUR,0.9\nEUR,0.8\nabc\nGBP,0,78\nMXN,x\nUSD,2\n';
     expect(problems(tableOfCsv(text, true))).toEqual([
       'line 3: EUR is listed twice',
-      'line 4: abc is not a currency here',
+      'line 4: abc is not a supported currency',
       'line 5: GBP,0,78 is not a decimal above zero',
       'line 6: x is not a decimal above zero',
       'line 7: USD is listed twice',

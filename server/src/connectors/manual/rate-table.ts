@@ -54,8 +54,10 @@ function timeOf(text: string): Time | undefined {
 }
 
 function problemOf({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
-  if (!findCurrency(currency)) return `${currency || 'nothing'} is not a currency here`;
-  if (!fractionOf(rate)) return `${rate || 'nothing'} is not a decimal above zero`;
+  if (!currency) return 'the currency is empty';
+  if (!findCurrency(currency)) return `${currency} is not a supported currency`;
+  if (!rate) return 'the rate is not a number';
+  if (!fractionOf(rate)) return `${rate} is not a decimal above zero`;
   return taken.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
@@ -100,7 +102,7 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
   }
   const { base, at, timestamp, rates } = (read ?? {}) as Record<string, unknown>;
   if (typeof rates !== 'object' || rates === null || Array.isArray(rates)) {
-    return { problems: ['rates must be an object of currency and rate'] };
+    return { problems: ['rates must be an object with a rate per currency'] };
   }
   const rows = Object.entries(rates).map(([currency, rate]) => ({
     where: `rates.${currency}`,

@@ -123,7 +123,7 @@ describe('fileRates', () => {
     await euro(port);
     expect(notes).toEqual([
       `The rates in ${file} cannot be used: rates.EUR: 0 is not a decimal above zero; ` +
-        'rates.QQQ: QQQ is not a currency here.',
+        'rates.QQQ: QQQ is not a supported currency.',
     ]);
     effects.set(NOW + HOUR + 1);
     expect(await euro(port)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Coordinates and instructions for payments into internal accounts.
+// Account details and instructions for payments into internal accounts.
 
 import type { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import type { Time } from '../../kernel/effects.ts';
@@ -7,7 +7,7 @@ import type { Money } from '../../kernel/money.ts';
 export interface FundingPort {
   /**
    * Payment instructions of an internal account: under unchanged settings always the same
-   * coordinates, unique to the account; empty if this currency cannot be paid in.
+   * account details, unique to the account; empty if this currency cannot be paid in.
    */
   instructions(account: {
     accountId: string;

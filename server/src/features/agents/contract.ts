@@ -169,7 +169,7 @@ export const Agent = named(
   'Agent',
   Type.Object(
     {
-      id: Type.String({ description: 'Agent:<uuid>' }),
+      id: Type.String({ description: 'Identifier of the agent, `Agent:<uuid>`.' }),
       name: Type.String(),
       customerId: Type.String({ description: 'Customer on whose behalf the agent acts.' }),
       isPaused: Type.Boolean({ description: 'Paused: read-only.' }),
@@ -199,7 +199,7 @@ export const AgentAction = named(
   'AgentAction',
   Type.Object(
     {
-      id: Type.String({ description: 'AgentAction:<uuid>' }),
+      id: Type.String({ description: 'Identifier of the agent action, `AgentAction:<uuid>`.' }),
       agentId: Type.String(),
       customerId: Type.String(),
       platformCustomerId: Type.String(),

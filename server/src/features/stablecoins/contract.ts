@@ -57,7 +57,9 @@ const StablecoinProviderAccount = named(
   'StablecoinProviderAccount',
   Type.Object(
     {
-      id: Type.String({ description: 'StablecoinProviderAccount:<uuid>' }),
+      id: Type.String({
+        description: 'Identifier of the provider account, `StablecoinProviderAccount:<uuid>`.',
+      }),
       provider: StablecoinProvider,
       providerAccountId: Type.String({ description: 'Id of the account at the provider.' }),
       providerEnvironment: StablecoinProviderEnvironment,
@@ -80,7 +82,7 @@ const Stablecoin = named(
   'Stablecoin',
   Type.Object(
     {
-      id: Type.String({ description: 'Stablecoin:<uuid>' }),
+      id: Type.String({ description: 'Identifier of the stablecoin, `Stablecoin:<uuid>`.' }),
       name: Type.String({ description: 'Name of the token at the provider.' }),
       symbol: Type.String({ description: 'Ticker symbol at the provider.' }),
       baseCurrency: Type.String({

@@ -1,4 +1,4 @@
-// Bad forms against a listening server: each is refused in words that name all that is wrong, and leaves
+// Bad forms against a listening server: each is rejected with a message that names every problem, and leaves
 // nothing in storage and its connection in order.
 import http from 'node:http';
 import net from 'node:net';

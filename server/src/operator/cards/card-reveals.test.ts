@@ -54,7 +54,7 @@ describe('cards reveals', () => {
     });
     expect(all[0].openedAt).toBeNull();
     const { out } = await run('cards', 'reveals');
-    expect(out.split('\n')[0]).toMatch(/^ASKED +CARD +TOKEN +OPENED$/);
+    expect(out.split('\n')[0]).toMatch(/^REQUESTED +CARD +TOKEN +OPENED$/);
     expect(out.split('\n')[2]).toMatch(/^2026-01-05T09:00:02\.000Z +Card:.* 2026-01-05T09:00:04/);
     expect(out.split('\n')[3]).toMatch(/ -$/);
     for (const path of links) expect(out).not.toContain(path.split('/').at(-1));

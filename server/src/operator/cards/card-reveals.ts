@@ -13,7 +13,7 @@ async function reveals(system: System, args: CommandArgs): Promise<Output> {
     cardId: args.text('card'),
     limit: limitIn(args),
   });
-  const heads = ['ASKED', 'CARD', 'TOKEN', 'OPENED'];
+  const heads = ['REQUESTED', 'CARD', 'TOKEN', 'OPENED'];
   const text = table(
     heads.map((head) => ({ head })),
     json.map((each) => [each.requestedAt, each.cardId, each.tokenId, each.openedAt ?? '-']),

@@ -92,8 +92,8 @@ describe('messages', () => {
     const [{ messageId }] = await json('messages', 'list', '--customer', person.id);
     await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
     const { out } = await run('messages', 'show', messageId);
-    expect(out).toMatch(/^To +forgotten$/m);
-    expect(out).toMatch(/^Text +forgotten$/m);
+    expect(out).toMatch(/^To +deleted$/m);
+    expect(out).toMatch(/^Text +deleted$/m);
   });
 
   it('rejects an unknown message', async () => {

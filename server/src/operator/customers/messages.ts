@@ -44,9 +44,9 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Status', json.failure ? `${json.status}, ${json.failure}` : json.status],
     ['Created', json.createdAt],
     ['Sent', json.sentAt ?? 'no'],
-    ['To', json.to ?? 'forgotten'],
-    ...(json.channel === 'EMAIL' ? [['Subject', json.subject ?? 'forgotten'] as const] : []),
-    ['Text', json.text ?? 'forgotten'],
+    ['To', json.to ?? 'deleted'],
+    ...(json.channel === 'EMAIL' ? [['Subject', json.subject ?? 'deleted'] as const] : []),
+    ['Text', json.text ?? 'deleted'],
   ]);
   return { json, text };
 }

@@ -291,7 +291,9 @@ describe('sca events', () => {
     expect(first?.row).not.toContain(ADDRESS);
     expect(await json('events', id, '--limit', '1', '--after', all[0].eventId)).toEqual([all[1]]);
     const { out } = await run('events', id);
-    expect(cells(out)[0]).toEqual([...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON']]);
+    expect(cells(out)[0]).toEqual([
+      ...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
+    ]);
     expect(out).toContain(ADDRESS);
     await rejected('Event not found.', 'events', other.id, '--after', all[0].eventId);
   });

@@ -65,7 +65,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Strong authentication', json.isUnderSca ? 'applies' : 'does not apply'],
     ['Failures', String(json.failedAttempts)],
     ['Locked until', json.suspended ? 'suspended' : (json.lockedUntil ?? 'not locked')],
-    ['Login counts until', json.sessionExpiresAt ?? 'none'],
+    ['Session expires', json.sessionExpiresAt ?? 'none'],
   ]);
   const factors = table(
     heads('FACTOR', 'SINCE', 'ID', 'RECOVERY CODES'),
@@ -98,7 +98,7 @@ async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    heads('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'WHO', 'REASON'),
+    heads('AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'),
     json.map((each) => [
       ...[each.createdAt, each.type, each.factor ?? '', each.subject ?? ''],
       ...[each.ipAddress ?? '', each.actor ?? '', each.reason ?? ''],

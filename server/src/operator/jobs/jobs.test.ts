@@ -136,7 +136,7 @@ describe('jobs', () => {
     expect([code, err]).toEqual([1, 'The job is queued. Only failed jobs can be retried.\n']);
   });
 
-  it('retry includes all dead ones of a kind, whatever their number', async () => {
+  it('retry includes all dead jobs of a kind, whatever their number', async () => {
     await dead('payout.send', 450);
     await dead('payout.check', 2);
     expect(await json('jobs', 'retry', '--kind', 'payout.send', '--state', 'dead')).toEqual({

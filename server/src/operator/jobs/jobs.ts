@@ -56,7 +56,7 @@ function shown(each: JobDetails): Output {
   ];
   if ('reason' in each) pairs.push(['Cancelled', each.cancelledAt], ['Reason', each.reason]);
   else pairs.push(['Failed', each.failedAt ?? 'no'], ['Due', each.dueAt ?? '-']);
-  if (each.state === 'dead' || 'reason' in each) pairs.push(['Undone', each.undone]);
+  if (each.state === 'dead' || 'reason' in each) pairs.push(['Pending effect', each.undone]);
   return { json: each, text: record(pairs) };
 }
 
@@ -88,7 +88,7 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'list',
-    summary: 'List jobs by due time; dead ones by time of death',
+    summary: 'List jobs by due time; dead jobs by time of failure',
     flags: {
       state: { value: 'STATE', choices: JOB_STATES, help: 'Filter by state (all but cancelled)' },
       kind: KIND,
@@ -108,11 +108,15 @@ export const jobVerbs: readonly Verb[] = [
   {
     noun: 'jobs',
     verb: 'retry',
-    summary: 'Run a failed job again now, or all dead ones of a kind',
+    summary: 'Run a failed job again now, or all dead jobs of a kind',
     flags: {
       job: JOB,
       kind: { value: 'KIND', help: 'All of this kind; with --state dead' },
-      state: { value: 'STATE', choices: ['dead'], help: 'Which of the kind' },
+      state: {
+        value: 'STATE',
+        choices: ['dead'],
+        help: 'State of the jobs to retry; required with --kind',
+      },
     },
     bare: 'job',
     run: retry,

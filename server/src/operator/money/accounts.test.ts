@@ -30,10 +30,10 @@ const statuses = async (id: string) =>
 const empty = async () =>
   (await internalAccount(app, (await customer(app)).id, 'USD')).id as string;
 
-describe('accounts hold and release', () => {
+describe('accounts freeze and unfreeze', () => {
   it('freeze and unfreeze, and keep actor and reason', async () => {
     const { account } = await fundedCustomer(app, 12_00);
-    const held = await run('hold', account.id, '--reason', 'Asked by the bank');
+    const held = await run('freeze', account.id, '--reason', 'Asked by the bank');
     expect(held.json).toMatchObject({
       accountId: account.id,
       status: 'FROZEN',
@@ -41,7 +41,7 @@ describe('accounts hold and release', () => {
       reason: 'Asked by the bank',
     });
     expect(held.text).toContain('FROZEN');
-    await run('release', account.id);
+    await run('unfreeze', account.id);
     expect(await statuses(account.id)).toEqual(['FROZEN', 'ACTIVE']);
     const history = await run('history', account.id);
     expect(history.json).toMatchObject([
@@ -51,11 +51,11 @@ describe('accounts hold and release', () => {
     expect(history.text).toContain('Asked by the bank');
   });
 
-  it('require a reason for a hold, an existing account, and a valid transition', async () => {
+  it('require a reason for a freeze, an existing account, and a valid transition', async () => {
     const id = await empty();
-    await expect(run('hold', id)).rejects.toThrow('--reason');
-    await expect(run('hold', 'unknown', '--reason', 'x')).rejects.toThrow('Account not found.');
-    await expect(run('release', id)).rejects.toThrow(
+    await expect(run('freeze', id)).rejects.toThrow('--reason');
+    await expect(run('freeze', 'unknown', '--reason', 'x')).rejects.toThrow('Account not found.');
+    await expect(run('unfreeze', id)).rejects.toThrow(
       'This action is not possible: the account is ACTIVE.',
     );
     await expect(run('fail', id)).rejects.toThrow(
@@ -67,9 +67,9 @@ describe('accounts hold and release', () => {
   it('do not reactivate the account of a deleted customer', async () => {
     const person = await customer(app);
     const { id } = await internalAccount(app, person.id, 'USD');
-    await run('hold', id, '--reason', 'A question');
+    await run('freeze', id, '--reason', 'A question');
     expect((await app.call('DELETE', `/customers/${person.id}`)).status).toBe(200);
-    await expect(run('release', id)).rejects.toThrow('is deleted');
+    await expect(run('unfreeze', id)).rejects.toThrow('is deleted');
   });
 });
 
@@ -89,7 +89,7 @@ describe('accounts close', () => {
     const id = await empty();
     await run('close', id, '--reason', 'Asked by its owner');
     expect(await statuses(id)).toEqual(['CLOSED']);
-    await expect(run('hold', id, '--reason', 'x')).rejects.toThrow(
+    await expect(run('freeze', id, '--reason', 'x')).rejects.toThrow(
       'This action is not possible: the account is CLOSED.',
     );
   });
@@ -108,7 +108,7 @@ describe('accounts fail and retry', () => {
     );
     const id = row?.id as string;
     await run('fail', id, '--reason', 'No bank would');
-    await expect(run('release', id)).rejects.toThrow(
+    await expect(run('unfreeze', id)).rejects.toThrow(
       'This action is not possible: the account is FAILED.',
     );
     await run('retry', id);
@@ -123,7 +123,7 @@ describe('accounts list', () => {
     const all = (await run('list', platform)).json as { accountId: string; status: string }[];
     expect(all.length).toBeGreaterThan(5);
     const id = all[0]?.accountId as string;
-    await run('hold', id, '--reason', 'A question');
+    await run('freeze', id, '--reason', 'A question');
     const frozen = await run('list', platform, '--status', 'FROZEN');
     expect(frozen.json).toMatchObject([{ accountId: id, status: 'FROZEN', owed: 0 }]);
     expect(frozen.text).toContain(id);

@@ -57,7 +57,7 @@ type Event = Parameters<typeof transitionAccount>[1]['event'];
 
 /** The manual transitions of an internal or external account. */
 export function shownActions(json: Awaited<ReturnType<typeof accountActionsOf>>): Output {
-  const heads = ['TIME', 'WHO', 'MOVE', 'REASON'].map((head) => ({ head }));
+  const heads = ['TIME', 'ACTOR', 'TRANSITION', 'REASON'].map((head) => ({ head }));
   const rows = json.map((each) => [each.createdAt, each.actor, each.action, each.reason ?? '']);
   return { json, text: table(heads, rows) };
 }
@@ -148,12 +148,12 @@ export const accountVerbs: readonly Verb[] = [
       shownActions(await accountHistory(runtime, args.required('account'))),
   },
   statusVerb(
-    'hold',
+    'freeze',
     'freeze',
     'Freeze an account: new transfers are rejected in both directions',
     true,
   ),
-  statusVerb('release', 'unfreeze', 'Unfreeze an account'),
+  statusVerb('unfreeze', 'unfreeze', 'Unfreeze an account'),
   statusVerb('close', 'close', 'Close an account permanently; it must be empty'),
   statusVerb('fail', 'fail', 'Record that a pending account could not be opened at its provider'),
   statusVerb('retry', 'retry', 'Retry the opening of a failed account'),

@@ -63,7 +63,7 @@ describe('stablecoins operations', () => {
     expect(await request('--platform', app.other.id)).toEqual([]);
     expect(await request('--after', burnt)).toEqual([all[1].operationId]);
     const { out } = await run('stablecoins', 'operations');
-    expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +AT THE PROVIDER +WHY\n/);
+    expect(out).toMatch(/^CREATED +OPERATION +TYPE +AMOUNT +STATUS +PROVIDER STATUS +REASON\n/);
     expect(out).toContain(`1.230000 ${coin.symbol}`);
   });
 

@@ -59,7 +59,7 @@ describe('a deposit', () => {
   it.each([
     [['--amount', '1.001'], 2, 'decimals'],
     [['--amount', '0'], 2, '--amount'],
-    [['--currency', 'XXX'], 2, 'not a currency'],
+    [['--currency', 'XXX'], 2, 'is not a supported currency'],
     [['--currency', 'EUR'], 1, 'The account is denominated in USD.'],
     [
       ['--account', 'InternalAccount:018f0000-0000-7000-8000-000000000000'],
@@ -119,7 +119,7 @@ describe('a deposit', () => {
 
   it('is held on a frozen account until the operator releases or returns it', async () => {
     const { account } = await shop.payer();
-    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    await shop.json('accounts', 'freeze', account, '--reason', 'A test');
     const record = async (reference: string) => {
       const entry = ['--account', account, '--amount', '5.00', '--currency', 'USD'];
       const made = await shop.json('deposits', 'record', ...entry, '--reference', reference);
@@ -148,7 +148,7 @@ describe('a deposit', () => {
     const all = [await pulled(), await pulled(), await pulled(), await pulled()] as const;
     const [stored, rejected, returned, mistaken] = all;
     await shop.rejected('The transaction is not a deposit.', 'deposits', 'release', stored);
-    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    await shop.json('accounts', 'freeze', account, '--reason', 'A test');
     for (const id of all) await shop.json('payouts', 'settle', id);
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 160_00 });
     expect((await heldOn(account)).map((each) => each.transactionId).sort()).toEqual(
@@ -308,7 +308,7 @@ describe('a deposit', () => {
 
   it('is listed for as long as it is held, the oldest first', async () => {
     const { account } = await shop.payer();
-    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    await shop.json('accounts', 'freeze', account, '--reason', 'A test');
     const ids: string[] = [];
     for (const reference of ['LIST-1', 'LIST-2']) {
       const entry = ['--account', account, '--amount', '5.25', '--currency', 'USD'];

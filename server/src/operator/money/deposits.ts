@@ -150,7 +150,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const heldList: Verb = {
   noun: 'deposits',
   verb: 'list',
-  summary: 'List funds held for a decision: deposits, pulls, UMA payments',
+  summary: 'List funds held for a decision: deposits, direct debits, UMA payments',
   flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
   run: list,
 };

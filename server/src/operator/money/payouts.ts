@@ -1,4 +1,4 @@
-// `payouts …`: manual rail transfers. The list shows what to pay out, pull or refund, with account
+// `payouts …`: manual rail transfers. The list shows what to pay out, debit or refund, with account
 // details; the other verbs record the result.
 import type { FailureReason } from '../../connectors/ports/index.ts';
 import {
@@ -31,11 +31,11 @@ const ID: Flags = {
   transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
 };
 const REASON: Flags = {
-  reason: { value: 'REASON', required: true, choices: REASONS, help: 'Why' },
+  reason: { value: 'REASON', required: true, choices: REASONS, help: 'Failure reason' },
 };
 const OF: Flags = {
   of: {
-    value: 'MOVEMENT',
+    value: 'TRANSFER',
     choices: ['payout', 'pull'],
     help: 'Which transfer was returned, if the payment has both (payout)',
   },
@@ -113,7 +113,7 @@ export const payoutVerbs: readonly Verb[] = [
   {
     noun: 'payouts',
     verb: 'list',
-    summary: 'List pending manual transfers: payouts, pulls and refunds, oldest first',
+    summary: 'List pending manual payouts, direct debits and refunds, oldest first',
     flags: {
       platform: { value: 'PLATFORM', help: 'Filter by platform (all)' },
       ...LIMIT,

@@ -13,7 +13,7 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const HEADS = ['CREATED', 'OPERATION', 'TYPE', 'AMOUNT', 'STATUS', 'AT THE PROVIDER', 'WHY'];
+const HEADS = ['CREATED', 'OPERATION', 'TYPE', 'AMOUNT', 'STATUS', 'PROVIDER STATUS', 'REASON'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const json = await searchStablecoinOperations(system.runtime, {

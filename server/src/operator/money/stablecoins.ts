@@ -1,4 +1,4 @@
-// `stablecoins list|history|approve|refuse|disable`: the stablecoins that the service may use in
+// `stablecoins list|history|approve|reject|disable`: the stablecoins that the service may use in
 // its own accounts and payments. A platform requests, the operator decides; every decision is kept
 // with its reason.
 

@@ -164,7 +164,7 @@ describe('a production payment whose refund fails', () => {
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
     await shop.json('deposits', 'return', back[0]?.id as string);
-    await shop.json('accounts', 'hold', account, '--reason', 'A test');
+    await shop.json('accounts', 'freeze', account, '--reason', 'A test');
     const owing = () => shop.json('accounts', 'list', '--owing', '--platform', shop.shop.id);
     expect(await owing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
     await shop.json('suspense', 'return', id);

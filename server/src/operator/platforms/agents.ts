@@ -82,7 +82,7 @@ async function audit(system: System, args: CommandArgs): Promise<Output> {
   }
   const page = { after: args.text('after'), limit: limitIn(args) };
   const json = await searchAgentAudit(system.runtime, { ...of, since, ...page });
-  const heads = ['AT', 'WHAT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
+  const heads = ['AT', 'EVENT', 'BY', 'AGENT', 'ACTION', 'DETAILS'];
   const text = table(
     heads.map((head) => ({ head })),
     json.map((each) => [

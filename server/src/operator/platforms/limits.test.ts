@@ -77,13 +77,16 @@ describe('platform limits', () => {
 
   it.each([
     [['--currency', 'USD'], '--per-payment or --per-day is needed'],
-    [['--currency', 'XXX', '--per-day', '1'], '--currency: XXX is not a currency here'],
-    [['--currency', 'USD', '--to', 'XXX', '--per-day', '1'], '--to: XXX is not a currency here'],
+    [['--currency', 'XXX', '--per-day', '1'], '--currency: XXX is not a supported currency'],
+    [
+      ['--currency', 'USD', '--to', 'XXX', '--per-day', '1'],
+      '--to: XXX is not a supported currency',
+    ],
     [['--currency', 'USD', '--per-day', '1.001'], 'an amount of USD with 2 decimals at most'],
     [['--currency', 'USD', '--per-day', '1,000'], 'an amount of USD with 2 decimals at most'],
     [['--currency', 'USD', '--per-day=-1'], 'an amount of USD with 2 decimals at most'],
-    [['--currency', 'USD', '--per-day', '0.00'], 'more than nothing'],
-    [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'less than everything'],
+    [['--currency', 'USD', '--per-day', '0.00'], 'must be from 0.01 to '],
+    [['--currency', 'USD', '--per-payment', '90000000000000.01'], 'must be from 0.01 to '],
     [['--per-day', '1'], '--currency USD is needed'],
   ])('reject %j', async (flags, complaint) => {
     const { code, out, err } = await run('platform', 'set-limit', platform, ...flags);

@@ -34,7 +34,7 @@ const AMOUNTS: Flags = {
 export function currencyIn(args: CommandArgs, flag: string): string | undefined {
   const code = args.text(flag);
   if (code !== undefined && !findCurrency(code)) {
-    throw usageError(`--${flag}: ${code} is not a currency here`);
+    throw usageError(`--${flag}: ${code} is not a supported currency`);
   }
   return code;
 }
@@ -50,7 +50,10 @@ export function amountIn(args: CommandArgs, flag: string, currency: string): num
   }
   const amount = BigInt(whole + fraction.padEnd(decimals, '0'));
   if (amount < 1n || amount > MAX_AMOUNT) {
-    throw usageError(`--${flag} must be more than nothing and less than everything`);
+    const [smallest, largest] = [1n, MAX_AMOUNT].map((each) =>
+      formatAmount({ currency, amount: each }),
+    );
+    throw usageError(`--${flag} must be from ${smallest} to ${largest} ${currency}`);
   }
   return Number(amount);
 }

@@ -27,7 +27,7 @@ export const isHost = (host: string, environment: Mode): boolean =>
 function wrongWith(origin: string, rpId: string, environment: Mode): string | undefined {
   const wrong = originProblem(origin, rpId);
   if (wrong || !/^https?:/.test(origin)) return wrong;
-  return isHost(new URL(origin).hostname, environment) ? undefined : 'has a host that is none';
+  return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
 }
 
 function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | undefined {

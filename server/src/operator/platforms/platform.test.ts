@@ -122,7 +122,7 @@ describe('--terms', () => {
 
   it('does not prevent changing other settings of a platform with both', async () => {
     const id = await made();
-    await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [id]);
+    await app.runtime.db.query('update platforms set terms_required = true where id = $1', [id]);
     expect((await run('platform', 'set', id, '--name', 'Kept')).code).toBe(0);
     expect(await settings(id)).toEqual({ terms: true, regulated: true, name: 'Kept' });
   });

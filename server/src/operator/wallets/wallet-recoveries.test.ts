@@ -211,7 +211,7 @@ describe('wallet recoveries', () => {
     const { out } = await run('recoveries', as.id);
     const [heads, first, second] = cells(out);
     expect(heads).toEqual([
-      ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'WHO', 'REASON'],
+      ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'],
     ]);
     expect(first?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
     expect(second?.slice(6)).toEqual(['Ada', 'lost the mailbox']);

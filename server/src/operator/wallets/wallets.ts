@@ -164,7 +164,7 @@ async function recoveries(system: System, args: CommandArgs): Promise<Output> {
     limit: limitIn(args),
   });
   const text = table(
-    heads('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'WHO', 'REASON'),
+    heads('CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'),
     json.map((each) => [
       each.createdAt,
       each.recoveryId,

@@ -1,4 +1,4 @@
-// Jobs for review by an operator: queued, running and dead ones, and cancelled ones, which are kept
+// Jobs for review by an operator: queued, running, dead and cancelled jobs; the last are kept
 // with the reason. Inputs may hold personal data, so only the ids in them are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';

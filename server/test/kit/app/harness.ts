@@ -174,7 +174,7 @@ export async function startApp(options: AppOptions = {}) {
       name,
       environment,
       regulated: more.regulated ?? true,
-      skipPaperwork: false,
+      documentsOptional: false,
       currencies: FIRST_CURRENCIES,
       fundingOf: (each) => registry(each).funding,
       permissions: more.permissions,

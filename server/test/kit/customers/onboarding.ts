@@ -56,7 +56,7 @@ const personalInfo = (lastName: string) => ({
   identifier: '987-65-4321',
 });
 
-export const KINDS = ['default', 'regulated', 'skip-paperwork'] as const;
+export const KINDS = ['default', 'regulated', 'documents-optional'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export async function openOnboarding(options: Parameters<typeof startApp>[0] = {}) {
@@ -67,10 +67,10 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       environment,
       regulated: kind === 'regulated',
     });
-    if (kind !== 'skip-paperwork') return created;
+    if (kind !== 'documents-optional') return created;
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, created.id);
-      if (row) ctx.update(platforms, row, { skip_paperwork: true });
+      if (row) ctx.update(platforms, row, { documents_optional: true });
     }, created);
     return created;
   }

@@ -60,8 +60,8 @@ interface OutboxEvent {
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 
-const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated, skip_paperwork, sca,
-    terms_gate, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
+const INSERT_PLATFORM = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
+    terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint, currencies, fees, created_at,
     updated_at)
   values ($1, $1, $2, true, false, true, false, 'a.example', 'a', $3, '[]', '[]', $4, $4)`;
 

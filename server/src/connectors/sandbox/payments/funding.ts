@@ -20,7 +20,7 @@ import {
 
 const BANK = 'Railhead Sandbox Bank';
 const NOTES =
-  'Sandbox coordinates: well-formed, but no money arrives through them. Use the sandbox funding call.';
+  'Sandbox account details: well-formed, but no funds arrive through them. Use the sandbox funding call.';
 
 /** Reference that attributes a deposit to its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;

@@ -40,7 +40,7 @@ describe('hosts', () => {
     }
   });
 
-  it('of listed providers have receivers in their own currencies alone', async () => {
+  it('of listed providers have receivers only in their own currencies', async () => {
     const { domain } = UMA_PROVIDERS.find((each) => !each.currencies.includes('EUR'))!;
     expect(await lookup(`$success.usd@${domain}`)).toMatchObject({ state: 'found' });
     expect(await lookup(`$success.eur@${domain}`)).toMatchObject({ code: 'UMA_NOT_FOUND' });
@@ -89,7 +89,7 @@ describe('documented addresses', () => {
   });
 });
 
-describe('scripted refusals', () => {
+describe('scripted rejections', () => {
   const rejecting = UMA_SCRIPTS.filter((each) => each.name.startsWith('$error.'));
 
   it('have separate names', () => {

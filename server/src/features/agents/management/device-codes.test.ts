@@ -228,7 +228,7 @@ describe('getAgentDeviceCodeStatus', () => {
   });
 });
 
-it('begins codes with the service word', async () => {
+it('begins codes with the service name prefix', async () => {
   const acme = await startApp({ serviceNamePrefix: 'AcmePay' });
   try {
     const { deviceCode } = await agentFixture(acme).unconnected((await customer(acme)).id);

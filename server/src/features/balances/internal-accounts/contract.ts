@@ -40,7 +40,9 @@ export const InternalAccount = named(
   'InternalAccount',
   Type.Object(
     {
-      id: Type.String({ description: 'InternalAccount:<uuid>' }),
+      id: Type.String({
+        description: 'Identifier of the internal account, `InternalAccount:<uuid>`.',
+      }),
       customerId: Type.Optional(
         Type.String({
           description: 'Customer that owns the account. Absent for accounts of the platform.',
@@ -51,11 +53,11 @@ export const InternalAccount = named(
       balance: described(CurrencyAmount, 'Available balance, without funds that are held.'),
       totalBalance: described(
         CurrencyAmount,
-        'Ledger balance: available balance plus funds held for payments and for ' + 'reviews.',
+        'Ledger balance: available balance plus funds held for payments and for reviews.',
       ),
       fundingPaymentInstructions: Type.Array(PaymentInstructions, {
         description:
-          'Bank coordinates or addresses for funding the account. Empty if the currency ' +
+          'Bank account details or wallet addresses for funding the account. Empty if the currency ' +
           'does not support deposits.',
       }),
       privateEnabled: Type.Optional(

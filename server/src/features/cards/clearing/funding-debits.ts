@@ -76,31 +76,37 @@ async function applyProgress(
 }
 
 /** Index of the debit with a number from one. Throws CONFLICT if there is none. */
-function indexOf(row: CardPaymentRow, pull: number | undefined): number {
+function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
-  const [at, ...others] = pull === undefined ? open : open.filter((each) => each + 1 === pull);
+  const [at, ...others] = number === undefined ? open : open.filter((each) => each + 1 === number);
   if (at === undefined) {
-    throw new Fault('CONFLICT', `The payment has no pending pull${pull ? ` ${pull}` : ''}.`);
+    throw new Fault(
+      'CONFLICT',
+      `The payment has no pending funding debit${number ? ` ${number}` : ''}.`,
+    );
   }
   if (others.length === 0) return at;
   const all = open.map((each) => each + 1).join(' or ');
-  throw new Fault('CONFLICT', `The payment has several pending pulls. Specify one: ${all}.`);
+  throw new Fault(
+    'CONFLICT',
+    `The payment has several pending funding debits. Specify one: ${all}.`,
+  );
 }
 
 /** Ends a debit manually. Throws CONFLICT if that is impossible. */
 async function endDebitByHand(
   ctx: Ctx,
   row: CardPaymentRow,
-  { pull, taken, reason }: { pull?: number | undefined; taken: boolean; reason: string },
+  { number, completed, reason }: Omit<EndInput, 'transactionId'>,
 ): Promise<{ row: CardPaymentRow; at: number }> {
-  const at = indexOf(row, pull);
+  const at = indexOf(row, number);
   recordRailResult(ctx, row, {
     kind: 'card',
     name: fundingDebitStep(at),
-    state: taken ? 'settled' : 'failed',
+    state: completed ? 'settled' : 'failed',
     reason,
   });
-  return { row: await endDebit(ctx, row, at, taken), at };
+  return { row: await endDebit(ctx, row, at, completed), at };
 }
 
 const amountOf = (row: CardPaymentRow, at: number) => {
@@ -111,8 +117,9 @@ const amountOf = (row: CardPaymentRow, at: number) => {
 interface EndInput {
   transactionId: string;
   /** Number from one, if several debits are pending. */
-  pull?: number | undefined;
-  taken: boolean;
+  number?: number | undefined;
+  /** Whether the issuer has debited the funds. */
+  completed: boolean;
   reason: string;
 }
 
@@ -124,8 +131,8 @@ export async function endFundingDebit(runtime: Runtime, { transactionId, ...inpu
   return {
     transactionId,
     status: row.status,
-    pull: at + 1,
-    pullStatus: row.card_funding_debit_statuses[at],
+    number: at + 1,
+    debitStatus: row.card_funding_debit_statuses[at],
     ...amountOf(row, at),
     reason: input.reason,
   };
@@ -159,7 +166,7 @@ async function viewOf({ db }: Runtime, { id, at, since, attempts }: Pending) {
     platformId: row.platform_id,
     customerId: row.customer_id,
     environment,
-    pull: at + 1,
+    number: at + 1,
     since: iso(since),
     /** Number of calls to the issuer. */
     attempts,

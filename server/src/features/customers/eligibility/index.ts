@@ -25,7 +25,7 @@ export function checkReady(row: Pick<CustomerRow, 'status' | 'deleted_at'>): voi
 export const requiresTermsConsent = (
   platform: PlatformRow,
   row: Pick<CustomerRow, 'terms_consent'>,
-): boolean => platform.terms_gate && !platform.regulated && row.terms_consent === null;
+): boolean => platform.terms_required && !platform.regulated && row.terms_consent === null;
 
 interface Located {
   region: string | null;

@@ -1,6 +1,14 @@
 // Schemas of beneficial owners in requests and replies.
 import { type Static, Type } from '@sinclair/typebox';
-import { Address, DateOnly, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import {
+  Address,
+  DateOnly,
+  described,
+  Email,
+  named,
+  oneOf,
+  Timestamp,
+} from '../../../kernel/schema.ts';
 import { contactFields, IdentificationType, KycStatus, object, text } from './fields.ts';
 import { clearable } from './requests.ts';
 
@@ -37,7 +45,8 @@ const number = {
 
 const optional = {
   middleName: maybe(text('Middle name.')),
-  ...contactFields,
+  email: maybe(described(Email, 'E-mail address of the beneficial owner.')),
+  phoneNumber: contactFields.phoneNumber,
   countryOfIssuance: maybe(
     text(
       'Country that issued `identifier`, ISO 3166-1 alpha-2. Required with ' +

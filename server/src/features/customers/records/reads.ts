@@ -60,7 +60,7 @@ export function customersAfter(
   after: { createdAt: Time; id: string },
   limit: number,
 ): Promise<Pick<CustomerRow, 'id' | 'currencies' | 'region' | 'created_at'>[]> {
-  const needsTerms = platform.terms_gate && !platform.regulated;
+  const needsTerms = platform.terms_required && !platform.regulated;
   const values = [platform.id, new Date(after.createdAt), after.id, needsTerms, limit];
   return ctx.db.query(CUSTOMERS_AFTER, values);
 }

@@ -383,7 +383,7 @@ describe('getEndUserTerms', () => {
 describe('mandatory terms', () => {
   it('open accounts only after acceptance', async () => {
     const as = await app.newPlatform('Gated', { regulated: false });
-    await app.runtime.db.query('update platforms set terms_gate = true where id = $1', [as.id]);
+    await app.runtime.db.query('update platforms set terms_required = true where id = $1', [as.id]);
     const { body } = await create(person({ currencies: ['USD', 'EUR'] }), as);
     expect(await accountsOf(body.id, as)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', endUserTermsConsent: consent() };

@@ -40,9 +40,9 @@ function candidateOf(body: CreateBody): Candidate {
 }
 
 /**
- * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a test
- * suffix can select the outcome for regulated platforms and for those that skip paperwork. All others start
- * unverified.
+ * Initial status. Customers of a regulated platform are verified by the platform. In the sandbox a
+ * test suffix can select the outcome for regulated platforms and for those with optional documents.
+ * All others start unverified.
  */
 function initialStatus(
   platform: PlatformRow,
@@ -50,7 +50,7 @@ function initialStatus(
   parts: CustomerParts,
 ): CustomerRow['status'] {
   const { identity } = parts.connectors(platform.environment);
-  if (!platform.regulated && !platform.skip_paperwork) return 'UNVERIFIED';
+  if (!platform.regulated && !platform.documents_optional) return 'UNVERIFIED';
   const scriptedStatus = identity?.atCreation?.({
     type: of.type,
     fullName: of.details.fullName ?? null,

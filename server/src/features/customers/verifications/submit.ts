@@ -68,10 +68,10 @@ type Verdict =
 /** Delay before the next call to a connector that failed. */
 const RETRY_AFTER_MS = 5_000;
 
-/** Scripted verdict for platforms that skip paperwork, whether the data is complete or not. */
+/** Scripted verdict for platforms where documents are optional, whether the data is complete or not. */
 async function scriptedVerdict(ctx: Ctx, port: IdentityPort | undefined, submitted: IdentityCase) {
   const platform = await ownPlatform(ctx);
-  if (!platform.regulated && !platform.skip_paperwork) return undefined;
+  if (!platform.regulated && !platform.documents_optional) return undefined;
   return port?.unasked?.(submitted);
 }
 

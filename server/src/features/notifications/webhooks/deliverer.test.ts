@@ -57,7 +57,7 @@ describe('delivery', () => {
     expect(verify(null, signed, standard, Buffer.from(text, 'base64'))).toBe(true);
   });
 
-  it('omits the headers of Standard Webhooks if the platform does not want them', async () => {
+  it('omits the headers of Standard Webhooks if they are disabled for the platform', async () => {
     const platform = await outbox.platform(receiver.url);
     const off = 'update platforms set standard_webhooks = false where id = $1';
     await outbox.db.query(off, [platform]);

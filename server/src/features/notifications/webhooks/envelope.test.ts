@@ -53,7 +53,7 @@ describe('bodyOf', () => {
     expect(bodyOf(stored, naming)).toBe(bodyOf(structuredClone(stored), naming));
   });
 
-  it('uses the operator’s service word', () => {
+  it('uses the service name prefix of the operator', () => {
     const body = JSON.parse(bodyOf(event(), namingFor('Acme'))) as { data: object };
     expect(body.data).toMatchObject({ closeReason: 'CLOSED_BY_ACME' });
   });
@@ -101,7 +101,7 @@ describe('headersOf', () => {
     expect(verify(null, signed, other, Buffer.from(text, 'base64'))).toBe(true);
   });
 
-  it('names the signature header after the service word', () => {
+  it('names the signature header after the service name prefix', () => {
     const headers = headersOf('{}', key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers).not.toHaveProperty('X-Service-Signature');

@@ -50,7 +50,10 @@ function dataOf(event: StoredEvent, naming: Naming): string {
   return JSON.stringify(naming.toWire(shown));
 }
 
-/** The body of an event. It depends only on the row and the service word, so retries send the same bytes. */
+/**
+ * The body of an event. It depends only on the row and the service name prefix, so retries send the
+ * same bytes.
+ */
 export function bodyOf(event: StoredEvent, naming: Naming): string {
   const mark = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>

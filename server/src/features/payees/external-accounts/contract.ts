@@ -63,7 +63,9 @@ export const ExternalAccount = named(
   'ExternalAccount',
   Type.Object(
     {
-      id: Type.String({ description: 'ExternalAccount:<uuid>' }),
+      id: Type.String({
+        description: 'Identifier of the external account, `ExternalAccount:<uuid>`.',
+      }),
       customerId: maybe(
         Type.String({
           description: 'Customer that registered the account. Absent for accounts of the platform.',

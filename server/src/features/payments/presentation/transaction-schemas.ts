@@ -27,7 +27,7 @@ import {
 } from './transaction-parts.ts';
 
 const common = {
-  id: Type.String({ description: 'Transaction:<uuid>' }),
+  id: Type.String({ description: 'Identifier of the transaction, `Transaction:<uuid>`.' }),
   pendingReason: Type.Optional(
     oneOf(
       [

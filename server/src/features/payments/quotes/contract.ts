@@ -252,7 +252,7 @@ export const Quote = named(
   'Quote',
   Type.Object(
     {
-      id: Type.String({ description: 'Quote:<uuid>' }),
+      id: Type.String({ description: 'Identifier of the quote, `Quote:<uuid>`.' }),
       status: oneOf(QUOTE_STATUSES, {
         description:
           'PENDING: waiting for execution or funding. PENDING_AUTHORIZATION: waiting ' +

@@ -29,7 +29,7 @@ export const ScaChallenge = named(
   'ScaChallenge',
   Type.Object(
     {
-      id: Type.String({ description: 'ScaChallenge:<uuid>' }),
+      id: Type.String({ description: 'Identifier of the challenge, `ScaChallenge:<uuid>`.' }),
       expiresAt: described(
         Timestamp,
         'Time at which the challenge expires: after 5 minutes for SMS_OTP, else after ' +

@@ -20,7 +20,7 @@ export interface NewPlatform {
   environment: Mode;
   /** Regulated: the platform verifies its customers, who are approved at creation. */
   regulated: boolean;
-  skipPaperwork: boolean;
+  documentsOptional: boolean;
   /** Codes from the catalog, each once. */
   currencies: readonly string[];
   /** Strong customer authentication in regions that require it. Defaults to true. */
@@ -30,7 +30,7 @@ export interface NewPlatform {
   /** Passkey site of its app. */
   passkeySite?: PasskeySite | null | undefined;
   /** Rejects payments until the end-user terms are accepted. Defaults to false. */
-  termsGate?: boolean | undefined;
+  termsRequired?: boolean | undefined;
   /** Its customers may invite others. Defaults to true. */
   invitations?: boolean | undefined;
   standardWebhooks?: boolean | undefined;
@@ -72,9 +72,9 @@ export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
     name: given.name,
     environment: given.environment,
     regulated: given.regulated,
-    skip_paperwork: given.skipPaperwork,
+    documents_optional: given.documentsOptional,
     sca: given.sca ?? true,
-    terms_gate: given.termsGate ?? false,
+    terms_required: given.termsRequired ?? false,
     invitations: given.invitations ?? true,
     standard_webhooks: given.standardWebhooks ?? true,
     wallet_polls: 0,

@@ -26,11 +26,11 @@ const presentPlatform = (row: PlatformRow) => ({
   name: row.name,
   environment: row.environment,
   regulated: row.regulated,
-  skipVerificationPaperwork: row.skip_paperwork,
+  documentsOptional: row.documents_optional,
   sca: row.sca,
   scaTwoSteps: row.sca_two_steps,
   passkeySite: row.passkey_site,
-  terms: row.terms_gate,
+  terms: row.terms_required,
   invitations: row.invitations,
   currencies: row.currencies.map((each) => each.currencyCode),
   hourlyPayments: row.hourly_payments,
@@ -69,7 +69,7 @@ async function change(
 interface SettingsChange {
   name?: string | undefined;
   regulated?: boolean | undefined;
-  skipVerificationPaperwork?: boolean | undefined;
+  documentsOptional?: boolean | undefined;
   sca?: boolean | undefined;
   scaTwoSteps?: boolean | undefined;
   passkeySite?: PasskeySite | null | undefined;
@@ -94,11 +94,11 @@ function currenciesAs(row: PlatformRow, codes: readonly string[]): PlatformCurre
 const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
   name: change.name ?? row.name,
   regulated: change.regulated ?? row.regulated,
-  skip_paperwork: change.skipVerificationPaperwork ?? row.skip_paperwork,
+  documents_optional: change.documentsOptional ?? row.documents_optional,
   sca: change.sca ?? row.sca,
   sca_two_steps: change.scaTwoSteps ?? row.sca_two_steps,
   passkey_site: change.passkeySite === undefined ? row.passkey_site : change.passkeySite,
-  terms_gate: change.terms ?? row.terms_gate,
+  terms_required: change.terms ?? row.terms_required,
   invitations: change.invitations ?? row.invitations,
   standard_webhooks: change.standardWebhooks ?? row.standard_webhooks,
   wallet_polls: change.walletProcessing ?? row.wallet_polls,

@@ -53,9 +53,9 @@ export const platforms = table('platforms', {
   environment: col.word<'sandbox' | 'production'>(),
   /** Regulated: it verifies its customers, who are approved at creation. */
   regulated: col.bool.mut,
-  skip_paperwork: col.bool.mut,
+  documents_optional: col.bool.mut,
   sca: col.bool.mut,
-  terms_gate: col.bool.mut,
+  terms_required: col.bool.mut,
   /** Its customers may invite others. */
   invitations: col.bool.mut,
   /** Number of PROCESSING replies of wallet operations in the sandbox. */

@@ -176,7 +176,7 @@ async function rejectAll(sim: Sim): Promise<void> {
 async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
     const gone = purseById(sim, id as string)?.owner.gone ?? true;
-    if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'release', id as string);
+    if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'unfreeze', id as string);
   }
   for (;;) {
     await untilIdle(sim);

@@ -52,7 +52,7 @@ async function addPlatform(
     name: `Platform ${sim.platforms.length + 1}`,
     environment,
     regulated,
-    skipPaperwork: false,
+    documentsOptional: false,
     currencies: FIRST_CURRENCIES,
     fundingOf: (each) => registry(each).funding,
   });

@@ -51,7 +51,7 @@ export const signingInstructions = (
   },
 ];
 
-/** The payload to sign before execution; undefined if the source is no wallet. */
+/** The payload to sign before execution; undefined if the source is not an embedded wallet. */
 export function signedPaymentOf(
   quote: QuoteRow,
   row: OutgoingRow,

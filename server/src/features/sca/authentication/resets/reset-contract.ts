@@ -17,7 +17,7 @@ const TwoFactorResetStart = named(
   'TwoFactorResetStart',
   Type.Object(
     {
-      resetId: Type.String({ description: 'ScaReset:<uuid>' }),
+      resetId: Type.String({ description: 'Identifier of the reset, `ScaReset:<uuid>`.' }),
       livenessAccessToken: maybeText(
         'Access token for the liveness check in an app of the platform. Absent if the ' +
           'reset is reviewed manually.',

@@ -35,8 +35,8 @@ const SLOW = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
 const BECAUSE = ['--reason', 'They wrote so'];
 
-const endPull = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]) =>
-  run('cards', 'end-pull', id, '--as', as, ...BECAUSE, ...more);
+const resolveDebit = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]) =>
+  run('cards', 'resolve-debit', id, '--as', as, ...BECAUSE, ...more);
 
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
 
@@ -72,29 +72,29 @@ const reported = ({ id }: BegunPayment) => {
   return app.runtime.db.query(text, [id]);
 };
 
-describe('cards pulls', () => {
+describe('cards funding-debits', () => {
   it('lists funding debits in progress, oldest first, with the number of status requests', async () => {
-    expect((await run('cards', 'pulls')).out).toBe('None.\n');
+    expect((await run('cards', 'funding-debits')).out).toBe('None.\n');
     await fixture.begin();
     const since = new Date(app.effects.now()).toISOString();
     const first = await fixture.begin(SLOW);
     pass(1_000);
     const second = await fixture.begin({ ...SLOW, amount: 70, currency: 'USDB', funds: 1_000_000 });
     const attempts = async (...more: string[]) =>
-      (await json('cards', 'pulls', ...more)).map(
+      (await json('cards', 'funding-debits', ...more)).map(
         (each: { transactionId: string; attempts: number }) => [each.transactionId, each.attempts],
       );
-    expect(await json('cards', 'pulls')).toEqual([
+    expect(await json('cards', 'funding-debits')).toEqual([
       {
         ...{ transactionId: first.id, platformId: app.platform.id, environment: 'sandbox' },
-        ...{ customerId: first.card.cardholderId, cardId: first.card.id, pull: 1, since },
+        ...{ customerId: first.card.cardholderId, cardId: first.card.id, number: 1, since },
         ...{ attempts: 1, status: 'AUTHORIZED', accountId: first.accountId, merchant: 'Shop 005' },
         ...{ amount: 100, readable: '1.00', currency: 'USD' },
       },
       expect.objectContaining({ transactionId: second.id, amount: 70, currency: 'USD' }),
     ]);
-    const { out } = await run('cards', 'pulls');
-    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +PULL +AMOUNT +ATTEMPTS +MERCHANT\n/);
+    const { out } = await run('cards', 'funding-debits');
+    expect(out).toMatch(/^SINCE +TRANSACTION +STATUS +DEBIT +AMOUNT +ATTEMPTS +MERCHANT\n/);
     expect(out).toMatch(/ AUTHORIZED +1 +0\.70 +1 +Shop 005\n$/);
     pass(WAIT_MS);
     await silent().runDue();
@@ -107,30 +107,32 @@ describe('cards pulls', () => {
     expect(await attempts('--limit', '1')).toEqual([[first.id, 3]]);
     expect(await attempts('--platform', app.other.id)).toEqual([]);
     expect(await attempts('--platform', app.platform.id)).toHaveLength(2);
-    expect((await run('cards', 'pulls', '--limit', '0')).code).toBe(2);
+    expect((await run('cards', 'funding-debits', '--limit', '0')).code).toBe(2);
     // An ended one is no longer listed, though its job runs once more.
-    await endPull(first, 'taken');
+    await resolveDebit(first, 'completed');
     expect(await attempts()).toEqual([[second.id, 3]]);
-    await endPull(second, 'taken');
+    await resolveDebit(second, 'completed');
     expect(await attempts()).toEqual([]);
   });
 });
 
-describe('cards end-pull', () => {
+describe('cards resolve-debit', () => {
   it('debits like the issuer, and allows the customer to be deleted', async () => {
     const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const leave = () => app.call('DELETE', `/customers/${paid.card.cardholderId}`);
     expect((await leave()).status).toBe(409);
-    const { out } = await endPull(paid, 'taken');
-    expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`);
-    const taken = { status: 'SETTLED', account: '0 of 0', settled: 100 };
-    expect(await paid.now()).toEqual(taken);
+    const { out } = await resolveDebit(paid, 'completed');
+    expect(out).toBe(
+      `Funding debit 1 of ${paid.id}, 1.00 USD, is CONFIRMED; the payment is SETTLED.\n`,
+    );
+    const settled = { status: 'SETTLED', account: '0 of 0', settled: 100 };
+    expect(await paid.now()).toEqual(settled);
     expect(await reported(paid)).toEqual([
       { kind: 'card', state: 'settled', reason: 'They wrote so' },
     ]);
     // The remaining job has no effect.
     await app.advance(WAIT_MS);
-    expect(await paid.now()).toEqual(taken);
+    expect(await paid.now()).toEqual(settled);
     expect(await paid.events()).toEqual(['0 of 100', 'SETTLED', '0 of 0']);
     ok(await leave(), 200);
   });
@@ -139,9 +141,9 @@ describe('cards end-pull', () => {
     const paid = await fixture.begin({ ...SLOW, funds: 100, kind: 'financial_authorization' });
     const close = () => run('accounts', 'close', paid.accountId);
     expect((await close()).err).toBe('A payment of the account is in progress.\n');
-    const ended = await json('cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE);
+    const ended = await json('cards', 'resolve-debit', paid.id, '--as', 'failed', ...BECAUSE);
     expect(ended).toEqual({
-      ...{ transactionId: paid.id, status: 'EXCEPTION', pull: 1, pullStatus: 'STUCK' },
+      ...{ transactionId: paid.id, status: 'EXCEPTION', number: 1, debitStatus: 'STUCK' },
       ...{ amount: 100, readable: '1.00', currency: 'USD', reason: 'They wrote so' },
     });
     const stuck = { status: 'EXCEPTION', account: '0 of 100', cards: -100, settled: 100 };
@@ -154,34 +156,38 @@ describe('cards end-pull', () => {
   it('releases an amount that is no longer owed', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(EXPIRY);
-    const { out } = await endPull(paid, 'failed');
-    expect(out).toBe(`Pull 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`);
+    const { out } = await resolveDebit(paid, 'failed');
+    expect(out).toBe(
+      `Funding debit 1 of ${paid.id}, 1.00 USD, is FAILED; the payment is SETTLED.\n`,
+    );
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
   });
 
   it('requires the number if there are several', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(150));
-    expect((await endPull(paid, 'taken')).err).toBe(
-      'The payment has several pending pulls. Specify one: 1 or 2.\n',
+    expect((await resolveDebit(paid, 'completed')).err).toBe(
+      'The payment has several pending funding debits. Specify one: 1 or 2.\n',
     );
-    expect((await endPull(paid, 'taken', '--pull', '2')).code).toBe(0);
+    expect((await resolveDebit(paid, 'completed', '--number', '2')).code).toBe(0);
     expect((await paid.now()).account).toBe('850 of 950');
-    expect((await endPull(paid, 'taken', '--pull', '2')).err).toBe(
-      'The payment has no pending pull 2.\n',
+    expect((await resolveDebit(paid, 'completed', '--number', '2')).err).toBe(
+      'The payment has no pending funding debit 2.\n',
     );
-    expect((await endPull(paid, 'taken')).code).toBe(0);
+    expect((await resolveDebit(paid, 'completed')).code).toBe(0);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
-    expect((await endPull(paid, 'failed')).err).toBe('The payment has no pending pull.\n');
+    expect((await resolveDebit(paid, 'failed')).err).toBe(
+      'The payment has no pending funding debit.\n',
+    );
   });
 
   it('has no effect if the issuer answers at the same moment', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
-    const args = ['cards', 'end-pull', paid.id, '--as', 'failed', ...BECAUSE];
+    const args = ['cards', 'resolve-debit', paid.id, '--as', 'failed', ...BECAUSE];
     const { code, err } = await commandOn({ ...app, runtime })(args);
-    expect([code, err]).toEqual([1, 'The payment has no pending pull.\n']);
+    expect([code, err]).toEqual([1, 'The payment has no pending funding debit.\n']);
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await reported(paid)).toEqual([]);
   });
@@ -189,7 +195,7 @@ describe('cards end-pull', () => {
   it('is kept if the issuer answers at the same moment', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
-    const runtime = crossed(() => endPull(paid, 'taken'));
+    const runtime = crossed(() => resolveDebit(paid, 'completed'));
     await workerSaying(async () => ({ state: 'failed' }), runtime).runDue();
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await reported(paid)).toHaveLength(1);
@@ -199,13 +205,13 @@ describe('cards end-pull', () => {
 
   it('accepts card payments only, and two outcomes with a reason', async () => {
     const paid = await fixture.begin(SLOW);
-    expect((await endPull(paid, 'lost')).code).toBe(2);
-    expect((await endPull(paid, 'taken', '--pull', '0')).code).toBe(2);
-    expect((await run('cards', 'end-pull', paid.id, '--as', 'taken')).code).toBe(2);
-    expect((await endPull({ id: 'CardTransaction:x' }, 'taken')).code).toBe(1);
+    expect((await resolveDebit(paid, 'lost')).code).toBe(2);
+    expect((await resolveDebit(paid, 'completed', '--number', '0')).code).toBe(2);
+    expect((await run('cards', 'resolve-debit', paid.id, '--as', 'completed')).code).toBe(2);
+    expect((await resolveDebit({ id: 'CardTransaction:x' }, 'completed')).code).toBe(1);
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
-    expect((await endPull(deposit, 'taken')).err).toBe('Card payment not found.\n');
+    expect((await resolveDebit(deposit, 'completed')).err).toBe('Card payment not found.\n');
     expect((await paid.now()).account).toBe('900 of 1000');
-    await endPull(paid, 'taken');
+    await resolveDebit(paid, 'completed');
   });
 });

@@ -1,6 +1,7 @@
-// `cards pulls|end-pull`: funding debits in progress, to find out why a card payment does not
-// settle. The amount stays held until the issuer gives a final answer, and prevents closing the
-// account and deleting the customer; if no answer comes, an operator records the verified result.
+// `cards funding-debits|resolve-debit`: funding debits in progress, to find out why a card
+// payment does not settle. The amount stays held until the issuer gives a final answer, and prevents
+// closing the account and deleting the customer; if no answer comes, an operator records the
+// verified result.
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
@@ -9,8 +10,8 @@ import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
 
-const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'PULL', 'AMOUNT', 'ATTEMPTS', 'MERCHANT'];
-const NUMBERS = ['PULL', 'AMOUNT', 'ATTEMPTS'];
+const HEADS = ['SINCE', 'TRANSACTION', 'STATUS', 'DEBIT', 'AMOUNT', 'ATTEMPTS', 'MERCHANT'];
+const NUMBERS = ['DEBIT', 'AMOUNT', 'ATTEMPTS'];
 
 async function list(system: System, args: CommandArgs): Promise<Output> {
   const limit = limitIn(args);
@@ -22,7 +23,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
       each.since,
       each.transactionId,
       each.status,
-      String(each.pull),
+      String(each.number),
       each.readable,
       String(each.attempts),
       each.merchant,
@@ -31,38 +32,38 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-const OUTCOMES = ['taken', 'failed'];
+const OUTCOMES = ['completed', 'failed'];
 
-function pullIn(args: CommandArgs): number | undefined {
-  const text = args.text('pull');
+function numberIn(args: CommandArgs): number | undefined {
+  const text = args.text('number');
   if (text === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw usageError('--pull must be the number of a funding debit, from 1');
+  throw usageError('--number must be the number of a funding debit, from 1');
 }
 
 async function end({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await endFundingDebit(runtime, {
     transactionId: args.required('transaction'),
-    pull: pullIn(args),
-    taken: args.required('as') === 'taken',
+    number: numberIn(args),
+    completed: args.required('as') === 'completed',
     reason: args.required('reason'),
   });
-  const what = `Pull ${json.pull} of ${json.transactionId}, ${json.readable} ${json.currency}`;
-  const text = `${what}, is ${json.pullStatus}; the payment is ${json.status}.\n`;
+  const what = `Funding debit ${json.number} of ${json.transactionId}, ${json.readable} ${json.currency}`;
+  const text = `${what}, is ${json.debitStatus}; the payment is ${json.status}.\n`;
   return { json, text };
 }
 
 export const cardFundingDebitVerbs: readonly Verb[] = [
   {
     noun: 'cards',
-    verb: 'pulls',
+    verb: 'funding-debits',
     summary: 'List funding debits in progress, oldest first',
     flags: { platform: { value: 'PLATFORM', help: 'Filter by platform (all)' }, ...LIMIT },
     run: list,
   },
   {
     noun: 'cards',
-    verb: 'end-pull',
+    verb: 'resolve-debit',
     summary: 'Record the verified result of a funding debit that its issuer does not report',
     flags: {
       transaction: { value: 'TRANSACTION', required: true, help: 'Id of the transaction' },
@@ -73,7 +74,7 @@ export const cardFundingDebitVerbs: readonly Verb[] = [
         help: 'Whether the issuer has debited the funds, or certainly has not',
       },
       reason: { value: 'TEXT', required: true, help: 'Evidence, kept with the decision' },
-      pull: { value: 'NUMBER', help: 'Which one, if several are in progress' },
+      number: { value: 'NUMBER', help: 'Which one, if several are in progress' },
     },
     bare: 'transaction',
     run: end,
