@@ -3,7 +3,7 @@
 import {
   type AgentDetails,
   agentDetails,
-  pauseAgentByHand,
+  pauseAgentByOperator,
   searchAgentAudit,
   searchAgents,
 } from '../../features/agents/index.ts';
@@ -60,7 +60,7 @@ const pause = (paused: boolean) => async (system: System, args: CommandArgs) => 
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
   const input = { agentId, paused, reason };
-  return shown(await pauseAgentByHand(system.runtime, partsOf(system), input));
+  return shown(await pauseAgentByOperator(system.runtime, partsOf(system), input));
 };
 
 function sinceIn(args: CommandArgs): number | undefined {

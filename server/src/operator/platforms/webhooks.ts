@@ -3,7 +3,7 @@
 import {
   listAttempts,
   listDroppedEvents,
-  resendEventByHand,
+  resendEventByOperator,
 } from '../../features/notifications/webhooks/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
@@ -46,7 +46,7 @@ async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> 
 
 async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   const eventId = args.required('event');
-  await resendEventByHand(runtime, eventId);
+  await resendEventByOperator(runtime, eventId);
   return { json: { eventId, due: true }, text: `${eventId} will be sent again.\n` };
 }
 

@@ -151,7 +151,7 @@ async function change(sim: Sim): Promise<string> {
   return args;
 }
 
-async function closeByHand(sim: Sim): Promise<string> {
+async function closeByOperator(sim: Sim): Promise<string> {
   const card = sim.chance.of(cardsOf(sim).slice(-20));
   const ran = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
   return outcome(ran, isLive(card), `close ${card.id}`) ?? `${card.state}`;
@@ -303,7 +303,7 @@ const any = (sim: Sim) => cardsOf(sim).length > 0;
 export const CARDS: readonly Action[] = [
   { name: 'issue a card', weight: 7, ready: (sim) => holders(sim).length > 0, run: issue },
   { name: 'change a card', weight: 4, ready: any, run: change },
-  { name: 'close a card by hand', weight: 0.3, ready: any, run: closeByHand },
+  { name: 'close a card as the operator', weight: 0.3, ready: any, run: closeByOperator },
   {
     name: 'limit cards',
     weight: 0.5,
