@@ -50,7 +50,7 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const writtenOff = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
+  const writtenOff = `${shown(json.writtenOffAmount, json.currency)} ${json.currency}`;
   return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 
