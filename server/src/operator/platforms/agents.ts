@@ -8,7 +8,7 @@ import {
   searchAgents,
 } from '../../features/agents/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from './platform.ts';
