@@ -142,13 +142,13 @@ async function change(sim: Sim): Promise<string> {
   const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
   const answer = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
-  const args = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
+  const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
-  if (answer.again && answer.status === 409) return `${args}: again`;
-  const code = judge(answer, due, `${card.id}: ${args}`);
-  if (code) return `${args}: ${code}`;
+  if (answer.again && answer.status === 409) return `${description}: again`;
+  const code = judge(answer, due, `${card.id}: ${description}`);
+  if (code) return `${description}: ${code}`;
   expected(answer, 200);
-  return args;
+  return description;
 }
 
 async function closeByOperator(sim: Sim): Promise<string> {
