@@ -77,18 +77,18 @@ export async function openPlatformAccounts(
   });
 }
 
-async function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): Promise<PlatformWithToken> {
-  const platform = createPlatform(ctx, given);
+async function stagePlatform(ctx: Ctx, input: NewPlatformWithToken): Promise<PlatformWithToken> {
+  const platform = createPlatform(ctx, input);
   provisionAccounts(ctx, {
     customerId: null,
-    currencies: given.currencies,
-    funding: given.fundingOf(given.environment),
+    currencies: input.currencies,
+    funding: input.fundingOf(input.environment),
   });
   const { row, clientSecret } = await createTokenFor(ctx, {
     platformId: platform.id,
-    name: given.tokenName ?? 'First token',
-    permissions: given.permissions ?? PERMISSIONS,
-    ...given.credentials,
+    name: input.tokenName ?? 'First token',
+    permissions: input.permissions ?? PERMISSIONS,
+    ...input.credentials,
   });
   return { platformId: platform.id, tokenId: row.id, clientId: row.client_id, clientSecret };
 }
@@ -98,10 +98,10 @@ async function stagePlatform(ctx: Ctx, given: NewPlatformWithToken): Promise<Pla
  */
 export async function createPlatformWithToken(
   runtime: Runtime,
-  given: NewPlatformWithToken,
+  input: NewPlatformWithToken,
 ): Promise<PlatformWithToken> {
-  const caller = systemCaller(newPlatformId(runtime.effects), given.environment);
-  return operate(runtime, caller, (ctx) => stagePlatform(ctx, given));
+  const caller = systemCaller(newPlatformId(runtime.effects), input.environment);
+  return operate(runtime, caller, (ctx) => stagePlatform(ctx, input));
 }
 
 interface FirstStart {

@@ -93,9 +93,9 @@ const VERSION = new Set(['--version', '-v', 'version']);
 const COMMAND = 'railhead-server';
 const START = ['start', 'Start the server; its flags are the settings (start --help)'] as const;
 
-const ANSWERED = 0;
+const SUCCESS = 0;
 const FAILED = 1;
-const MISUSED = 2;
+const USAGE_ERROR = 2;
 
 /** An argument on one line of moderate length. */
 const shown = (word: string) => {
@@ -186,9 +186,9 @@ function configOf(settings: readonly string[], io: Io): Config {
   return { ...result.config, production };
 }
 
-function misused(io: Io, error: Error, usage?: string): number {
+function reportUsageError(io: Io, error: Error, usage?: string): number {
   io.err(`${[error.message, ...(usage ? [usage] : [])].join('\n').trimEnd()}\n`);
-  return MISUSED;
+  return USAGE_ERROR;
 }
 
 /** One line for the person; an unexpected error includes its stack. */
@@ -204,7 +204,7 @@ async function print(io: Io, json: boolean, output: Output): Promise<number> {
     throw usageError('This command prints CSV, not JSON.');
   if (output.pieces) for await (const piece of output.pieces) await io.out(piece);
   else await io.out(json ? `${JSON.stringify(output.json, null, 2)}\n` : output.text);
-  return output.failed ? FAILED : ANSWERED;
+  return output.failed ? FAILED : SUCCESS;
 }
 
 /** Output that needs no database: help and the version. Undefined for anything else. */
@@ -215,7 +215,7 @@ function explain(io: Io, words: readonly string[]): number | undefined {
   else if (HELP.has(noun)) io.out(overview());
   else if (NOUNS.includes(noun) && verb !== undefined && HELP.has(verb)) io.out(overview(noun));
   else return undefined;
-  return ANSWERED;
+  return SUCCESS;
 }
 
 /**
@@ -233,7 +233,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const parsed: Parsed = parse(verb.flags, verb.bare, rest);
     if (parsed.help) {
       io.out(helpOf(verb));
-      return ANSWERED;
+      return SUCCESS;
     }
     const config = configOf(settings, io);
     // Printed while the database is open: a long result is streamed.
@@ -241,9 +241,9 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       print(io, parsed.json, await verb.run(system, parsed.args)),
     );
   } catch (error) {
-    if (isUsageError(error)) return misused(io, error, usage);
+    if (isUsageError(error)) return reportUsageError(io, error, usage);
     if (error instanceof Fault && error.code === 'INVALID_INPUT') {
-      return misused(io, error, usage);
+      return reportUsageError(io, error, usage);
     }
     return failed(io, error);
   }
@@ -253,7 +253,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 export async function runProcess(argv: readonly string[] = process.argv.slice(2)): Promise<void> {
   // The reader of the output may close it early, as `head` does.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    process.exit(error.code === 'EPIPE' ? ANSWERED : FAILED);
+    process.exit(error.code === 'EPIPE' ? SUCCESS : FAILED);
   });
   process.exitCode = await main(argv, {
     env: process.env,

@@ -15,7 +15,7 @@ import { migrate } from './runtime/db/migrate.ts';
 import type { Log } from './runtime/observability/log.ts';
 import { masterKeyIn } from './runtime/security/master-key.ts';
 import { createSample } from './sample.ts';
-import { createEnding, onSignals } from './shutdown.ts';
+import { createShutdown, onSignals } from './shutdown.ts';
 import {
   banner,
   type CredentialsFile,
@@ -69,24 +69,26 @@ async function credentials(app: App, config: Config, origin: string) {
 }
 
 /** Stops the process on signals and, below a supervisor, when it is replaced. */
-function endOn(
+function shutDownOn(
   stop: () => Promise<void>,
   app: App,
   { drainMs }: Config,
   log: Log,
   link: SupervisorLink | undefined,
 ): () => boolean {
-  const { isEnding, end } = createEnding(stop, log);
+  const shutdown = createShutdown(stop, log);
   const drain = () => {
     app.readiness.stop();
     return app.drain({ ms: drainMs, accepts: true });
   };
-  const onSignal = (signal: string) => end(signal, drainMs > 0 ? drain : undefined);
+  const onSignal = (signal: string) => shutdown.start(signal, drainMs > 0 ? drain : undefined);
   onSignals(link ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'], onSignal);
   // A terminal sends these to every process; the supervisor acts on them.
   if (link) onSignals(['SIGINT', 'SIGHUP'], () => undefined);
-  link?.onReplace(() => end('replaced', () => app.drain({ ms: HANDOVER_MS, accepts: false })));
-  return isEnding;
+  link?.onReplace(() =>
+    shutdown.start('replaced', () => app.drain({ ms: HANDOVER_MS, accepts: false })),
+  );
+  return shutdown.isShuttingDown;
 }
 
 async function start(app: App, config: Config, log: Log, link?: SupervisorLink): Promise<void> {
@@ -108,15 +110,15 @@ const masterKeyOf = (config: Config, effects: Effects) =>
   config.masterKey ?? masterKeyIn(config.dataDir, effects);
 
 /** Runs the server with these settings; below a supervisor, with its port and its database. */
-export async function serve(given: Config, link?: SupervisorLink): Promise<void> {
-  const config = link ? { ...given, port: link.port, databaseUrl: link.databaseUrl } : given;
+export async function serve(input: Config, link?: SupervisorLink): Promise<void> {
+  const config = link ? { ...input, port: link.port, databaseUrl: link.databaseUrl } : input;
   if (!link) await probeListen(config);
   const effects = systemEffects();
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = openLog(effects, config, link?.number);
   const masterKey = masterKeyOf(config, effects);
   const { url, embedded } = await databaseOf(config, effects);
-  let isEnding = () => false;
+  let isShuttingDown = () => false;
   try {
     await migrate(url, effects.now);
     const settings = { ...config, databaseUrl: url, masterKey, process: link };
@@ -125,12 +127,12 @@ export async function serve(given: Config, link?: SupervisorLink): Promise<void>
       await app.stop();
       await embedded?.stop();
     };
-    isEnding = endOn(stop, app, config, log, link);
+    isShuttingDown = shutDownOn(stop, app, config, log, link);
     watchDatabase(embedded, log);
     await start(app, config, log, link);
   } catch (error) {
     // A start that a signal interrupts is no failure; the stop is in progress.
-    if (isEnding()) return;
+    if (isShuttingDown()) return;
     await embedded?.stop();
     throw error;
   }

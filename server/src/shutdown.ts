@@ -1,5 +1,5 @@
-// The stop of the server: work in progress gets a share of the time, and the process ends within 10
-// s whatever clients, receivers and providers do. Aborted work was not acknowledged, or is repeated
+// Graceful shutdown: work in progress gets a share of the time, and the process ends within 10 s
+// whatever clients, receivers and providers do. Aborted work was not acknowledged, or is repeated
 // later.
 import type { FastifyInstance } from 'fastify';
 import type { Log } from './runtime/observability/log.ts';
@@ -39,16 +39,16 @@ export async function stopParts(parts: Stoppable): Promise<void> {
   await within(DATABASE_MS, parts.db.close());
 }
 
-interface Ending {
-  /** Whether the process is stopping. */
-  isEnding(): boolean;
-  /** Stops the process, after `drain`. Only the first call has an effect. */
-  end(why: string, drain?: () => Promise<void>): void;
+interface Shutdown {
+  /** Whether the shutdown has started. */
+  isShuttingDown(): boolean;
+  /** Stops the process after `drain`. Only the first call has an effect. */
+  start(reason: string, drain?: () => Promise<void>): void;
 }
 
-/** The end of the process: exit code 0 within `STOP_MS`, or 1. */
-export function createEnding(stop: () => Promise<void>, log: Log): Ending {
-  let ending = false;
+/** Shutdown of the process: exit code 0 within `STOP_MS`, or 1. */
+export function createShutdown(stop: () => Promise<void>, log: Log): Shutdown {
+  let isStarted = false;
 
   async function drainAndStop(drain?: () => Promise<void>): Promise<void> {
     await drain?.();
@@ -60,11 +60,11 @@ export function createEnding(stop: () => Promise<void>, log: Log): Ending {
   }
 
   return {
-    isEnding: () => ending,
-    end(why, drain) {
-      if (ending) return;
-      ending = true;
-      log.info({ why }, 'stopping');
+    isShuttingDown: () => isStarted,
+    start(reason, drain) {
+      if (isStarted) return;
+      isStarted = true;
+      log.info({ reason }, 'stopping');
       drainAndStop(drain).then(
         () => process.exit(0),
         (error: unknown) => {

@@ -21,7 +21,7 @@ export interface Cluster {
   /** Rows of one statement in a database. */
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
   /** Flushes earlier work, so that every run starts from the same state. */
-  settle(): Promise<void>;
+  checkpoint(): Promise<void>;
   /** Its description in the run's header. */
   describe(): Promise<string>;
   stop(): Promise<void>;
@@ -67,7 +67,7 @@ async function start(dir: string, profiled: boolean): Promise<Embedded> {
 export async function startCluster(dir: string, profiled = false): Promise<Cluster> {
   const embedded = await start(dir, profiled);
   const { url } = embedded;
-  const own = (name: string) => databaseUrl(url, name);
+  const urlOf = (name: string) => databaseUrl(url, name);
   if (profiled) await query(url, 'create extension pg_stat_statements');
   return {
     url,
@@ -75,15 +75,15 @@ export async function startCluster(dir: string, profiled = false): Promise<Clust
     socket: new URL(url).searchParams.get('host') ?? '',
     async create(name) {
       await query(url, `create database ${name}`);
-      await migrate(own(name), () => Date.now());
-      return own(name);
+      await migrate(urlOf(name), () => Date.now());
+      return urlOf(name);
     },
     async copy(from, name) {
       await query(url, `create database ${name} template ${from}`);
-      return own(name);
+      return urlOf(name);
     },
-    rows: (name, text, values) => query(own(name), text, values),
-    settle: async () => void (await query(url, 'checkpoint')),
+    rows: (name, text, values) => query(urlOf(name), text, values),
+    checkpoint: async () => void (await query(url, 'checkpoint')),
     async describe() {
       const [version] = await query<{ server_version: string }>(url, 'show server_version');
       const shown: string[] = [];

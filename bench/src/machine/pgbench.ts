@@ -138,7 +138,7 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   const once = runnerOf(cluster, scratch);
   let done = 0;
   const run = async (spread: Spread, clients: number, seconds: number) => {
-    await cluster.settle();
+    await cluster.checkpoint();
     const warm = await once(spread, clients, WARMUP_S);
     const measured = await once(spread, clients, Math.ceil(seconds));
     done += warm.done + measured.done;

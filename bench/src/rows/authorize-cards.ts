@@ -76,7 +76,7 @@ async function issued({ cluster }: Bench): Promise<void> {
   throw new Error('the cards are not issued');
 }
 
-const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
+const definedIds = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined);
 
 /** Creates the cards and both databases. `handler` gives the wallets their delegated keys. */
 export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
@@ -97,8 +97,8 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
     'select platform_id from cards limit 1',
   );
   const platformId = row?.platform_id as string;
-  const plain = given(made.map((each) => each.plain));
-  const wallets = given(made.map((each) => each.wallet));
+  const plain = definedIds(made.map((each) => each.plain));
+  const wallets = definedIds(made.map((each) => each.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {

@@ -91,7 +91,7 @@ interface Parts {
 const asker =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
-    await bench.cluster.settle();
+    await bench.cluster.checkpoint();
     const chosen = { spread: cards.plain, hot: cards.plain.slice(0, 1), wallets: cards.wallets };
     const busy = watchProcessor(groups);
     const { warmupMs } = bench.settings;
@@ -159,7 +159,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     unit: '/s',
     ours: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
-    mostP99Ms: MOST_P99_MS,
+    maxP99Ms: MOST_P99_MS,
   });
   const many = (count: number) => count.toLocaleString('en-US');
   return [

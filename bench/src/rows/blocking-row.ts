@@ -107,7 +107,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
       ours: sideOf(`${bodies.length} costly bodies`, ours),
       peer: sideOf('no request', idle),
       slowdown: {},
-      mostP99Ms: MOST_MS,
+      maxP99Ms: MOST_MS,
       remark,
     },
   ];

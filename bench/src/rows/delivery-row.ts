@@ -67,7 +67,7 @@ async function received(
   sender: Child,
   start: () => Promise<unknown>,
 ): Promise<Delivered> {
-  await bench.cluster.settle();
+  await bench.cluster.checkpoint();
   const count = () => receiver.call<number>('count');
   const before = await count();
   const busy = watchProcessor({
@@ -210,7 +210,7 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
         id: '11d',
         what: 'Node for each delivery beyond the bare loop',
         unit: 'µs',
-        mostOurs: 60,
+        maxOurs: 60,
       },
       ours: side(one, beyond, 'us'),
       peer: side(loop, of(loop), 'us'),

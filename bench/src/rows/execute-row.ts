@@ -62,7 +62,7 @@ export function executor(parts: Parts, database: string) {
       seconds: number,
       { perSecond, count }: RunOptions = {},
     ): Promise<Run> {
-      await bench.cluster.settle();
+      await bench.cluster.checkpoint();
       const wanted = count ?? Math.ceil(fastest * SPARE * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], wanted);
       const again = database === DATABASE ? undefined : quiet(api);

@@ -138,7 +138,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   let runs = 0;
   const peaks: { ours: number[]; peer: number[] } = { ours: [], peer: [] };
   const measured = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
-    await cluster.settle();
+    await cluster.checkpoint();
     resetPeak(api.process.pid);
     const busy = watchProcessor({
       server: () => [api.process.pid],

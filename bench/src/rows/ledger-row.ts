@@ -41,7 +41,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
   await worker.call('open', url);
   let done = 0;
   const ours = async (spread: Spread, callers: number, forS = seconds) => {
-    await cluster.settle();
+    await cluster.checkpoint();
     const busy = watchProcessor({
       committer: () => [worker.pid],
       PostgreSQL: () => familyOf(cluster.pid),

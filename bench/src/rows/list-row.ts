@@ -48,7 +48,7 @@ export async function listRows(bench: Bench): Promise<Row[]> {
   const barePort = await bare.call<number>('listenWithRows', options);
   const load = startWorker('load');
   const get = async (port: number, connections: number, forS = seconds) => {
-    await cluster.settle();
+    await cluster.checkpoint();
     const busy = watchProcessor({
       server: () => [api.process.pid],
       'bare Fastify': () => [bare.pid],

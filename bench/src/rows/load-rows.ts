@@ -200,7 +200,7 @@ export async function bytesRows(bench: Bench): Promise<Row[]> {
       unit: 'B',
       ours: sizeOf([ours.total], 'server', ours.errors),
       peer: sizeOf([theirs.total], 'interactive', theirs.errors),
-      mostOurs: 8_000,
+      maxOurs: 8_000,
       remark: `by table: ${tables.join(', ')}`,
     },
   ];

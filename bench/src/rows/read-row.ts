@@ -38,7 +38,7 @@ export async function readRows(bench: Bench): Promise<Row[]> {
   const prism = await startPrism(bench.root);
   const load = startWorker('load');
   const get = async (port: number, base: string, connections: number, forS = seconds) => {
-    await cluster.settle();
+    await cluster.checkpoint();
     const busy = watchProcessor({
       server: () => [api.process.pid],
       'bare Fastify': () => [bare.pid],

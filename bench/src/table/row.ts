@@ -21,9 +21,9 @@ export interface Row {
   /** Minimum ratio. */
   target?: number | undefined;
   /** Maximum of our 99th percentile, the median of the rounds. */
-  mostP99Ms?: number | undefined;
+  maxP99Ms?: number | undefined;
   /** Maximum of our own value, in the unit of the row. */
-  mostOurs?: number | undefined;
+  maxOurs?: number | undefined;
   /** The ratio is ours over the peer's instead, at most `most`. */
   slowdown?: { most?: number | undefined } | undefined;
   /** Shown under the table. */

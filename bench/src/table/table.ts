@@ -3,7 +3,7 @@ import { type Row, ratiosOf, type Side } from './row.ts';
 import { median, rangeOf } from './stats.ts';
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const short = (value: number) =>
+const formatted = (value: number) =>
   value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1);
 
 const HEAD = [
@@ -11,12 +11,12 @@ const HEAD = [
   [
     'row',
     'what',
-    'with',
+    'system',
     'median',
     'p50 ms',
     'p99 ms',
     'errors',
-    'with',
+    'system',
     'median',
     'p50 ms',
     'p99 ms',
@@ -30,7 +30,7 @@ const HEAD = [
 const RIGHT = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
-  const latency = (all: number[]) => (all.length ? short(median(all)) : '');
+  const latency = (all: number[]) => (all.length ? formatted(median(all)) : '');
   const value = `${whole.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
@@ -40,20 +40,18 @@ const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median <
 const isSlowed = (row: Row) =>
   row.slowdown?.most !== undefined && !(ratiosOf(row).median <= row.slowdown.most);
 
-const isSlow = ({ ours, mostP99Ms }: Row) =>
-  mostP99Ms !== undefined && median(ours.p99) > mostP99Ms;
+const isSlow = ({ ours, maxP99Ms }: Row) => maxP99Ms !== undefined && median(ours.p99) > maxP99Ms;
 
-const isCostly = ({ ours, mostOurs }: Row) =>
-  mostOurs !== undefined && median(ours.values) > mostOurs;
+const isCostly = ({ ours, maxOurs }: Row) => maxOurs !== undefined && median(ours.values) > maxOurs;
 
 /** The target of a row, and whether it is met. */
 function verdictOf(row: Row): [string, string] {
-  const { target, mostP99Ms, mostOurs, unit, slowdown } = row;
+  const { target, maxP99Ms, maxOurs, unit, slowdown } = row;
   const wanted = [
     ...(target === undefined ? [] : [`≥ ${target}`]),
     ...(slowdown?.most === undefined ? [] : [`≤ ${slowdown.most}`]),
-    ...(mostP99Ms === undefined ? [] : [`p99 ≤ ${mostP99Ms} ms`]),
-    ...(mostOurs === undefined ? [] : [`≤ ${whole.format(mostOurs)} ${unit}`]),
+    ...(maxP99Ms === undefined ? [] : [`p99 ≤ ${maxP99Ms} ms`]),
+    ...(maxOurs === undefined ? [] : [`≤ ${whole.format(maxOurs)} ${unit}`]),
   ];
   if (!wanted.length) return ['', ''];
   const isMissed = [isBelow, isSlow, isSlowed, isCostly].some((misses) => misses(row));
@@ -63,7 +61,7 @@ function verdictOf(row: Row): [string, string] {
 function lineOf(row: Row): string[] {
   const { id, what, ours, peer, unit } = row;
   const { median: middle, min, max } = ratiosOf(row);
-  const ratio = `${short(middle)} (${short(min)}–${short(max)})`;
+  const ratio = `${formatted(middle)} (${formatted(min)}–${formatted(max)})`;
   return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
 }
 
@@ -100,23 +98,24 @@ export function shortfalls(rows: readonly Row[]): string[] {
   const missed = rows.filter(isBelow).map((row) => {
     const { median: got } = ratiosOf(row);
     const target = row.target as number;
-    const short1 = ((1 - got / target) * 100).toFixed(0);
-    return `${row.id} ${row.what}: ${short(got)} of ${row.peer.name}, target ${target}; ${short1} % short.`;
+    const percentBelow = ((1 - got / target) * 100).toFixed(0);
+    const wanted = `target ${target}; ${percentBelow} % short.`;
+    return `${row.id} ${row.what}: ${formatted(got)} of ${row.peer.name}, ${wanted}`;
   });
-  const slow = rows.filter(isSlow).map(({ id, what, ours, mostP99Ms }) => {
+  const slow = rows.filter(isSlow).map(({ id, what, ours, maxP99Ms }) => {
     const got = median(ours.p99);
-    const most = mostP99Ms as number;
+    const most = maxP99Ms as number;
     const over = ((got / most - 1) * 100).toFixed(0);
-    return `${id} ${what}: p99 of ${short(got)} ms, target at most ${most}; ${over} % over.`;
+    return `${id} ${what}: p99 of ${formatted(got)} ms, target at most ${most}; ${over} % over.`;
   });
   const slowed = rows.filter(isSlowed).map((row) => {
     const { id, what, ours, peer, slowdown } = row;
-    const got = `${short(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
+    const got = `${formatted(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
     return `${id} ${what}: ${got}, target at most ${slowdown?.most}.`;
   });
-  const costly = rows.filter(isCostly).map(({ id, what, ours, mostOurs, unit }) => {
+  const costly = rows.filter(isCostly).map(({ id, what, ours, maxOurs, unit }) => {
     const got = median(ours.values);
-    const most = mostOurs as number;
+    const most = maxOurs as number;
     const over = ((got / most - 1) * 100).toFixed(0);
     const target = `target at most ${whole.format(most)}; ${over} % over.`;
     return `${id} ${what}: ${whole.format(got)} ${unit}, ${target}`;

@@ -75,7 +75,7 @@ function createCollector(send: (message: FromProcess) => void) {
 export function supervisorLink(): SupervisorLink | undefined {
   const text = process.env[PROCESS_ENV];
   if (text === undefined || !process.send) return undefined;
-  const given = JSON.parse(text) as ProcessEnv;
+  const processEnv = JSON.parse(text) as ProcessEnv;
   const send = (message: FromProcess) => {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   };
@@ -87,7 +87,7 @@ export function supervisorLink(): SupervisorLink | undefined {
     if (message.type === 'metrics') void collector.answer(message.id);
   });
   return {
-    ...given,
+    ...processEnv,
     send,
     onReplace(handle) {
       replace = handle;

@@ -42,17 +42,17 @@ function reached<T>(worker: Worker, ended: Promise<string>, of: (m: FromProcess)
 
 /** Starts a process; `onMessage` receives what it sends. */
 export function startProcess(
-  given: ProcessEnv,
+  processEnv: ProcessEnv,
   onMessage: (from: ServerProcess, message: FromProcess) => void,
 ): ServerProcess {
-  const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(given) });
+  const worker = cluster.fork({ [PROCESS_ENV]: JSON.stringify(processEnv) });
   let running = true;
   const ended = once(worker, 'exit').then(([code, signal]) => {
     running = false;
     return signal ? `signal ${signal}` : `exit code ${code}`;
   });
   const self: ServerProcess = {
-    number: given.number,
+    number: processEnv.number,
     pid: worker.process.pid,
     serving: reached(worker, ended, (each) => (each.type === 'serving' ? each.serving : undefined)),
     ready: reached(worker, ended, (each) => each.type === 'ready' || undefined).then(() => {}),

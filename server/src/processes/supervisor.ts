@@ -7,7 +7,7 @@ import { probeListen } from '../http/connection/listen.ts';
 import { systemEffects } from '../runtime/config/system-effects.ts';
 import { migrate } from '../runtime/db/migrate.ts';
 import { masterKeyIn } from '../runtime/security/master-key.ts';
-import { createEnding, onSignals } from '../shutdown.ts';
+import { createShutdown, onSignals } from '../shutdown.ts';
 import { banner, databaseOf, openLog, report, watchDatabase } from '../startup.ts';
 import { createFleet } from './fleet.ts';
 import { prepareProcesses } from './process.ts';
@@ -23,21 +23,21 @@ export async function supervise(config: Config, argv: readonly string[]): Promis
   const log = openLog(effects, config, 0);
   if (!config.masterKey) masterKeyIn(config.dataDir, effects);
   const { url, embedded } = await databaseOf(config, effects);
-  let isEnding = () => false;
+  let isShuttingDown = () => false;
   try {
     await migrate(url, effects.now);
     prepareProcesses(argv);
     const { processes, drainMs } = config;
     const fleet = createFleet({ processes, env: { port, databaseUrl: url }, log });
-    const ending = createEnding(async () => {
+    const shutdown = createShutdown(async () => {
       await fleet.stop();
       await embedded?.stop();
     }, log);
-    isEnding = ending.isEnding;
-    const end = (signal: string) =>
-      ending.end(signal, drainMs > 0 ? () => fleet.drain(drainMs) : undefined);
-    onSignals(['SIGTERM', 'SIGINT'], end);
-    onSignals(['SIGHUP'], (signal) => (isTerminal() ? end(signal) : fleet.replace()));
+    isShuttingDown = shutdown.isShuttingDown;
+    const onSignal = (signal: string) =>
+      shutdown.start(signal, drainMs > 0 ? () => fleet.drain(drainMs) : undefined);
+    onSignals(['SIGTERM', 'SIGINT'], onSignal);
+    onSignals(['SIGHUP'], (signal) => (isTerminal() ? onSignal(signal) : fleet.replace()));
     watchDatabase(embedded, log);
     const serving = await fleet.start().catch(async (error: unknown) => {
       await fleet.stop();
@@ -45,7 +45,7 @@ export async function supervise(config: Config, argv: readonly string[]): Promis
     });
     report(banner(config, serving));
   } catch (error) {
-    if (isEnding()) return;
+    if (isShuttingDown()) return;
     await embedded?.stop();
     throw error;
   }

@@ -8,16 +8,16 @@ import {
   ISSUE_OUTCOMES,
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import {
-  BUSINESS_ENDINGS,
+  BUSINESS_SUFFIXES,
   OWNER_OUTCOMES,
-  PERSON_ENDINGS,
+  PERSON_SUFFIXES,
   STATUS_BY_SUFFIX,
 } from '../../src/connectors/sandbox/identity/identity.ts';
 import { LIVENESS_BY_SUFFIX } from '../../src/connectors/sandbox/identity/liveness.ts';
 import {
-  SCRIPTED_ENDING,
-  withoutScriptedEnding,
-} from '../../src/connectors/sandbox/payments/coordinates.ts';
+  SCRIPTED_SUFFIX,
+  withoutScriptedSuffix,
+} from '../../src/connectors/sandbox/payments/account-details.ts';
 import { sandboxFunding } from '../../src/connectors/sandbox/payments/funding.ts';
 import { sandboxPaymentFunding } from '../../src/connectors/sandbox/payments/funding-payment.ts';
 import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
@@ -60,7 +60,7 @@ const MAGIC = [
     ...[DESCRIPTOR_DECLINES, FUNDING_REJECTIONS, ISSUE_OUTCOMES, FUNDING_DEBIT_OUTCOMES].flatMap(
       Object.keys,
     ),
-    ...[BUSINESS_ENDINGS, OWNER_OUTCOMES, PERSON_ENDINGS, STATUS_BY_SUFFIX].flatMap(Object.keys),
+    ...[BUSINESS_SUFFIXES, OWNER_OUTCOMES, PERSON_SUFFIXES, STATUS_BY_SUFFIX].flatMap(Object.keys),
     ...[ORDERS, TOKENS].flatMap(Object.keys),
     ...[ENABLED_AT_ONCE, MISMATCH],
   ]),
@@ -95,9 +95,9 @@ const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/$
 /** Fields of a customer without a `platformCustomerId`. */
 const UNNAMED = { platformCustomerId: undefined };
 
-describe.each(MAGIC)('generated ids that end in %s', (ending) => {
+describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
   beforeEach(() => {
-    suffix = ending;
+    suffix = scriptedSuffix;
   });
 
   it('do not change the approval of a customer and the match of a name', async () => {
@@ -165,19 +165,19 @@ describe.each(MAGIC)('generated ids that end in %s', (ending) => {
   });
 });
 
-describe('coordinates that the sandbox generates', () => {
+describe('account details that the sandbox generates', () => {
   it('are regenerated until their suffix has no meaning', () => {
-    const endings = ['1002', '1105', '2205', '1300'];
+    const generated = ['1002', '1105', '2205', '1300'];
     const tried: string[] = [];
-    const text = withoutScriptedEnding('seed', (seed) => {
+    const text = withoutScriptedSuffix('seed', (seed) => {
       tried.push(seed);
-      return endings[tried.length - 1] as string;
+      return generated[tried.length - 1] as string;
     });
     expect([text, tried.length, new Set(tried).size]).toEqual(['1300', 4, 4]);
   });
 
   it('exclude every suffix that an account table contains', () => {
-    for (const each of OF_ACCOUNTS) expect(each).toMatch(SCRIPTED_ENDING);
+    for (const each of OF_ACCOUNTS) expect(each).toMatch(SCRIPTED_SUFFIX);
   });
 
   it('never have one of these suffixes', () => {
@@ -194,7 +194,7 @@ describe('coordinates that the sandbox generates', () => {
             const value = info[name as keyof typeof info] as string | undefined;
             if (value === undefined) continue;
             seen.add(`${info.accountType} ${name}`);
-            expect(value).not.toMatch(SCRIPTED_ENDING);
+            expect(value).not.toMatch(SCRIPTED_SUFFIX);
           }
         }
       }
@@ -222,7 +222,7 @@ describe('coordinates that the sandbox generates', () => {
             const value = info[name]?.replace(/@.*/, '');
             if (value === undefined) continue;
             seen.add(`${currency} ${name}`);
-            expect(value).not.toMatch(SCRIPTED_ENDING);
+            expect(value).not.toMatch(SCRIPTED_SUFFIX);
           }
         }
       }

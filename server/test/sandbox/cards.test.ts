@@ -19,7 +19,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.drain());
 
-/** Stands for all endings that no table names. */
+/** Stands for all suffixes that no table names. */
 const OTHER = '000';
 const withOther = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();

@@ -1,4 +1,4 @@
-// Every name in the sandbox: what banks say of a beneficiary's, by the ending of the account, and
+// Every name in the sandbox: what banks say of a beneficiary's, by the suffix of the account, and
 // each UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so
 // one that is added without saying here what it means fails.
 import { beforeEach, describe, expect, it } from 'vitest';

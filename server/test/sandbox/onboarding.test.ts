@@ -1,11 +1,11 @@
 // Every cell of the sandbox's tables of identity checks: the status after creation, after an incomplete and
 // after a complete submission, what stands in the way, what becomes of owners, and each event in its order.
-// The endings are taken from the sandbox's own data, so one that is added without a row here fails.
+// The suffixes are taken from the sandbox's own data, so one that is added without a row here fails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  BUSINESS_ENDINGS,
+  BUSINESS_SUFFIXES,
   OWNER_OUTCOMES,
-  PERSON_ENDINGS,
+  PERSON_SUFFIXES,
   SCRIPTED_FINDINGS,
   STATUS_BY_SUFFIX,
 } from '../../src/connectors/sandbox/identity/identity.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const kind of KINDS) platforms.set(kind, await fixture.platformOf(kind));
 });
 
-/** Stands for all endings that no table names. */
+/** Stands for all suffixes that no table names. */
 const OTHER = '004';
 const withOther = (...tables: object[]) => [...new Set([...tables.flatMap(Object.keys), OTHER])];
 
@@ -74,7 +74,7 @@ const typesOf = (body: { errors: { type: string }[] }) => body.errors.map((each)
 describe.each(KINDS)('a person of a %s platform', (kind) => {
   const lite = kind !== 'default';
 
-  it.each(withOther(STATUS_BY_SUFFIX, PERSON_ENDINGS))(
+  it.each(withOther(STATUS_BY_SUFFIX, PERSON_SUFFIXES))(
     'whose name ends with %s',
     async (suffix) => {
       const row = PERSONS[suffix];
@@ -131,7 +131,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   const ownersAt = (customer: string) =>
     LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
 
-  it.each([...withOther(BUSINESS_ENDINGS)])('whose number ends with %s', async (suffix) => {
+  it.each([...withOther(BUSINESS_SUFFIXES)])('whose number ends with %s', async (suffix) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
     const as = of(kind);

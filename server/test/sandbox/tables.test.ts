@@ -27,7 +27,7 @@ import {
 const fixture = opened(openSandboxFixture);
 beforeEach(() => fixture.drain());
 
-/** Stands for all endings that no table names. */
+/** Stands for all suffixes that no table names. */
 const OTHER = '000';
 const withOther = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();

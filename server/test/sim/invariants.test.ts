@@ -13,7 +13,7 @@ import { proofProblems } from './harness/authorizations.ts';
 import { openSim, type Sim } from './harness/sim.ts';
 import { CORRUPTIONS } from './rules/corruptions.ts';
 import { ISSUED_CORRUPTIONS } from './rules/corruptions-issued.ts';
-import { takeIn } from './rules/invariants.ts';
+import { applyStep } from './rules/invariants.ts';
 import { recount } from './rules/recount.ts';
 import { choose, takeStep } from './run.ts';
 
@@ -42,7 +42,7 @@ async function noticed(statements: readonly string[]): Promise<string | undefine
     const model = structuredClone(sim.model);
     const delivered = new Set(effects.delivered);
     const notes = await diary.read();
-    const problems = takeIn(model, notes, delivered);
+    const problems = applyStep(model, notes, delivered);
     problems.push(...(await proofProblems(sim, notes)));
     problems.push(...(await recount(client, model, delivered)));
     return problems.join('\n');

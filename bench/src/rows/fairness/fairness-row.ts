@@ -79,7 +79,7 @@ async function withPayer(
   kind: 'transfer' | 'payout',
   work: (pay: () => Promise<number>) => Promise<Run>,
 ): Promise<Run> {
-  await bench.cluster.settle();
+  await bench.cluster.checkpoint();
   const payer: Payer = createPayer(setup.port, setup.accounts);
   const pay = async () => {
     const ms = await payer[kind]();

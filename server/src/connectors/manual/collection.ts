@@ -7,7 +7,7 @@ import {
   hasReference,
   type PaymentInstructions,
 } from '../../catalog/rails/payment-instructions.ts';
-import type { Collection } from './funding.ts';
+import type { CollectionAccounts } from './funding.ts';
 
 /** Problems of a value that should be payment instructions. */
 type Validator = (value: unknown) => readonly { field: string; message: string }[];
@@ -18,13 +18,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Placeholder for the reference of each account. */
 const ANY_REFERENCE = 'RA0';
 
-function entryProblems(entry: unknown, where: string, judge: Validator): string[] {
+function entryProblems(entry: unknown, where: string, validate: Validator): string[] {
   if (!isObject(entry) || !isObject(entry.accountOrWalletInfo)) {
     return [`${where} must be an object with accountOrWalletInfo`];
   }
   const info = entry.accountOrWalletInfo;
   if ('reference' in info) return [`${where} must not name a reference: each account gets its own`];
-  const errors = judge({
+  const errors = validate({
     ...entry,
     accountOrWalletInfo: { ...info, reference: ANY_REFERENCE },
   });
@@ -35,29 +35,33 @@ function entryProblems(entry: unknown, where: string, judge: Validator): string[
     : [`${where}: ${type} has no reference field, so its deposits could not be attributed`];
 }
 
-function problemsOf(read: unknown, judge: Validator): string[] {
+function problemsOf(read: unknown, validate: Validator): string[] {
   if (!isObject(read)) return ['must be an object with a list of accounts per currency'];
   return Object.entries(read).flatMap(([currency, entries]) => {
     if (!findCurrency(currency)) return [`${currency} is not a supported currency`];
     if (!Array.isArray(entries)) return [`${currency} must be a list`];
-    return entries.flatMap((each, at) => entryProblems(each, `${currency}.${at}`, judge));
+    return entries.flatMap((each, at) => entryProblems(each, `${currency}.${at}`, validate));
   });
 }
 
 /** Parses the collection accounts; throws one error with all problems. */
-export function collectionOf(text: string, name: string, judge: Validator): Collection {
+export function parseCollectionAccounts(
+  text: string,
+  name: string,
+  validate: Validator,
+): CollectionAccounts {
   let read: unknown;
   try {
     read = JSON.parse(text);
   } catch {
     throw new Error(`${name} is not JSON.`);
   }
-  const problems = problemsOf(read, judge);
+  const problems = problemsOf(read, validate);
   if (problems.length) {
     throw new Error(`The collection accounts in ${name} cannot be used: ${problems.join('; ')}.`);
   }
   return read as Record<string, PaymentInstructions[]>;
 }
 
-export const readCollection = (file: string, judge: Validator): Collection =>
-  collectionOf(readFileSync(file, 'utf8'), file, judge);
+export const readCollection = (file: string, validate: Validator): CollectionAccounts =>
+  parseCollectionAccounts(readFileSync(file, 'utf8'), file, validate);

@@ -5,11 +5,12 @@ import {
 } from '../../catalog/accounts/account-reference.ts';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
-import { collectionOf } from './collection.ts';
+import { parseCollectionAccounts } from './collection.ts';
 import { manualFunding } from './funding.ts';
 
 const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
-const read = (value: unknown) => collectionOf(JSON.stringify(value), 'funding.json', judge);
+const read = (value: unknown) =>
+  parseCollectionAccounts(JSON.stringify(value), 'funding.json', judge);
 
 const usd = {
   accountOrWalletInfo: {
@@ -131,7 +132,9 @@ describe('collectionOf', () => {
     ]) {
       expect(error).toContain(part);
     }
-    expect(() => collectionOf('{', 'funding.json', judge)).toThrow('funding.json is not JSON.');
+    expect(() => parseCollectionAccounts('{', 'funding.json', judge)).toThrow(
+      'funding.json is not JSON.',
+    );
     expect(() => read([])).toThrow('must be an object with a list of accounts per currency');
   });
 });

@@ -10,8 +10,8 @@ import { iso } from '../../kernel/effects.ts';
 import { readable } from '../../kernel/money.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 
-/** Account details of the operator by currency, without references. */
-export type Collection = Readonly<Record<string, readonly PaymentInstructions[]>>;
+/** Account details of the operator's accounts by currency, without references. */
+export type CollectionAccounts = Readonly<Record<string, readonly PaymentInstructions[]>>;
 
 const named = (
   { accountOrWalletInfo, ...rest }: PaymentInstructions,
@@ -45,7 +45,7 @@ function forOne(payment: PaymentFunding, each: PaymentInstructions): PaymentInst
   return [{ ...rest, accountOrWalletInfo: info, instructionsNotes: notes }];
 }
 
-export const manualFunding = (collection: Collection): FundingPort => ({
+export const manualFunding = (collection: CollectionAccounts): FundingPort => ({
   instructions: ({ accountId, currency, owner }) =>
     (collection[currency] ?? []).map((each) => named(each, accountReference(accountId), owner)),
   forPayment: (payment) =>

@@ -46,11 +46,11 @@ type Settings = (typeof settings)['static'];
 
 function ratesOf(
   { effects, provider, note }: ConnectorParts,
-  given: Settings,
+  values: Settings,
 ): RatePort | undefined {
-  const options = { maxAgeMs: given.ratesMaxAgeMs, note };
-  if (given.ratesUrl) return httpRates(provider('rates'), given.ratesUrl, options);
-  return given.ratesFile ? fileRates(effects, given.ratesFile, options) : undefined;
+  const options = { maxAgeMs: values.ratesMaxAgeMs, note };
+  if (values.ratesUrl) return httpRates(provider('rates'), values.ratesUrl, options);
+  return values.ratesFile ? fileRates(effects, values.ratesFile, options) : undefined;
 }
 
 function fundingOf({ fundingFile }: Settings): FundingPort | undefined {
@@ -70,9 +70,9 @@ export const manual = defineConnector({
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],
-  open: (parts, given) => ({
+  open: (parts, values) => ({
     rail: manualRail,
-    rates: ratesOf(parts, given),
-    funding: fundingOf(given),
+    rates: ratesOf(parts, values),
+    funding: fundingOf(values),
   }),
 });

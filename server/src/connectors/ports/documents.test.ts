@@ -4,11 +4,11 @@ import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';
 import { offersOf } from '../../../test/kit/payments/connectors.ts';
 import { connectorRegistry } from '../registry.ts';
-import { REASON_BY_ENDING } from '../sandbox/identity/documents.ts';
+import { REASON_BY_SUFFIX } from '../sandbox/identity/documents.ts';
 import type { DocumentCheck, DocumentFindings } from './documents.ts';
 
 const effects = testEffects();
-const CODES = Object.keys(REASON_BY_ENDING);
+const CODES = Object.keys(REASON_BY_SUFFIX);
 
 const WHOLE: DocumentFindings = {
   ...{ size: 1_000, format: 'JPEG', complete: true, readable: true, locked: false },

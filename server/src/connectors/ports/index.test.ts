@@ -67,7 +67,7 @@ function instruction(type: AccountType, more: Partial<RailInstruction> = {}): Ra
   };
 }
 
-const ending = (suffix: string): RailInstruction =>
+const instructionWith = (suffix: string): RailInstruction =>
   instruction('USD_ACCOUNT', {
     account: { ...exampleOf('USD_ACCOUNT'), accountNumber: `123456${suffix}` },
   });
@@ -77,8 +77,8 @@ describe.each(offersOf('rail', effects))(
   (_name, mode, rail) => {
     const everyMethod = [
       ...ACCOUNT_TYPES.map((type) => instruction(type)),
-      ...SUFFIXES.map(ending),
-      ...SUFFIXES.map((suffix) => ({ ...ending(suffix), origin: 'transfer' as const })),
+      ...SUFFIXES.map(instructionWith),
+      ...SUFFIXES.map((suffix) => ({ ...instructionWith(suffix), origin: 'transfer' as const })),
       instruction('USD_ACCOUNT', { kind: 'pull', rail: 'ACH' }),
       instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
     ];
@@ -208,7 +208,7 @@ describe.each(offersOf('names', effects))(
   (_name, _mode, names) => {
     it('are answered in the end, by asking at the times that are named', async () => {
       for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
-        const { account } = ending(suffix);
+        const { account } = instructionWith(suffix);
         let elapsedMs = 0;
         for (let requested = 0; requested < 20; requested++) {
           const check = await names.verify(account, elapsedMs);
@@ -350,7 +350,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 });
 
 describe('production', () => {
-  it('is never served by the sandbox, and has no rates or coordinates by default', () => {
+  it('is never served by the sandbox, and has no rates or account details by default', () => {
     const bare = connectorRegistry(effects)('production');
     const sandbox = connectorRegistry(effects)('sandbox');
     expect(bare.rail).toBeDefined();

@@ -9,7 +9,7 @@ import type { FundingPort } from './funding.ts';
 import type { IdentityPort } from './identity.ts';
 import type { LivenessPort } from './liveness.ts';
 import type { MailPort, SmsPort } from './messages.ts';
-import type { NamePort } from './names.ts';
+import type { BeneficiaryVerificationPort } from './names.ts';
 import type { NetworkFeePort } from './network-fees.ts';
 import type { RailPort } from './rail.ts';
 import type { RatePort } from './rates.ts';
@@ -35,7 +35,7 @@ export interface Connectors {
   mail?: MailPort | undefined;
   sms?: SmsPort | undefined;
   rail?: RailPort | undefined;
-  names?: NamePort | undefined;
+  names?: BeneficiaryVerificationPort | undefined;
   rates?: RatePort | undefined;
   funding?: FundingPort | undefined;
   identity?: IdentityPort | undefined;

@@ -7,7 +7,7 @@ export type NameCheck =
   | { status: 'PENDING'; checkAfterMs: number }
   | { status: 'INVALID_ACCOUNT' };
 
-export interface NamePort {
+export interface BeneficiaryVerificationPort {
   /**
    * Compares the beneficiary's name with the one on record at the account's institution.
    * `elapsedMs` is the time since the first call.

@@ -69,7 +69,7 @@ export interface OidcPort {
   verify(token: string, now: Time): Promise<OidcResult>;
 }
 
-/** What an environment of scripted endings takes in place of what only a real device or person has. */
+/** Scripted values of the sandbox instead of those of a real device or person. */
 export interface WalletScript {
   /** Every one-time code. */
   code: string;

@@ -11,7 +11,7 @@ import { sandboxLiveness } from './identity/liveness.ts';
 import { sandboxOidc, sandboxWalletScript } from './identity/wallets.ts';
 import { sandboxFunding } from './payments/funding.ts';
 import { sandboxPaymentFunding } from './payments/funding-payment.ts';
-import { sandboxNames } from './payments/names.ts';
+import { sandboxBeneficiaryVerification } from './payments/names.ts';
 import { sandboxNetworkFees } from './payments/network-fees.ts';
 import { sandboxRail } from './payments/rail.ts';
 import { sandboxRates } from './payments/rates.ts';
@@ -47,7 +47,7 @@ export const sandbox = defineConnector({
   optional: ['issuer'],
   open: ({ effects, keys }, { sandboxUmaDomain, oidcIssuers }) => ({
     rail: sandboxRail,
-    names: sandboxNames,
+    names: sandboxBeneficiaryVerification,
     rates: sandboxRates(effects.now),
     funding: { ...sandboxFunding, forPayment: sandboxPaymentFunding },
     identity: sandboxIdentity,

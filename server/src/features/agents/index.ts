@@ -19,10 +19,10 @@ export { agentBearers } from './management/authenticator.ts';
 export {
   type AgentDetails,
   agentDetails,
-  pauseAgentByHand,
+  pauseAgentByOperator,
   searchAgentAudit,
   searchAgents,
-} from './management/by-hand.ts';
+} from './management/by-operator.ts';
 
 /** What this feature adds to a server. */
 export const agentFeature = {

@@ -23,9 +23,9 @@ export { cardPaymentOf, netOf, postedAmountOf } from './clearing/payment.ts';
 export {
   type CardDetails,
   cardDetails,
-  closeCardByHand,
+  closeCardByOperator,
   searchCards,
-} from './issuing/by-hand.ts';
+} from './issuing/by-operator.ts';
 export { type CardParts, cardOf } from './parts.ts';
 export { listCardReveals } from './reveal/reveal.ts';
 

@@ -19,8 +19,8 @@ export const cards = table(
     /** Id of the cardholder. */
     customer_id: col.text,
     platform_card_id: col.text,
-    state: col.word<CardState>().mut,
-    state_reason: col.word<CardStateReason>().null.mut,
+    state: col.enum<CardState>().mut,
+    state_reason: col.enum<CardStateReason>().null.mut,
     brand: col.text.null.mut,
     last4: col.text.null.mut,
     exp_month: col.int4.null.mut,
@@ -77,7 +77,7 @@ export const delegatedKeys = table(
     account_id: col.text,
     card_id: col.text,
     funding_source_id: col.text,
-    status: col.word<DelegatedKeyStatus>().mut,
+    status: col.enum<DelegatedKeyStatus>().mut,
     /** Compressed, lower-case hexadecimal. */
     public_key: col.text,
     /** Reference of the custodian; null once revoked. */
@@ -116,7 +116,7 @@ export const cardMessages = table(
     currency: col.text,
     merchant: col.json<CardMerchant>().null,
     approved: col.bool,
-    reason: col.word<DeclineReason>().null,
+    reason: col.enum<DeclineReason>().null,
     created_at: col.time,
   },
   {

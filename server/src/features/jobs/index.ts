@@ -6,4 +6,4 @@ export {
   jobDetails,
   retryDeadJobs,
   retryJob,
-} from './by-hand.ts';
+} from './by-operator.ts';

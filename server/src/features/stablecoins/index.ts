@@ -11,7 +11,7 @@ export {
   searchStablecoins,
   stablecoinHistory,
 } from './coins/approval.ts';
-export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-hand.ts';
+export { endStablecoinOperation, searchStablecoinOperations } from './minting/by-operator.ts';
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
 export { supplyProblems } from './supply/reconciliation.ts';
 

@@ -22,10 +22,10 @@ export const providerAccounts = table(
   {
     id: col.text,
     platform_id: col.text,
-    provider: col.word<Provider>(),
+    provider: col.enum<Provider>(),
     provider_account_id: col.text,
-    provider_environment: col.word<'SANDBOX' | 'PRODUCTION'>(),
-    status: col.word<LinkStatus>().mut,
+    provider_environment: col.enum<'SANDBOX' | 'PRODUCTION'>(),
+    status: col.enum<LinkStatus>().mut,
     /** `ProviderCredentials` as JSON, sealed under the master key. */
     credentials: col.text.mut,
     last_verified_at: col.time.null.mut,
@@ -55,10 +55,10 @@ export const stablecoins = table(
     name: col.text,
     symbol: col.text,
     base_currency: col.text,
-    network: col.word<Network>(),
+    network: col.enum<Network>(),
     decimals: col.int4,
-    issuance_status: col.word<IssuanceStatus>().mut,
-    service_status: col.word<ServiceStatus>().mut,
+    issuance_status: col.enum<IssuanceStatus>().mut,
+    service_status: col.enum<ServiceStatus>().mut,
     network_token_identifier: col.text,
     provider_token_identifier: col.text,
     /** Number of scheduled polls of its issuance; only the last one counts. */
@@ -110,8 +110,8 @@ export const mintsAndBurns = table(
     platform_id: col.text,
     stablecoin_id: col.text,
     provider_account: col.text,
-    type: col.word<'MINT' | 'BURN'>(),
-    status: col.word<OperationStatus>().mut,
+    type: col.enum<'MINT' | 'BURN'>(),
+    status: col.enum<OperationStatus>().mut,
     /** Minor units of the token. */
     amount: col.int8,
     source: col.json<OperationSource>(),

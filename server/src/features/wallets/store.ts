@@ -38,8 +38,8 @@ export const credentials = table(
     platform_id: col.text,
     account_id: col.text,
     customer_id: col.text,
-    type: col.word<CredentialType>(),
-    status: col.word<CredentialStatus>().mut,
+    type: col.enum<CredentialType>(),
+    status: col.enum<CredentialStatus>().mut,
     /** Unique in the account; null after revocation. */
     uniqueness_key: col.text.null.mut,
     /** Encrypted; null for one-time codes, which use the contact of the customer. */
@@ -74,7 +74,7 @@ export const walletSessions = table(
     account_id: col.text,
     customer_id: col.text,
     credential_id: col.text,
-    status: col.word<SessionStatus>().mut,
+    status: col.enum<SessionStatus>().mut,
     /** Compressed, lower-case hex: the key of the session, and the key that the client sent. */
     public_key: col.text,
     client_key: col.text,
@@ -108,7 +108,7 @@ export const walletRequests = table(
     customer_id: col.text,
     /** Operation and resource: `revokeAuthCredential AuthMethod:...`. */
     subject: col.text,
-    status: col.word<RequestStatus>().mut,
+    status: col.enum<RequestStatus>().mut,
     /** The exact text to sign; encrypted, like all JSON in this table except `signer`. */
     payload: col.text,
     /** The first request: `{ params, body }`. */
@@ -185,14 +185,14 @@ export const walletRecoveries = table(
     platform_id: col.text,
     account_id: col.text,
     customer_id: col.text,
-    type: col.word<'EMAIL_OTP' | 'SMS_OTP'>(),
-    status: col.word<RecoveryStatus>().mut,
+    type: col.enum<'EMAIL_OTP' | 'SMS_OTP'>(),
+    status: col.enum<RecoveryStatus>().mut,
     /** Keyed hash of the contact at the time of the request; null after the end. */
     contact_digest: col.text.null.mut,
     /** Requester and reason. */
     actor: col.text,
     reason: col.text,
-    cancelled_for: col.word<RecoveryCancelReason>().null.mut,
+    cancelled_for: col.enum<RecoveryCancelReason>().null.mut,
     cancelled_by: col.text.null.mut,
     due_at: col.time.mut,
     created_at: col.time,

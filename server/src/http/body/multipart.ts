@@ -167,8 +167,8 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
       }
     };
     parser.on('field', (name, value, _cut, truncated) => parts.field(name, value, truncated));
-    parser.on('file', (name, stream, given) => {
-      const fileName = plainName(given ?? '');
+    parser.on('file', (name, stream, sentName) => {
+      const fileName = plainName(sentName ?? '');
       stream.on('error', () => reject(damaged()));
       if (!parts.file(name, fileName)) return void stream.resume();
       current = stream;

@@ -54,7 +54,7 @@ describe('a page', () => {
   });
 
   it('may send its button to itself', async () => {
-    const { open } = serverWith({ ...PLAIN, button: 'Yes' }, { press: async () => PLAIN });
+    const { open } = serverWith({ ...PLAIN, button: 'Yes' }, { confirm: async () => PLAIN });
     const { headers, body } = await open();
     const policy = policyOf(headers['content-security-policy']);
     expect(policy['form-action']).toBe("'self'");
@@ -93,12 +93,12 @@ describe('a page', () => {
 
   it('shows the other answer without running it, and leads back to the question', async () => {
     const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
-    const pressed: string[] = [];
-    const press = async (secret: string) => {
-      pressed.push(secret);
+    const confirmed: string[] = [];
+    const confirm = async (secret: string) => {
+      confirmed.push(secret);
       return PLAIN;
     };
-    const { open } = serverWith({ ...PLAIN, button: 'Yes', decline }, { press });
+    const { open } = serverWith({ ...PLAIN, button: 'Yes', decline }, { confirm });
     expect((await open()).body).toContain('<a class="button" href="?answer=no">No</a>');
     const { statusCode, body, headers } = await open('GET', {}, '?answer=no');
     expect(statusCode).toBe(200);
@@ -106,7 +106,7 @@ describe('a page', () => {
     expect(body).toContain('<a href="?">Back</a>');
     expect(body).not.toContain('<button');
     expect(policyOf(headers['content-security-policy'])['form-action']).toBe("'none'");
-    expect(pressed).toEqual([]);
+    expect(confirmed).toEqual([]);
   });
 
   it('without a button accepts no input', async () => {

@@ -113,7 +113,7 @@ export function addPages(
       const other = query.answer === 'no' ? declined(content) : undefined;
       return other ? sendPage(reply, other, true) : sendPage(reply, content);
     };
-  for (const { path, once = false, peek, show, press } of pages) {
+  for (const { path, once = false, peek, show, confirm } of pages) {
     const url = `${path}/:secret`;
     const shown = answerWith(show);
     if (once) {
@@ -126,7 +126,7 @@ export function addPages(
     server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
       once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
     );
-    if (press) server.post(url, answerWith(press));
+    if (confirm) server.post(url, answerWith(confirm));
   }
 }
 

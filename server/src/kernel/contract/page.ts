@@ -81,8 +81,8 @@ export interface HostedPage {
    */
   peek?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
-  /** Absent if no page behind this path has a button. */
-  press?(secret: string): Promise<PageContent>;
+  /** Runs when the button is pressed. Absent if no page behind this path has a button. */
+  confirm?(secret: string): Promise<PageContent>;
 }
 
 /** A page that is driven by a script and calls hosted operations below the same link. */

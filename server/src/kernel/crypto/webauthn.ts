@@ -302,9 +302,9 @@ function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): 
  */
 export function checkAssertion(
   assertion: Assertion,
-  given: { passkey: Passkey; signCount: number; challenge: string; requirements?: Requirements },
+  expected: { passkey: Passkey; signCount: number; challenge: string; requirements?: Requirements },
 ): { signCount: number } | { failed: string } | { errors: FieldError[] } {
-  const { passkey, signCount, challenge, requirements } = given;
+  const { passkey, signCount, challenge, requirements } = expected;
   const client = readClientData(assertion.clientDataJson);
   const authenticator = bytesOf(assertion.authenticatorData);
   const data = attempt(authenticator, (bytes) => parseAuthenticatorData(bytes));

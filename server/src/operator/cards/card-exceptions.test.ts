@@ -100,18 +100,18 @@ describe('cards resolve', () => {
     [120, 'REFUNDED', 0],
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
-  ])('writes off no refunded amount: %i', async (back, status, lostAmount) => {
+  ])('writes off no refunded amount: %i', async (back, status, writtenOffAmount) => {
     const paid = await short();
     await paid.notify(giving(back));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
-    expect(done).toMatchObject({ status, lostAmount });
+    expect(done).toMatchObject({ status, writtenOffAmount });
   });
 
   it('collects or writes off the missing amount, once', async () => {
     const one = await short();
     const collected = await json('cards', 'resolve', one.id, ...COLLECT, '--reason', 'Agreed');
     expect(collected).toEqual({
-      ...{ transactionId: one.id, status: 'SETTLED', lostAmount: 0, currency: 'USD' },
+      ...{ transactionId: one.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
     expect(await one.now()).toMatchObject({ account: '0 of 0', settled: 120 });
     const two = await short();

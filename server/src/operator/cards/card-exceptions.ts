@@ -10,7 +10,7 @@ import {
   resolveCardException,
 } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
@@ -50,7 +50,7 @@ async function resolve({ runtime }: System, args: CommandArgs): Promise<Output> 
   if (!outcome) throw usageError(`--outcome must be one of ${OUTCOMES.join(', ')}`);
   const reason = args.text('reason');
   const json = await resolveCardException(runtime, { transactionId, outcome, reason });
-  const writtenOff = `${shown(json.lostAmount, json.currency)} ${json.currency}`;
+  const writtenOff = `${shown(json.writtenOffAmount, json.currency)} ${json.currency}`;
   return { json, text: `${transactionId} is ${json.status}, ${writtenOff} written off.\n` };
 }
 

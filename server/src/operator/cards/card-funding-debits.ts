@@ -5,7 +5,7 @@
 
 import { endFundingDebit, listFundingDebits } from '../../features/cards/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -2,7 +2,7 @@
 // are listed too. The list contains no secret: of a link only its hash is stored.
 import { listCardReveals } from '../../features/cards/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

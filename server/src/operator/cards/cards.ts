@@ -4,11 +4,11 @@ import { formatMoney } from '../../catalog/currencies/money-format.ts';
 import {
   type CardDetails,
   cardDetails,
-  closeCardByHand,
+  closeCardByOperator,
   searchCards,
 } from '../../features/cards/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
@@ -70,7 +70,7 @@ async function close({ runtime }: System, args: CommandArgs): Promise<Output> {
   if (reason.length > MAX_OF_A_REASON) {
     throw usageError(`--reason must have at most ${MAX_OF_A_REASON} characters`);
   }
-  return shown(await closeCardByHand(runtime, { cardId: args.required('card'), reason }));
+  return shown(await closeCardByOperator(runtime, { cardId: args.required('card'), reason }));
 }
 
 const CARD: Flags = { card: { value: 'CARD', required: true, help: 'Id of the card' } };

@@ -26,18 +26,18 @@ function pad(text: string, width: number, align: Align): string {
 }
 
 /** Rows under their heads, or a note that there are none. */
-export function table(columns: readonly Column[], args: readonly string[][]): string {
-  if (args.length === 0) return 'None.\n';
-  const rows = args.map((row) => row.map(harmless));
+export function table(columns: readonly Column[], rows: readonly string[][]): string {
+  if (rows.length === 0) return 'None.\n';
+  const cells = rows.map((row) => row.map(harmless));
   const widths = columns.map(({ head }, at) =>
-    Math.max(widthOf(head), ...rows.map((row) => widthOf(row[at] ?? ''))),
+    Math.max(widthOf(head), ...cells.map((row) => widthOf(row[at] ?? ''))),
   );
-  const line = (cells: readonly string[]) =>
+  const line = (row: readonly string[]) =>
     columns
-      .map(({ align = 'left' }, at) => pad(cells[at] ?? '', widths[at] as number, align))
+      .map(({ align = 'left' }, at) => pad(row[at] ?? '', widths[at] as number, align))
       .join('  ')
       .trimEnd();
-  return `${[columns.map(({ head }) => head), ...rows].map(line).join('\n')}\n`;
+  return `${[columns.map(({ head }) => head), ...cells].map(line).join('\n')}\n`;
 }
 
 /** A single record: names and values, one per line. */

@@ -16,8 +16,8 @@ import {
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { writeNew } from '../cli/new-file.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -6,7 +6,7 @@ import {
   transitionExternalAccountByOperator,
 } from '../../features/payees/external-accounts/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { shownActions } from '../money/accounts.ts';

@@ -6,9 +6,9 @@ import {
   importErrorsOf,
   searchImports,
 } from '../../features/customers/imports/index.ts';
-import { csv, neutralized, text } from '../cli/csv.ts';
+import { csv, guardedText, serverValue } from '../cli/csv.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
@@ -43,11 +43,11 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
 const ERROR_HEAD = ['row', 'correlation_id', 'code', 'message', 'columns'];
 
 const errorCells = ({ row, correlation_id, code, message, details }: ImportErrorLine): string[] => [
-  neutralized(row),
-  text(correlation_id),
-  neutralized(code),
-  text(message),
-  text((details.errors ?? []).map((each) => `${each.field}: ${each.message}`).join('; ')),
+  serverValue(row),
+  guardedText(correlation_id),
+  serverValue(code),
+  guardedText(message),
+  guardedText((details.errors ?? []).map((each) => `${each.field}: ${each.message}`).join('; ')),
 ];
 
 async function show(system: System, args: CommandArgs): Promise<Output> {

@@ -4,7 +4,7 @@
 import { messageDetails, searchMessages } from '../../features/notifications/messages/index.ts';
 import { customerKey } from '../../features.ts';
 import type { CommandArgs } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

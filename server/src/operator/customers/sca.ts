@@ -9,9 +9,9 @@ import {
   searchFactorResets,
 } from '../../features/sca/authentication/index.ts';
 import { listScaEvents } from '../../features/sca/events/index.ts';
-import { unlockByHand } from '../../features/sca/lockout/index.ts';
+import { unlockByOperator } from '../../features/sca/lockout/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
@@ -87,7 +87,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
 
 async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output> {
   const input = { customerId: args.required('customer'), by: byIn(args) };
-  const json = await unlockByHand(runtime, input);
+  const json = await unlockByOperator(runtime, input);
   return { json, text: `${json.customerId} is not locked and has no failures.\n` };
 }
 

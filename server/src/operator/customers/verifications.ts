@@ -17,7 +17,7 @@ import {
 } from '../../features/customers/verifications/index.ts';
 import { isId } from '../../kernel/id.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

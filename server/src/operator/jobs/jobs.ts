@@ -11,7 +11,7 @@ import {
   retryJob,
 } from '../../features/jobs/index.ts';
 import { type CommandArgs, usageError } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

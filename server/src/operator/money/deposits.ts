@@ -17,7 +17,7 @@ import type { FundsNotice } from '../../features/payments/quotes/index.ts';
 import type { FailureReason } from '../../features/payments/transactions/index.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { amountIn, currencyIn } from '../platforms/limits.ts';
@@ -69,7 +69,7 @@ function targetOf(args: CommandArgs): Pick<FundsNotice, 'accountId' | 'reference
   return accountId === undefined ? { reference: reference as string } : { accountId };
 }
 
-const args = (pairs: Record<string, string | undefined>) =>
+const withoutUndefined = (pairs: Record<string, string | undefined>) =>
   Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined));
 
 function chainOf(call: CommandArgs): FundsNotice['chain'] {
@@ -91,7 +91,7 @@ function noticeOf(call: CommandArgs): FundsNotice {
     ...target,
     currency,
     amount: BigInt(amountIn(call, 'amount', currency) as number),
-    origin: args({
+    origin: withoutUndefined({
       accountHolderName: call.text('sender-name'),
       accountIdentifier: call.text('sender-account'),
       bankName: call.text('sender-bank'),

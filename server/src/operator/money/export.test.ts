@@ -19,7 +19,7 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import { findCurrency } from '../../catalog/currencies/currencies.ts';
 import { main } from '../../operator.ts';
 import { projectRoot } from '../../runtime/config/root.ts';
-import { csvLine, text } from '../cli/csv.ts';
+import { csvLine, guardedText } from '../cli/csv.ts';
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 22, 30);
@@ -248,10 +248,10 @@ describe('the export', () => {
 
 describe('csv', () => {
   it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])('neutralizes %j', (bad) =>
-    expect(text(bad)).toBe(`'${bad}`),
+    expect(guardedText(bad)).toBe(`'${bad}`),
   );
   it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (good) =>
-    expect(text(good)).toBe(good),
+    expect(guardedText(good)).toBe(good),
   );
   it('quotes cells with a comma, a quote or a line end', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');

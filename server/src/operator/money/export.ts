@@ -13,7 +13,7 @@ import {
 import { iso, type Time } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
 import type { RowStream } from '../../runtime/db/stream.ts';
-import { amount, csv, neutralized, text } from '../cli/csv.ts';
+import { amount, csv, guardedText, serverValue } from '../cli/csv.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';
@@ -66,22 +66,22 @@ const TRANSACTION_HEAD = [
 ];
 
 const transactionCells = (row: TransactionLine): string[] => [
-  ...[row.environment, row.platform_id, row.customer_id].map(neutralized),
-  text(row.platform_customer_id),
-  ...[row.id, row.type, row.status, row.funds].map(neutralized),
+  ...[row.environment, row.platform_id, row.customer_id].map(serverValue),
+  guardedText(row.platform_customer_id),
+  ...[row.id, row.type, row.status, row.funds].map(serverValue),
   moment(row.created_at),
   moment(row.settled_at),
-  neutralized(row.sent_currency),
+  serverValue(row.sent_currency),
   ...amount(row.sent_amount, row.sent_currency),
-  neutralized(row.received_currency),
+  serverValue(row.received_currency),
   ...amount(row.received_amount, row.received_currency),
   ...amount(row.fees, row.sent_currency),
   ...amount(row.platform_fees, row.sent_currency),
-  ...[row.exchange_rate, row.rail, row.source_account].map(neutralized),
-  text(row.destination_account), // may be an address that a payer wrote
-  ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(neutralized),
-  text(row.rail_reference), // the bank's
-  text(row.description),
+  ...[row.exchange_rate, row.rail, row.source_account].map(serverValue),
+  guardedText(row.destination_account), // may be an address that a payer wrote
+  ...[row.quote_id, row.failure_reason, row.refund_status, row.refund_reference].map(serverValue),
+  guardedText(row.rail_reference), // the bank's
+  guardedText(row.description),
 ];
 
 const POSTING_HEAD = [
@@ -98,11 +98,11 @@ const EFFECT: Readonly<Record<string, string>> = {
 };
 
 const postingCells = (row: PostingLine): string[] => [
-  ...[row.environment, row.platform_id, row.transaction_id, row.step].map(neutralized),
+  ...[row.environment, row.platform_id, row.transaction_id, row.step].map(serverValue),
   EFFECT[row.phase] ?? row.phase,
   iso(row.created_at).slice(0, 10),
   iso(row.created_at),
-  ...[row.debit, row.credit, row.currency].map(neutralized),
+  ...[row.debit, row.credit, row.currency].map(serverValue),
   ...amount(row.amount, row.currency),
 ];
 
@@ -113,8 +113,8 @@ const BALANCE_HEAD = [
 ];
 
 const balanceCells = (row: BalanceLine): string[] => [
-  ...[row.environment, row.platform_id, row.customer_id, row.account].map(neutralized),
-  ...[row.currency, row.day].map(neutralized),
+  ...[row.environment, row.platform_id, row.customer_id, row.account].map(serverValue),
+  ...[row.currency, row.day].map(serverValue),
   ...amount(row.opening, row.currency),
   ...amount(row.debits, row.currency),
   ...amount(row.credits, row.currency),

@@ -12,7 +12,7 @@ import {
   type TransferResult,
 } from '../../features/payments/manual/index.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -8,7 +8,7 @@ import {
   searchStablecoinOperations,
 } from '../../features/stablecoins/index.ts';
 import type { CommandArgs } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../features/stablecoins/index.ts';
 import { readable } from '../../kernel/money.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

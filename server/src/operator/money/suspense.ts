@@ -8,7 +8,7 @@ import {
 } from '../../features/payments/manual/index.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -3,12 +3,12 @@
 import {
   type AgentDetails,
   agentDetails,
-  pauseAgentByHand,
+  pauseAgentByOperator,
   searchAgentAudit,
   searchAgents,
 } from '../../features/agents/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
-import { inline, LIMIT, limitIn } from '../cli/queue.ts';
+import { inline, LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from './platform.ts';
@@ -60,7 +60,7 @@ const pause = (paused: boolean) => async (system: System, args: CommandArgs) => 
     throw usageError(`--reason must have at most ${MAX_REASON} characters`);
   }
   const input = { agentId, paused, reason };
-  return shown(await pauseAgentByHand(system.runtime, partsOf(system), input));
+  return shown(await pauseAgentByOperator(system.runtime, partsOf(system), input));
 };
 
 function sinceIn(args: CommandArgs): number | undefined {

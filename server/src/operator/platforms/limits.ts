@@ -17,7 +17,7 @@ import type { Output, System, Verb } from '../cli/verb.ts';
 
 const PLATFORM = { platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' } };
 
-const WAY: Flags = {
+const CURRENCY_PAIR: Flags = {
   ...PLATFORM,
   currency: { value: 'USD', required: true, help: 'The currency that is sent' },
   to: { value: 'EUR', help: 'Destination currency (any)' },
@@ -79,21 +79,21 @@ function shown(limits: readonly PaymentLimit[]): Output {
   return { json: limits, text };
 }
 
-const wayOf = (args: CommandArgs): Pick<PaymentLimit, 'currency' | 'to'> => {
+const currencyPairIn = (args: CommandArgs): Pick<PaymentLimit, 'currency' | 'to'> => {
   const to = currencyIn(args, 'to');
   const currency = currencyIn(args, 'currency') as string;
   return { currency, ...(to === undefined ? {} : { to }) };
 };
 
 async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const way = wayOf(args);
-  const perPayment = amountIn(args, 'per-payment', way.currency);
-  const perDay = amountIn(args, 'per-day', way.currency);
+  const pair = currencyPairIn(args);
+  const perPayment = amountIn(args, 'per-payment', pair.currency);
+  const perDay = amountIn(args, 'per-day', pair.currency);
   if (perPayment === undefined && perDay === undefined) {
     throw usageError('--per-payment or --per-day is needed');
   }
   const limit: PaymentLimit = {
-    ...way,
+    ...pair,
     ...(perPayment === undefined ? {} : { perPayment }),
     ...(perDay === undefined ? {} : { perDay }),
   };
@@ -101,7 +101,7 @@ async function set({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 async function remove({ runtime }: System, args: CommandArgs): Promise<Output> {
-  return shown(await removePaymentLimit(runtime, args.required('platform'), wayOf(args)));
+  return shown(await removePaymentLimit(runtime, args.required('platform'), currencyPairIn(args)));
 }
 
 export const limitVerbs: readonly Verb[] = [
@@ -118,7 +118,7 @@ export const limitVerbs: readonly Verb[] = [
     noun: 'platform',
     verb: 'set-limit',
     summary: 'Set the limits of a currency, or of a conversion',
-    flags: { ...WAY, ...AMOUNTS },
+    flags: { ...CURRENCY_PAIR, ...AMOUNTS },
     bare: 'platform',
     run: set,
   },
@@ -126,7 +126,7 @@ export const limitVerbs: readonly Verb[] = [
     noun: 'platform',
     verb: 'remove-limit',
     summary: 'Remove the limits of a currency, or of a conversion',
-    flags: WAY,
+    flags: CURRENCY_PAIR,
     bare: 'platform',
     run: remove,
   },

@@ -3,14 +3,14 @@
 import {
   listAttempts,
   listDroppedEvents,
-  resendEventByHand,
+  resendEventByOperator,
 } from '../../features/notifications/webhooks/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'Id of the event' } };
-const MOST = 1_000;
+const MAX_ROWS = 1_000;
 
 async function attempts({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listAttempts(runtime, args.required('event'));
@@ -32,8 +32,8 @@ async function attempts({ runtime }: System, args: CommandArgs): Promise<Output>
 
 async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> {
   const limit = Number(args.text('limit') ?? 100);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
-    throw usageError(`--limit must be a number from 1 to ${MOST}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
+    throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
   }
   const json = await listDroppedEvents(runtime, limit);
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
@@ -46,7 +46,7 @@ async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> 
 
 async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   const eventId = args.required('event');
-  await resendEventByHand(runtime, eventId);
+  await resendEventByOperator(runtime, eventId);
   return { json: { eventId, due: true }, text: `${eventId} will be sent again.\n` };
 }
 

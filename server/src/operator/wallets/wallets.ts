@@ -15,7 +15,7 @@ import {
 import { MODES } from '../../kernel/mode.ts';
 import { loadSigningKeys } from '../../runtime/security/keys.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
-import { LIMIT, limitIn } from '../cli/queue.ts';
+import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 import { platformIn } from '../platforms/platform.ts';

@@ -39,11 +39,11 @@ function normal(set: ChangeSet): ChangeSet {
 
 /** A change set with its claims and the callbacks of its promise. */
 export function createUnit(
-  given: ChangeSet,
+  changes: ChangeSet,
   resolve: Unit['resolve'],
   reject: Unit['reject'],
 ): Unit {
-  const set = normal(given);
+  const set = normal(changes);
   const exclusive = [...set.updates, ...set.removes].map((each) => keyOf(each.table, each.id));
   for (const { table, row } of set.inserts) {
     if (table.clientKeyed) exclusive.push(keyOf(table, row.id));

@@ -57,11 +57,11 @@ export const col = {
   time: column<Time, false>('time', false),
   bytes: column<Buffer, false>('bytes', false),
   json: <V>() => column<V, false>('json', false),
-  /** A text of a known set, such as a status. */
-  word: <V extends string>() => column<V, false>('text', false),
+  /** A text with a fixed set of values, such as a status. */
+  enum: <V extends string>() => column<V, false>('text', false),
   int8s: column<readonly bigint[], false>('int8s', false),
-  /** Texts of a known set. */
-  words: <V extends string>() => column<readonly V[], false>('texts', false),
+  /** Texts with a fixed set of values. */
+  enums: <V extends string>() => column<readonly V[], false>('texts', false),
 };
 
 type Columns = Record<string, Column>;

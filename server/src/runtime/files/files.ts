@@ -33,7 +33,7 @@ export const files = table(
   {
     id: col.text,
     platform_id: col.text,
-    state: col.word<FileState>().mut,
+    state: col.enum<FileState>().mut,
     /** Size and hash of the clear content; known once the upload is complete. */
     size: col.int8.null.mut,
     sha256: col.text.null.mut,

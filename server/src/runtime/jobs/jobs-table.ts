@@ -22,7 +22,7 @@ export const jobs = table(
     input: col.json<Record<string, unknown>>(),
     due_at: col.time.mut,
     attempts: col.int4.mut,
-    state: col.word<JobState>().mut,
+    state: col.enum<JobState>().mut,
     /** Error and time of the last failed attempt. */
     last_error: col.text.null.mut,
     failed_at: col.time.null.mut,

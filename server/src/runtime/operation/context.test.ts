@@ -24,8 +24,8 @@ const lived = table(
   'lived',
   {
     id: col.text,
-    kind: col.word<'flat' | 'round'>(),
-    status: col.word<'NEW' | 'MID' | 'OLD'>().mut,
+    kind: col.enum<'flat' | 'round'>(),
+    status: col.enum<'NEW' | 'MID' | 'OLD'>().mut,
     paid: col.json<{ status: 'PAID' }>().null.mut,
     note: col.text.null.mut,
     version: col.int4,

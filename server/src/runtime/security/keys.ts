@@ -24,9 +24,9 @@ const signingKeys = table(
      * key.
      */
     id: col.text,
-    environment: col.word<Mode>(),
-    algorithm: col.word<KeyAlgorithm>(),
-    status: col.word<'active' | 'retired'>().mut,
+    environment: col.enum<Mode>(),
+    algorithm: col.enum<KeyAlgorithm>(),
+    status: col.enum<'active' | 'retired'>().mut,
     /** SPKI PEM. */
     public_key: col.text,
     /** PKCS #8 DER, sealed. */

@@ -57,11 +57,11 @@ const NOTE_RULES: readonly NoteRule[] = [
     table: 'ledger_transfers',
     check(model, was, now) {
       if (was || !now) return `${(was ?? now)?.transaction_id} ${was?.step} was changed`;
-      const ends = [now.debit, now.credit].map((id) => model.accounts.get(id ?? ''));
-      const fit = ends.every((end) => end?.currency === now.currency);
+      const accounts = [now.debit, now.credit].map((id) => model.accounts.get(id ?? ''));
+      const fit = accounts.every((account) => account?.currency === now.currency);
       return fit
         ? undefined
-        : `${now.transaction_id} ${now.step} joins ${now.debit}, ${now.credit}`;
+        : `${now.transaction_id} ${now.step} is between ${now.debit} and ${now.credit}`;
     },
   },
   {
@@ -78,7 +78,7 @@ const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'payments follow their lifecycle',
     table: 'transactions',
-    check(_picture, was, now) {
+    check(_model, was, now) {
       if (!now) return `${was?.id} was removed`;
       const isCard = now.type === 'CARD';
       const problem = isCard ? cardPaymentTransitionProblem(was, now) : transitionProblem(was, now);
@@ -88,7 +88,7 @@ const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'accounts follow their lifecycle',
     table: 'internal_accounts',
-    check(_picture, was, now) {
+    check(_model, was, now) {
       if (!now) return `${was?.id} was removed`;
       const problem = accountTransitionProblem(was, now);
       return problem && `${now.id} ${problem}`;
@@ -117,17 +117,17 @@ const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'events are never removed',
     table: 'events',
-    check: (_picture, was, now) => (now ? undefined : `${was?.id} ${was?.type} was removed`),
+    check: (_model, was, now) => (now ? undefined : `${was?.id} ${was?.type} was removed`),
   },
   {
     name: 'quotes never change',
     table: 'quotes',
-    check: (_picture, was) => (was ? `${was.id} was changed` : undefined),
+    check: (_model, was) => (was ? `${was.id} was changed` : undefined),
   },
   ...['credentials', 'wallet_sessions', 'wallet_requests'].map((table) => ({
     name: `${table} follow their lifecycle`,
     table,
-    check: (_picture: Model, was: Noted | null, now: Noted | null) =>
+    check: (_model: Model, was: Noted | null, now: Noted | null) =>
       walletTransitionProblem(table, was, now),
   })),
   {
@@ -138,22 +138,22 @@ const NOTE_RULES: readonly NoteRule[] = [
   {
     name: 'a challenge ends once',
     table: 'sca_challenges',
-    check: (_picture, was, now) => challengeTransitionProblem(was, now),
+    check: (_model, was, now) => challengeTransitionProblem(was, now),
   },
   {
     name: 'a lockout follows the number of failures',
     table: 'sca_lockouts',
-    check: (_picture, was, now) => lockoutTransitionProblem(was, now),
+    check: (_model, was, now) => lockoutTransitionProblem(was, now),
   },
   {
     name: 'agent actions are decided once',
     table: 'agent_actions',
-    check: (_picture, was, now) => actionTransitionProblem(was, now),
+    check: (_model, was, now) => actionTransitionProblem(was, now),
   },
   ...['sca_events', 'agent_audit'].map((table) => ({
     name: `${table} are kept permanently`,
     table,
-    check: (_picture: Model, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
+    check: (_model: Model, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
   })),
   ...ISSUED_NOTE_RULES,
 ];
@@ -177,8 +177,9 @@ function outboxProblem(event: Noted, results: string[], model: Model, delivered:
   const last = results.at(-1);
   if (model.webhookQueue.has(event.id as string)) return undefined;
   // An approval request is sent by its job once, and not by the deliverer.
-  const question = event.type === 'INCOMING_PAYMENT.PENDING';
-  if (last === undefined) return endpoint && !question ? 'is neither due nor attempted' : undefined;
+  const isApprovalRequest = event.type === 'INCOMING_PAYMENT.PENDING';
+  if (last === undefined)
+    return endpoint && !isApprovalRequest ? 'is neither due nor attempted' : undefined;
   if (last === 'retry') return 'needs a retry and is not due';
   if (last !== 'delivered') return undefined;
   // An event delivered before the retry was checked then and removed from `delivered`.
@@ -294,7 +295,11 @@ const STEP_RULES: readonly StepRule[] = [
       }
     },
   },
-  rule('a wallet keeps a credential, and a signed request runs once', 'wallets', holdingProblem),
+  rule(
+    'a wallet has at least one credential, and a signed request runs once',
+    'wallets',
+    holdingProblem,
+  ),
   rule('a payment waits for the authentication of its customer', 'payments', (model, id) => {
     const payment = model.payments.get(id);
     return payment?.row.status ? challengesProblem(model, payment) : undefined;
@@ -318,8 +323,8 @@ const STEP_RULES: readonly StepRule[] = [
   {
     name: 'debts of owners equal the receivables',
     *check(model, touched) {
-      const moved = [...touched.accounts].some((id) => id.includes(':receivable:'));
-      if (touched.internal.size === 0 && !moved) return;
+      const receivableChanged = [...touched.accounts].some((id) => id.includes(':receivable:'));
+      if (touched.internal.size === 0 && !receivableChanged) return;
       const owed = new Map<string, bigint>();
       for (const { owed: amount, currency, platform_id } of model.internal.values()) {
         const environment = model.platforms.get(platform_id ?? '')?.environment;
@@ -350,7 +355,7 @@ const checkStep = (model: Model, touched: Touched, delivered: Delivered) =>
   );
 
 /** Applies the notes of a step and returns all problems. */
-export function takeIn(model: Model, notes: readonly Note[], delivered: Delivered): string[] {
+export function applyStep(model: Model, notes: readonly Note[], delivered: Delivered): string[] {
   const touched = nothing();
   const problems: string[] = [];
   for (const note of notes) {

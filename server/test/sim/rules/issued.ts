@@ -26,7 +26,7 @@ export const ISSUED_NOTE_RULES: readonly NoteRule[] = [
     (table): NoteRule => ({
       name: `${table} follow their lifecycle`,
       table,
-      check: (_picture, was, now) => coinTransitionProblem(table, was, now),
+      check: (_model, was, now) => coinTransitionProblem(table, was, now),
     }),
   ),
 ];

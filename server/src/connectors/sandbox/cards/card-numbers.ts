@@ -52,7 +52,7 @@ const completed = (before: string, after: string): string =>
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
-    // Tests can choose the ending of a card.
+    // Tests can choose the suffix of a card number.
     const name = platformCardId ?? cardholderId;
     const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
     const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();

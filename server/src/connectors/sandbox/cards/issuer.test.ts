@@ -1,4 +1,4 @@
-// The scripted issuer, ending by ending: what it answers, and when. The rows are taken from its
+// The scripted issuer, suffix by suffix: what it answers, and when. The rows are taken from its
 // data, so that one that is added without saying here what it means fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';

@@ -3,7 +3,7 @@
 // `passport-EXPIRED.png` with EXPIRED. The table documents the codes.
 import type { DocumentCheckPort, DocumentProblem } from '../../ports/documents.ts';
 
-export const REASON_BY_ENDING: Readonly<Record<DocumentProblem, string>> = {
+export const REASON_BY_SUFFIX: Readonly<Record<DocumentProblem, string>> = {
   LOW_QUALITY: 'The image is too blurred to be read.',
   DATA_MISMATCH: 'The document belongs to another person than its holder.',
   EXPIRED: 'The document is no longer valid.',
@@ -12,13 +12,13 @@ export const REASON_BY_ENDING: Readonly<Record<DocumentProblem, string>> = {
   INCOMPLETE: 'The document is incomplete.',
 };
 
-const CODES = Object.keys(REASON_BY_ENDING) as DocumentProblem[];
+const CODES = Object.keys(REASON_BY_SUFFIX) as DocumentProblem[];
 
 export const sandboxDocuments: DocumentCheckPort = {
   async check({ fileName }) {
     const stem = fileName.replace(/\.[^.]*$/, '');
     const code = CODES.find((each) => stem.endsWith(each));
     if (!code) return { state: 'accepted' };
-    return { state: 'rejected', code, reason: REASON_BY_ENDING[code] };
+    return { state: 'rejected', code, reason: REASON_BY_SUFFIX[code] };
   },
 };

@@ -12,7 +12,7 @@ import type {
 } from '../../ports/index.ts';
 
 type Status = ReturnType<NonNullable<IdentityPort['atCreation']>>;
-type Ending = 'approved' | 'rejected' | 'review' | 'unresolved';
+type ScriptedVerdict = 'approved' | 'rejected' | 'review' | 'unresolved';
 
 /** Initial status of a person whose platform does its own compliance, by full name. */
 export const STATUS_BY_SUFFIX: Readonly<Record<string, Status>> = {
@@ -22,14 +22,14 @@ export const STATUS_BY_SUFFIX: Readonly<Record<string, Status>> = {
 };
 
 /** Verdict for a complete submission of a person, by full name. */
-export const PERSON_ENDINGS: Readonly<Record<string, Ending>> = {
+export const PERSON_SUFFIXES: Readonly<Record<string, ScriptedVerdict>> = {
   '001': 'review',
   '002': 'rejected',
   '003': 'unresolved',
 };
 
 /** Verdict for a business, by registration number. */
-export const BUSINESS_ENDINGS: Readonly<Record<string, Ending>> = {
+export const BUSINESS_SUFFIXES: Readonly<Record<string, ScriptedVerdict>> = {
   '001': 'review',
   '002': 'rejected',
   '003': 'review',
@@ -59,11 +59,11 @@ export const SCRIPTED_FINDINGS: Readonly<Partial<Record<FindingType, 'document' 
   APPLICANT_REJECTED: 'holder',
 };
 
-const endingOf = (text: unknown): string => (typeof text === 'string' ? text.slice(-3) : '');
+const suffixIn = (text: unknown): string => (typeof text === 'string' ? text.slice(-3) : '');
 
 function suffixOf({ type, details }: IdentityCase): string {
-  if (type === 'INDIVIDUAL') return endingOf(details.fullName);
-  return endingOf(
+  if (type === 'INDIVIDUAL') return suffixIn(details.fullName);
+  return suffixIn(
     (details.businessInfo as Record<string, unknown> | undefined)?.registrationNumber,
   );
 }
@@ -72,7 +72,7 @@ const ownersOf = ({ owners }: IdentityCase): Record<string, OwnerOutcome> =>
   Object.fromEntries(
     owners.map(({ id, personalInfo }) => [
       id,
-      OWNER_OUTCOMES[endingOf(personalInfo.lastName)] ?? 'APPROVED',
+      OWNER_OUTCOMES[suffixIn(personalInfo.lastName)] ?? 'APPROVED',
     ]),
   );
 
@@ -83,7 +83,7 @@ function scripted({ documents }: IdentityCase): IdentityFinding[] {
   });
 }
 
-/** Finding for people whose ending means that their documents are unreadable. */
+/** Finding for people whose suffix means that their documents are unreadable. */
 function blurred({ documents }: IdentityCase): IdentityFinding[] {
   const identityTypes = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
   const paper = documents.find((each) => identityTypes.includes(each.documentType)) ?? documents[0];
@@ -91,11 +91,11 @@ function blurred({ documents }: IdentityCase): IdentityFinding[] {
 }
 
 function verdictOf(submitted: IdentityCase): IdentityVerdict {
-  const endings = submitted.type === 'INDIVIDUAL' ? PERSON_ENDINGS : BUSINESS_ENDINGS;
-  const ending = endings[suffixOf(submitted)] ?? 'approved';
-  if (ending === 'review') return { state: 'review' };
-  if (ending === 'unresolved') return { state: 'unresolved', findings: blurred(submitted) };
-  return { state: ending, owners: ownersOf(submitted) };
+  const verdicts = submitted.type === 'INDIVIDUAL' ? PERSON_SUFFIXES : BUSINESS_SUFFIXES;
+  const verdict = verdicts[suffixOf(submitted)] ?? 'approved';
+  if (verdict === 'review') return { state: 'review' };
+  if (verdict === 'unresolved') return { state: 'unresolved', findings: blurred(submitted) };
+  return { state: verdict, owners: ownersOf(submitted) };
 }
 
 function judge(submitted: IdentityCase): IdentityVerdict {
@@ -106,7 +106,7 @@ function judge(submitted: IdentityCase): IdentityVerdict {
 export const sandboxIdentity: IdentityPort = {
   atCreation({ type, fullName }) {
     if (type === 'BUSINESS') return 'UNVERIFIED';
-    return STATUS_BY_SUFFIX[endingOf(fullName)] ?? 'APPROVED';
+    return STATUS_BY_SUFFIX[suffixIn(fullName)] ?? 'APPROVED';
   },
   unasked(submitted) {
     if (submitted.type === 'INDIVIDUAL') return undefined;

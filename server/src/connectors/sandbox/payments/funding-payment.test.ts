@@ -17,7 +17,7 @@ import { PaymentInstructions } from '../../../catalog/rails/payment-instructions
 import { realtimeFundingOf } from '../../../catalog/rails/realtime.ts';
 import { toAjv } from '../../../kernel/schema.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
-import { crc16 } from './coordinates.ts';
+import { crc16 } from './account-details.ts';
 import { sandboxFunding } from './funding.ts';
 import { sandboxPaymentFunding } from './funding-payment.ts';
 

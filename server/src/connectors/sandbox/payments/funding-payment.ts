@@ -1,7 +1,7 @@
 // Payment instructions of one payment in the sandbox: for each fast rail the form that a bank or
 // wallet accepts, for exactly the amount where the form includes one, valid until the quote
 // expires. All derive from the payment id, so repetitions return the same and no two payments share
-// coordinates.
+// account details.
 
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -11,7 +11,6 @@ import { REALTIME_FIAT, realtimeFundingOf } from '../../../catalog/rails/realtim
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { readable } from '../../../kernel/money.ts';
 import type { PaymentFunding } from '../../ports/index.ts';
-import { bolt11 } from './bolt11.ts';
 import {
   bytesOf,
   cvuOf,
@@ -19,9 +18,10 @@ import {
   lettersOf,
   pixCharge,
   sparkText,
-  withoutScriptedEnding,
-} from './coordinates.ts';
-import { coordinatesOf } from './funding.ts';
+  withoutScriptedSuffix,
+} from './account-details.ts';
+import { bolt11 } from './bolt11.ts';
+import { accountDetailsOf } from './funding.ts';
 
 // Spark addresses and invoices as wallets read them: a small protobuf message in bech32m, with the
 // receiver's key and, in an invoice, amount and expiry. Nine fields need no protobuf library.
@@ -94,7 +94,7 @@ function spark(payment: PaymentFunding): object {
   const { transactionId: seed, currency, amount, expiresAt } = payment;
   const keyOf = (of: string) => bytesOf(of, 'spark key');
   let privateKey = keyOf(seed);
-  const address = withoutScriptedEnding(seed, (of) => {
+  const address = withoutScriptedSuffix(seed, (of) => {
     privateKey = keyOf(of);
     return sparkAddress(privateKey);
   });
@@ -107,7 +107,7 @@ function spark(payment: PaymentFunding): object {
       memo: memo(payment),
       expiresAt: seconds(expiresAt),
     });
-  return { address, assetType: currency, invoice: withoutScriptedEnding(seed, invoiceOf) };
+  return { address, assetType: currency, invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
 function lightning(payment: PaymentFunding): object {
@@ -123,10 +123,10 @@ function lightning(payment: PaymentFunding): object {
       description: memo(payment),
       privateKey: bytesOf(seed, 'node key'),
     });
-  return { invoice: withoutScriptedEnding(seed, invoiceOf) };
+  return { invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
-/** Forms with more than account coordinates, or that no account has. */
+/** Forms with more than account details, or that no account has. */
 const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({
@@ -141,14 +141,14 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
     paymentUrl: `https://pay.railhead.example/cop/${encodeURIComponent(reference)}`,
   }),
   ARS_ACCOUNT: ({ transactionId }) => ({
-    accountNumber: withoutScriptedEnding(transactionId, (of) =>
+    accountNumber: withoutScriptedSuffix(transactionId, (of) =>
       cvuOf('9999', digitsOf(of, 'ars', 12)),
     ),
   }),
   INR_ACCOUNT: ({ reference }) => ({ vpa: `${reference.toLowerCase()}.pay@railhead` }),
   SGD_ACCOUNT: ({ transactionId, reference }) => ({
     bankName: 'Railhead Sandbox Bank',
-    accountNumber: withoutScriptedEnding(transactionId, (of) => digitsOf(of, 'sgd', 12)),
+    accountNumber: withoutScriptedSuffix(transactionId, (of) => digitsOf(of, 'sgd', 12)),
     swiftCode: 'RLHDSGSG',
     reference,
   }),
@@ -157,13 +157,13 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
 };
 
 function details(form: string, payment: PaymentFunding): object {
-  const own = FORMS[form];
-  if (own) return own(payment);
-  const all = coordinatesOf(payment.currency, payment.transactionId);
-  const coordinates = all.find(({ accountType }) => accountType === form);
+  const make = FORMS[form];
+  if (make) return make(payment);
+  const all = accountDetailsOf(payment.currency, payment.transactionId);
+  const found = all.find(({ accountType }) => accountType === form);
   return {
-    ...coordinates,
-    ...('reference' in (coordinates ?? {}) ? { reference: payment.reference } : {}),
+    ...found,
+    ...('reference' in (found ?? {}) ? { reference: payment.reference } : {}),
   };
 }
 

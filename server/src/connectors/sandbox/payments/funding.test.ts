@@ -9,7 +9,7 @@ import {
   isSparkAddress,
   isTronAddress,
 } from '../../../catalog/crypto/addresses.ts';
-import { clabeOf, crc16, ibanOf } from './coordinates.ts';
+import { clabeOf, crc16, ibanOf } from './account-details.ts';
 import { sandboxFunding } from './funding.ts';
 
 const infos = (accountId: string, currency: string) =>
@@ -37,7 +37,7 @@ const evm = (info: Record<string, string>) => isEvmAddress(info.address ?? '');
 describe('sandboxFunding', () => {
   const currencies = ['USD', 'EUR', 'GBP', 'MXN', 'BRL', 'BTC', 'USDB', 'USDC', 'USDT'];
 
-  it('returns valid coordinates for any account', () => {
+  it('returns valid account details for any account', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.constantFrom(...currencies), (uuid, currency) => {
         const input = infos(`InternalAccount:${uuid}`, currency);
@@ -50,7 +50,7 @@ describe('sandboxFunding', () => {
     );
   });
 
-  it('returns the same coordinates for an account and others for another', () => {
+  it('returns the same details for an account and others for another', () => {
     for (const currency of currencies) {
       expect(infos('InternalAccount:a', currency)).toEqual(infos('InternalAccount:a', currency));
       const [one, other] = [

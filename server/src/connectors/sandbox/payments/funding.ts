@@ -1,4 +1,4 @@
-// Payment instructions of accounts in the sandbox: coordinates as a real bank or chain would assign
+// Payment instructions of accounts in the sandbox: details as a real bank or chain would assign
 // them, unique for each account. They receive nothing; accounts are funded by a sandbox operation.
 // A currency that is not in the table cannot be paid in.
 import type { PaymentAccountInfo } from '../../../catalog/rails/payment-instructions.ts';
@@ -15,8 +15,8 @@ import {
   solanaAddressOf,
   sparkAddressOf,
   tronAddressOf,
-  withoutScriptedEnding,
-} from './coordinates.ts';
+  withoutScriptedSuffix,
+} from './account-details.ts';
 
 const BANK = 'Railhead Sandbox Bank';
 const NOTES =
@@ -25,9 +25,9 @@ const NOTES =
 /** Reference that attributes a deposit to its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
 
-/** Digits of an account number, without an ending that scripts an outcome. */
+/** Digits of an account number, without a suffix that scripts an outcome. */
 const numberOf = (of: string, purpose: string, count: number): string =>
-  withoutScriptedEnding(of, (seed) => digitsOf(seed, purpose, count));
+  withoutScriptedSuffix(of, (seed) => digitsOf(seed, purpose, count));
 
 const bank = (
   seed: string,
@@ -49,7 +49,7 @@ const wallet = (accountType: string, address: string, assetType: string): Paymen
   assetType,
 });
 
-const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[]>> = {
+const ACCOUNT_DETAILS: Readonly<Record<string, (seed: string) => PaymentAccountInfo[]>> = {
   USD: (seed) => [
     bank(seed, 'USD_ACCOUNT', ['ACH', 'WIRE', 'RTP', 'FEDNOW'], {
       accountNumber: numberOf(seed, 'usd', 14),
@@ -73,7 +73,7 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
   MXN: (seed) => [
     bank(seed, 'MXN_ACCOUNT', ['SPEI'], {
-      clabeNumber: withoutScriptedEnding(seed, (each) =>
+      clabeNumber: withoutScriptedSuffix(seed, (each) =>
         clabeOf(`999${digitsOf(each, 'mxn', 14)}`),
       ),
     }),
@@ -107,13 +107,13 @@ const COORDINATES: Readonly<Record<string, (seed: string) => PaymentAccountInfo[
   ],
 };
 
-/** All coordinates of a currency that derive from a text, such as an account id. */
-export const coordinatesOf = (currency: string, seed: string): PaymentAccountInfo[] =>
-  COORDINATES[currency]?.(seed) ?? [];
+/** Account details of a currency, derived from a text, such as an account id. */
+export const accountDetailsOf = (currency: string, seed: string): PaymentAccountInfo[] =>
+  ACCOUNT_DETAILS[currency]?.(seed) ?? [];
 
 export const sandboxFunding: FundingPort = {
   instructions: ({ accountId, currency, owner }) =>
-    coordinatesOf(currency, accountId).map((accountOrWalletInfo) => ({
+    accountDetailsOf(currency, accountId).map((accountOrWalletInfo) => ({
       accountOrWalletInfo,
       instructionsNotes: NOTES,
       isPlatformAccount: owner === 'platform',

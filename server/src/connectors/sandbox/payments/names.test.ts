@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { sandboxNames } from './names.ts';
+import { sandboxBeneficiaryVerification } from './names.ts';
 
 const usd = (accountNumber: string, beneficiary: object, elapsedMs = 0) =>
-  sandboxNames.verify(
+  sandboxBeneficiaryVerification.verify(
     { accountType: 'USD_ACCOUNT', accountNumber, routingNumber: '1', beneficiary },
     elapsedMs,
   );
 
 const ada = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada King Lovelace' };
 
-describe('sandboxNames', () => {
+describe('sandboxBeneficiaryVerification', () => {
   it.each([
     ['102', { status: 'NOT_MATCHED' }],
     ['103', { status: 'PARTIAL_MATCH', fullName: 'A. King Lovelace' }],
@@ -18,7 +18,7 @@ describe('sandboxNames', () => {
     ['106', { status: 'UNSUPPORTED' }],
     ['107', { status: 'CHECKED_BY_RECEIVING_FI' }],
     ['789', { status: 'MATCHED', fullName: 'Ada King Lovelace' }],
-  ])('reads the ending %s', async (suffix, expected) => {
+  ])('maps the suffix %s to its result', async (suffix, expected) => {
     expect(await usd(`123456${suffix}`, ada)).toEqual(expected);
   });
 
@@ -39,6 +39,6 @@ describe('sandboxNames', () => {
 
   it('reads the user part of an identifier with a domain', async () => {
     const vpa = { accountType: 'INR_ACCOUNT', vpa: 'ada.102@upi', beneficiary: ada };
-    expect(await sandboxNames.verify(vpa, 0)).toEqual({ status: 'NOT_MATCHED' });
+    expect(await sandboxBeneficiaryVerification.verify(vpa, 0)).toEqual({ status: 'NOT_MATCHED' });
   });
 });

@@ -1,15 +1,15 @@
-// Scripted name checks of beneficiaries: the ending of the account identifier selects the result,
-// everything else matches. The table documents the endings. No state: a slow bank answers once
+// Scripted name checks of beneficiaries: the suffix of the account identifier selects the result,
+// everything else matches. The table documents the suffixes. No state: a slow bank answers once
 // enough time has passed since the first call.
 import { beneficiaryNameOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
-import type { NameCheck, NamePort } from '../../ports/index.ts';
+import type { BeneficiaryVerificationPort, NameCheck } from '../../ports/index.ts';
 
 type Answer = (name: string, elapsedMs: number) => NameCheck;
 
 const ANSWER_AFTER_MS = 5_000;
 
 /** A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. */
-function nearly(name: string): string {
+function partialMatchOf(name: string): string {
   const [first = '', ...rest] = name.trim().split(/\s+/);
   return rest.length ? `${first.charAt(0)}. ${rest.join(' ')}` : `${first} Jr`;
 }
@@ -23,14 +23,14 @@ const matchedLater: Answer = (name, elapsedMs) =>
 
 export const NAME_ANSWERS: Readonly<Record<string, Answer>> = {
   '102': () => ({ status: 'NOT_MATCHED' }),
-  '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: nearly(name) }),
+  '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: partialMatchOf(name) }),
   '104': matchedLater,
   '105': () => ({ status: 'INVALID_ACCOUNT' }),
   '106': () => ({ status: 'UNSUPPORTED' }),
   '107': () => ({ status: 'CHECKED_BY_RECEIVING_FI' }),
 };
 
-export const sandboxNames: NamePort = {
+export const sandboxBeneficiaryVerification: BeneficiaryVerificationPort = {
   async verify(account, elapsedMs) {
     const answer = NAME_ANSWERS[sandboxSuffixOf(account)] ?? matched;
     return answer(beneficiaryNameOf(account) ?? '', elapsedMs);

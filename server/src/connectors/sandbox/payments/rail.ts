@@ -6,7 +6,7 @@ import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-in
 import { assertNever } from '../../../kernel/assert-never.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { OnChain, Progress, RailInstruction, RailPort } from '../../ports/index.ts';
-import { bytesOf } from './coordinates.ts';
+import { bytesOf } from './account-details.ts';
 import {
   QUOTE_OUTCOMES,
   REFUND_OUTCOMES,

@@ -58,7 +58,7 @@ export const ISSUED: TokenOutcome = [at(0, 'PROVISIONED')];
 /** The token that is approved without an operator. */
 export const ENABLED_AT_ONCE = '006';
 
-/** Ending of a network identifier that belongs to another token. */
+/** Suffix of a network identifier that belongs to another token. */
 export const MISMATCH = '002';
 
 /** Bank accounts that cannot be used, by number. */

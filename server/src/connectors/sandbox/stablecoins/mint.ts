@@ -23,8 +23,8 @@ import {
   digitsOf,
   lettersOf,
   sparkAddressOf,
-  withoutScriptedEnding,
-} from '../payments/coordinates.ts';
+  withoutScriptedSuffix,
+} from '../payments/account-details.ts';
 import {
   BANK_FAILS,
   BANK_LINKS,
@@ -93,7 +93,7 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
 const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
-/** Number endings with outcomes; orders contain only the reference of an account. */
+/** Number suffixes with outcomes; orders contain only the reference of an account. */
 const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
 
 function linkOf(account: LinkedAccount): LinkResult {
@@ -120,7 +120,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
     ? {
         rail: 'WIRE',
         network: 'FEDWIRE',
-        address: withoutScriptedEnding(id, (seed) => digitsOf(seed, 'mint wire', 14)),
+        address: withoutScriptedSuffix(id, (seed) => digitsOf(seed, 'mint wire', 14)),
         valueType: 'USD',
         // Passes the ABA checksum; no bank has it.
         routingNumber: '110000000',

@@ -18,7 +18,7 @@ import { stageTransferIn, stageTransferOut } from '../../payments/transfers/inde
 import { type SignableRequest, stampOf } from '../../wallets/index.ts';
 import { type AgentParts, ownAgent } from '../parts.ts';
 import { generalRejection, PERMISSION_FOR } from '../policy/policy.ts';
-import { ownAccount, ownQuote } from '../reads/own.ts';
+import { ownAccount, ownQuote } from '../reads/agent-resources.ts';
 import type { ActionType } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import {
@@ -127,12 +127,12 @@ async function submitTransfer(
     ownAccount(ctx, agent, source.accountId),
     ownAccount(ctx, agent, destination.accountId),
   ]);
-  const { inside } = type === 'TRANSFER_OUT' ? from : to;
-  if (!inside) {
+  const { internalAccount } = type === 'TRANSFER_OUT' ? from : to;
+  if (!internalAccount) {
     const field = type === 'TRANSFER_OUT' ? 'source.accountId' : 'destination.accountId';
     throw invalidField(field, 'must be an internal account');
   }
-  const { id: accountId, currency } = inside;
+  const { id: accountId, currency } = internalAccount;
   const requested = { type, accountId, amount: BigInt(amount as number), currency };
   const evaluation = await evaluateSpending(ctx, parts, agent, requested);
   if (evaluation.decision === 'REJECTED') return rejectByPolicy(ctx, agent, evaluation, requested);

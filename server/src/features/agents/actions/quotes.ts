@@ -14,7 +14,7 @@ import {
 import { type AgentParts, checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
 import { agentScoped, type Served, servedBy } from '../policy/agent-scoped.ts';
 import { PERMISSION_FOR, rejection } from '../policy/policy.ts';
-import { checkUsable, ownQuote } from '../reads/own.ts';
+import { checkUsable, ownQuote } from '../reads/agent-resources.ts';
 import type { AgentRow } from '../store.ts';
 import { evaluateSpending, rejectByPolicy } from './actions.ts';
 import { pendingActionOf } from './approvals.ts';

@@ -23,7 +23,7 @@ import { agentScoped, servedBy } from '../policy/agent-scoped.ts';
 import { rejection } from '../policy/policy.ts';
 import { presentAgent } from '../present.ts';
 import type { AgentRow } from '../store.ts';
-import { allowedAccounts, ownAccount } from './own.ts';
+import { allowedAccounts, ownAccount } from './agent-resources.ts';
 import {
   agentCreateExternalAccount,
   agentDeleteExternalAccount,
@@ -68,9 +68,9 @@ async function ownExternalAccount(
 }
 
 /** Only the platform may delete the default account for UMA deposits. */
-async function deletableExternalAccount(...given: Parameters<typeof ownExternalAccount>) {
-  const passed = await ownExternalAccount(...given);
-  const account = await externalAccountOf(given[0], passed.params.externalAccountId);
+async function deletableExternalAccount(...args: Parameters<typeof ownExternalAccount>) {
+  const passed = await ownExternalAccount(...args);
+  const account = await externalAccountOf(args[0], passed.params.externalAccountId);
   if (account.default_uma) {
     const reason = 'The account is the default for UMA deposits. Only the platform can delete it.';
     throw forbidden(rejection('DEFAULT_DEPOSIT_ACCOUNT', reason));

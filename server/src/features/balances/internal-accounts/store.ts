@@ -20,8 +20,8 @@ const columns = {
   /** Null for accounts of the platform. */
   customer_id: col.text.null,
   currency: col.text,
-  type: col.word<InternalAccountType>(),
-  status: col.word<InternalAccountStatus>().mut,
+  type: col.enum<InternalAccountType>(),
+  status: col.enum<InternalAccountStatus>().mut,
   funding: col.json<PaymentInstructions[]>().mut,
   private_enabled: col.bool.null.mut,
   /** Shortfall in minor units: funds that were returned after they were spent. */

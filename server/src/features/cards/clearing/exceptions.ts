@@ -85,8 +85,8 @@ export async function resolveCardException(
   const row = await onCardPayment(runtime, transactionId, (ctx, found) =>
     resolveException(ctx, found, { outcome, reason }),
   );
-  const lostAmount = Number(lossOf(factsOf(row)));
-  return { transactionId, status: row.status, lostAmount, currency: row.card.currency };
+  const writtenOffAmount = Number(lossOf(factsOf(row)));
+  return { transactionId, status: row.status, writtenOffAmount, currency: row.card.currency };
 }
 
 interface Unresolved {

@@ -94,7 +94,7 @@ function indexOf(row: CardPaymentRow, number: number | undefined): number {
 }
 
 /** Ends a debit manually. Throws CONFLICT if that is impossible. */
-async function endDebitByHand(
+async function endDebitByOperator(
   ctx: Ctx,
   row: CardPaymentRow,
   { number, completed, reason }: Omit<EndInput, 'transactionId'>,
@@ -126,7 +126,7 @@ interface EndInput {
 /** Ends a funding debit of any platform's payment. Throws TRANSACTION_NOT_FOUND and CONFLICT. */
 export async function endFundingDebit(runtime: Runtime, { transactionId, ...input }: EndInput) {
   const { row, at } = await onCardPayment(runtime, transactionId, (ctx, payment) =>
-    endDebitByHand(ctx, payment, input),
+    endDebitByOperator(ctx, payment, input),
   );
   return {
     transactionId,

@@ -16,7 +16,7 @@ import {
 import { jpegFile, pdfFile, pngFile } from '../../../../test/kit/http/documents.ts';
 import type { DocumentCheck, DocumentVerdict } from '../../../connectors/ports/documents.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
-import { REASON_BY_ENDING } from '../../../connectors/sandbox/identity/documents.ts';
+import { REASON_BY_SUFFIX } from '../../../connectors/sandbox/identity/documents.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { customers } from '../records/store.ts';
 import { eraseDocuments, fileOf } from './document.ts';
@@ -36,7 +36,7 @@ async function all(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe('the check of a document', () => {
-  it.each(Object.entries(REASON_BY_ENDING))(
+  it.each(Object.entries(REASON_BY_SUFFIX))(
     'rejects with %s in the sandbox by file name',
     async (code, reason) => {
       const holder = await harness.person();

@@ -20,11 +20,11 @@ export const documents = table(
     customer_id: col.text,
     /** Identifier of the customer or owner. */
     holder_id: col.text,
-    type: col.word<DocumentType>().mut,
-    side: col.word<DocumentSide>().null.mut,
+    type: col.enum<DocumentType>().mut,
+    side: col.enum<DocumentSide>().null.mut,
     country: col.text.mut,
     /** Format, determined by the first bytes of the file. */
-    format: col.word<DocumentFormat>().mut,
+    format: col.enum<DocumentFormat>().mut,
     file_id: col.text.mut,
     /** Key of the file, encrypted. */
     file_key: col.text.mut,

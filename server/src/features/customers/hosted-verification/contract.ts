@@ -60,8 +60,8 @@ function isRedirectTarget(uri: string): boolean {
 }
 
 /** Errors of the redirect target. */
-export function redirectErrors(given: unknown): FieldError[] {
-  const uri = (given as { redirectUri?: unknown } | null)?.redirectUri;
+export function redirectErrors(input: unknown): FieldError[] {
+  const uri = (input as { redirectUri?: unknown } | null)?.redirectUri;
   if (typeof uri !== 'string' || isRedirectTarget(uri)) return [];
   const message =
     'must be an https URL, or an http URL on localhost, without a user name or password';

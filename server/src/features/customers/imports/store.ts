@@ -10,7 +10,7 @@ export const imports = table(
   {
     id: col.text,
     platform_id: col.text,
-    status: col.word<ImportStatus>().mut,
+    status: col.enum<ImportStatus>().mut,
     /** Identifier of the file and its encrypted key; both null once the file is no longer needed. */
     file_id: col.text.null.mut,
     file_key: col.text.null.mut,

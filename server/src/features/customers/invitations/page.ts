@@ -94,5 +94,5 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
       ? { ...pendingPage(row, connectors(row.environment)), brand }
       : { ...ENDED[status], lines: [...ENDED[status].lines], brand };
   }
-  return { path: INVITATION_PATH, show, press: show };
+  return { path: INVITATION_PATH, show, confirm: show };
 }

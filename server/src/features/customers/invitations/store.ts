@@ -9,12 +9,12 @@ export const invitations = table(
     id: col.text,
     /** Platform of the inviter. */
     platform_id: col.text,
-    environment: col.word<'sandbox' | 'production'>(),
+    environment: col.enum<'sandbox' | 'production'>(),
     /** Customer that invites. */
     customer_id: col.text,
     /** Invitee, if it is a customer of this server. */
     invitee_customer_id: col.text.null.mut,
-    status: col.word<InvitationStatus>().mut,
+    status: col.enum<InvitationStatus>().mut,
     /** UMA addresses in lower case. */
     inviter_uma: col.text,
     invitee_uma: col.text.null.mut,

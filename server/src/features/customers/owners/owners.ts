@@ -29,7 +29,7 @@ export const beneficialOwners = table(
     roles: col.json<OwnerRole[]>().mut,
     /** Ownership share in percent. */
     share: col.int4.mut,
-    status: col.word<CustomerRow['status']>().mut,
+    status: col.enum<CustomerRow['status']>().mut,
     /** `OwnerPersonal`, encrypted; null after erasure. */
     personal: col.text.null.mut,
     /** Keyed hashes by which an operator finds owners. */

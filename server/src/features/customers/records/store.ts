@@ -21,9 +21,9 @@ export const customers = table(
     id: col.text,
     platform_id: col.text,
     platform_customer_id: col.text.mut,
-    type: col.word<CustomerType>(),
+    type: col.enum<CustomerType>(),
     /** `kycStatus` of an individual, `kybStatus` of a business. */
-    status: col.word<CheckStatus>().mut,
+    status: col.enum<CheckStatus>().mut,
     /** In lower case. */
     uma_address: col.text.mut,
     region: col.text.null,

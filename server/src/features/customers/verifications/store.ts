@@ -10,13 +10,13 @@ export const verifications = table(
     id: col.text,
     platform_id: col.text,
     customer_id: col.text,
-    status: col.word<VerificationStatus>().mut,
+    status: col.enum<VerificationStatus>().mut,
     /** Whether this is the latest verification of the customer. */
     latest: col.bool.mut,
     /** `VerificationError[]`, encrypted with the data key of the customer; null if empty. */
     findings: col.text.null.mut,
     /** Source of the decision. Null for an incomplete submission and for scripted sandbox outcomes. */
-    decided_by: col.word<'operator' | 'connector'>().null.mut,
+    decided_by: col.enum<'operator' | 'connector'>().null.mut,
     created_at: col.time,
     updated_at: col.time.mut,
     version: col.int4,

@@ -4,7 +4,7 @@ import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
 import { messageStates } from './store.ts';
 
-export { messageDetails, searchMessages } from './by-hand.ts';
+export { messageDetails, searchMessages } from './by-operator.ts';
 export { canSend, sendMessage } from './send.ts';
 export { findMessages, type MessageChannel } from './store.ts';
 export {

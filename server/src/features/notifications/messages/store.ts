@@ -23,15 +23,15 @@ export const messages = table(
     id: col.text,
     platform_id: col.text,
     customer_id: col.text.null,
-    channel: col.word<MessageChannel>(),
+    channel: col.enum<MessageChannel>(),
     /** Purpose, such as `CONTACT_CODE`; shown in the operator's list. */
     kind: col.text,
-    status: col.word<MessageStatus>().mut,
+    status: col.enum<MessageStatus>().mut,
     /** Encrypted; null after an erasure. */
     recipient: col.text.null.mut,
     /** `Content`, encrypted; null once the message is sent, failed or erased. */
     content: col.text.null.mut,
-    failure: col.word<MessageFailure>().null.mut,
+    failure: col.enum<MessageFailure>().null.mut,
     /** Send attempts, set in a final status. */
     attempts: col.int4.mut,
     /** The message is not sent after this time. */

@@ -3,7 +3,7 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';
 
-export { listAttempts, listDroppedEvents, resendEventByHand } from './by-hand.ts';
+export { listAttempts, listDroppedEvents, resendEventByOperator } from './by-operator.ts';
 export { createDeliverer, type Deliverer } from './deliverer.ts';
 export type { WebhookDeps } from './operations.ts';
 export { ENQUEUE } from './store.ts';

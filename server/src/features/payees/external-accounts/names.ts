@@ -4,7 +4,11 @@
 
 import { Type } from '@sinclair/typebox';
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
-import type { Connectors, NameCheck, NamePort } from '../../../connectors/ports/index.ts';
+import type {
+  BeneficiaryVerificationPort,
+  Connectors,
+  NameCheck,
+} from '../../../connectors/ports/index.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
@@ -35,7 +39,7 @@ export const nameCheckColumns = (check: NameCheckResult) => ({
 
 /** The first check; undefined for a wallet. Throws if the account does not exist. */
 export async function firstNameCheck(
-  port: NamePort | undefined,
+  port: BeneficiaryVerificationPort | undefined,
   info: AccountInfo,
 ): Promise<NameCheckResult | undefined> {
   if (!hasInstitution(info)) return undefined;

@@ -155,7 +155,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     const { ended, found, brand } = await find(token);
     return ended ?? { ...question(brand.name, found.account), brand };
   }
-  async function press(token: string): Promise<PageContent> {
+  async function confirm(token: string): Promise<PageContent> {
     const { ended, found, brand } = await find(token);
     if (ended) return ended;
     const { platform_id: platformId, id: accountId } = found.account;
@@ -169,5 +169,5 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     }
     return { ...DONE[progress.state], brand };
   }
-  return { path: LIVENESS_PATH, show, press };
+  return { path: LIVENESS_PATH, show, confirm };
 }

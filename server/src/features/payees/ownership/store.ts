@@ -12,7 +12,7 @@ export const ownershipChallenges = table(
     /** Id of the account. */
     id: col.text,
     platform_id: col.text,
-    method: col.word<OwnershipMethod>().mut,
+    method: col.enum<OwnershipMethod>().mut,
     /** Distinguishes this challenge from the previous one. */
     nonce: col.text.mut,
     /** The exact message to sign. */

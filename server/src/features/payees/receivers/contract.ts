@@ -201,8 +201,8 @@ const EstimateResponse = named(
 
 /** Relations between the fields of an estimate. */
 function estimateErrors(body: unknown): FieldError[] {
-  const given = (body ?? {}) as Record<string, unknown>;
-  const { cryptoNetwork: network, currency, destinationAddress: address } = given;
+  const input = (body ?? {}) as Record<string, unknown>;
+  const { cryptoNetwork: network, currency, destinationAddress: address } = input;
   if (typeof network !== 'string' || !isWithdrawalNetwork(network)) return [];
   const { currencies, isAddress } = NETWORKS[network];
   const errors: FieldError[] = [];

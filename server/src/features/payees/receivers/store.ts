@@ -13,7 +13,7 @@ interface OfferedCurrency {
 export const payeeDiscoveries = table('payee_discoveries', {
   id: col.text,
   platform_id: col.text,
-  kind: col.word<'UMA' | 'ACCOUNT'>(),
+  kind: col.enum<'UMA' | 'ACCOUNT'>(),
   /** UMA address in lower case, or id of an external account. */
   receiver: col.text,
   /** The customer of this server, possibly of another platform, who has the UMA address. */

@@ -22,7 +22,7 @@ export const quotes = table('quotes', {
   platform_fees: col.int8,
   exchange_rate: col.text,
   rate_details: col.json<Record<string, number>>(),
-  lock_side: col.word<'SENDING' | 'RECEIVING'>(),
+  lock_side: col.enum<'SENDING' | 'RECEIVING'>(),
   lock_amount: col.int8,
   description: col.text.null,
   /** The agent that requested it. */

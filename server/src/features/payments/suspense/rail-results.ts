@@ -18,7 +18,7 @@ const awaitedRailResults = table(
   {
     id: col.text,
     platform_id: col.text,
-    kind: col.word<WaitKind>().mut,
+    kind: col.enum<WaitKind>().mut,
     since: col.time.mut,
     version: col.int4,
   },
@@ -34,8 +34,8 @@ const railResults = table(
     id: col.text,
     transaction_id: col.text,
     /** `suspense`: a decision on funds in suspense. `card`: on a card payment or its funding debit. */
-    kind: col.word<WaitKind | 'suspense' | 'card'>(),
-    state: col.word<Progress['state']>(),
+    kind: col.enum<WaitKind | 'suspense' | 'card'>(),
+    state: col.enum<Progress['state']>(),
     reference: col.text.null,
     reason: col.text.null,
     created_at: col.time,

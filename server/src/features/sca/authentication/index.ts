@@ -7,7 +7,7 @@ import { resetJobs } from './resets/resets.ts';
 import { challengeStates, resetStates } from './states.ts';
 import { scaSweep } from './sweep.ts';
 
-export { decideFactorReset, scaDetails, searchFactorResets } from './by-hand.ts';
+export { decideFactorReset, scaDetails, searchFactorResets } from './by-operator.ts';
 export {
   type About,
   expireChallenge,

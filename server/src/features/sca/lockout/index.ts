@@ -11,7 +11,7 @@ export {
   presentLockout,
   recordScaFailure,
   resetLockout,
-  unlockByHand,
+  unlockByOperator,
 } from './lockout.ts';
 
 const personalData: PersonalData = {

@@ -149,7 +149,7 @@ export async function lockoutOf(ctx: Ctx, customerId: string) {
 }
 
 /** Unlocks a customer. Throws CUSTOMER_NOT_FOUND and CUSTOMER_DELETED. */
-export async function unlockByHand(
+export async function unlockByOperator(
   runtime: Runtime,
   { customerId, by }: { customerId: string; by: By },
 ) {

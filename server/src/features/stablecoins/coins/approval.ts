@@ -10,7 +10,7 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { accountActionsOf, recordAccountAction } from '../../balances/account-actions/index.ts';
 import { readLedgerAccount } from '../../balances/ledger-accounts/index.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
-import { operationById } from '../minting/by-hand.ts';
+import { operationById } from '../minting/by-operator.ts';
 import { isIssuable, serviceStates } from '../states.ts';
 import { type StablecoinRow, stablecoins } from '../store.ts';
 import { decideService } from './coin-jobs.ts';

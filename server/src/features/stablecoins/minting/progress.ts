@@ -101,7 +101,7 @@ export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: s
  * transitions. One that may still be paid, or is being submitted, expires instead of failing, and
  * its provider is polled further.
  */
-export async function endByHand(
+export async function endByOperator(
   ctx: Ctx,
   row: StablecoinOperationRow,
   as: 'complete' | 'fail',

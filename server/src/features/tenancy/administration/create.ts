@@ -63,26 +63,26 @@ export function checkCurrencyCodes(
  * Stages a new platform as the caller's own: run it inside `operate` with `systemCaller` of an id from
  * `newPlatformId`. Throws `INVALID_INPUT` for a currency the catalog does not know.
  */
-export function createPlatform(ctx: Ctx, given: NewPlatform): PlatformRow {
-  checkCurrencyCodes(given.currencies, (at) => `currencies.${at}`);
+export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
+  checkCurrencyCodes(input.currencies, (at) => `currencies.${at}`);
   // The random end of the id, so that two platforms created together still differ.
   const subdomain = `p-${ctx.caller.platformId.slice(-12)}`;
   return insertPlatform(ctx, {
     id: ctx.caller.platformId,
-    name: given.name,
-    environment: given.environment,
-    regulated: given.regulated,
-    documents_optional: given.documentsOptional,
-    sca: given.sca ?? true,
-    terms_required: given.termsRequired ?? false,
-    invitations: given.invitations ?? true,
-    standard_webhooks: given.standardWebhooks ?? true,
+    name: input.name,
+    environment: input.environment,
+    regulated: input.regulated,
+    documents_optional: input.documentsOptional,
+    sca: input.sca ?? true,
+    terms_required: input.termsRequired ?? false,
+    invitations: input.invitations ?? true,
+    standard_webhooks: input.standardWebhooks ?? true,
     wallet_polls: 0,
-    passkey_site: given.passkeySite ?? null,
-    sca_two_steps: given.scaTwoSteps ?? false,
+    passkey_site: input.passkeySite ?? null,
+    sca_two_steps: input.scaTwoSteps ?? false,
     uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
     proxy_uma_subdomain: subdomain,
-    currencies: given.currencies.map(openCurrency),
+    currencies: input.currencies.map(openCurrency),
     fees: [],
     limits: [],
     created_at: ctx.now,

@@ -139,16 +139,16 @@ function known(schema: { properties: Record<string, unknown> }, settings: Settin
   return out;
 }
 
-function currencyOfUpdate(given: PlatformCurrency): PlatformCurrency {
+function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
   return {
-    currencyCode: given.currencyCode,
-    minAmount: given.minAmount,
-    maxAmount: given.maxAmount,
-    requiredCounterpartyFields: given.requiredCounterpartyFields.map(({ name, mandatory }) => ({
+    currencyCode: input.currencyCode,
+    minAmount: input.minAmount,
+    maxAmount: input.maxAmount,
+    requiredCounterpartyFields: input.requiredCounterpartyFields.map(({ name, mandatory }) => ({
       name,
       mandatory,
     })),
-    enabledTransactionTypes: [...new Set(given.enabledTransactionTypes)],
+    enabledTransactionTypes: [...new Set(input.enabledTransactionTypes)],
   };
 }
 

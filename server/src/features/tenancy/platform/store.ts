@@ -50,7 +50,7 @@ export interface CardProgram {
 export const platforms = table('platforms', {
   id: col.text,
   name: col.text.mut,
-  environment: col.word<'sandbox' | 'production'>(),
+  environment: col.enum<'sandbox' | 'production'>(),
   /** Regulated: it verifies its customers, who are approved at creation. */
   regulated: col.bool.mut,
   documents_optional: col.bool.mut,

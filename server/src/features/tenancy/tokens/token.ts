@@ -41,16 +41,16 @@ async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
  */
 export async function createTokenFor(
   ctx: Ctx,
-  given: NewToken,
+  input: NewToken,
 ): Promise<{ row: TokenRow; clientSecret: string }> {
-  const number = await freeNumber(ctx, given.platformId);
-  const clientSecret = given.clientSecret ?? newSecret(ctx.effects);
+  const number = await freeNumber(ctx, input.platformId);
+  const clientSecret = input.clientSecret ?? newSecret(ctx.effects);
   const row = ctx.insert(tokens, {
     id: ctx.id('Token'),
-    platform_id: given.platformId,
-    name: given.name,
-    permissions: [...new Set(given.permissions)],
-    client_id: given.clientId ?? randomText(ctx.effects, 'rhc_', CLIENT_ID_BYTES),
+    platform_id: input.platformId,
+    name: input.name,
+    permissions: [...new Set(input.permissions)],
+    client_id: input.clientId ?? randomText(ctx.effects, 'rhc_', CLIENT_ID_BYTES),
     secret_hash: sha256Hex(clientSecret),
     number,
     created_at: ctx.now,

@@ -142,16 +142,16 @@ async function change(sim: Sim): Promise<string> {
   const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
   const answer = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
-  const args = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
+  const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
-  if (answer.again && answer.status === 409) return `${args}: again`;
-  const code = judge(answer, due, `${card.id}: ${args}`);
-  if (code) return `${args}: ${code}`;
+  if (answer.again && answer.status === 409) return `${description}: again`;
+  const code = judge(answer, due, `${card.id}: ${description}`);
+  if (code) return `${description}: ${code}`;
   expected(answer, 200);
-  return args;
+  return description;
 }
 
-async function closeByHand(sim: Sim): Promise<string> {
+async function closeByOperator(sim: Sim): Promise<string> {
   const card = sim.chance.of(cardsOf(sim).slice(-20));
   const ran = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
   return outcome(ran, isLive(card), `close ${card.id}`) ?? `${card.state}`;
@@ -303,7 +303,7 @@ const any = (sim: Sim) => cardsOf(sim).length > 0;
 export const CARDS: readonly Action[] = [
   { name: 'issue a card', weight: 7, ready: (sim) => holders(sim).length > 0, run: issue },
   { name: 'change a card', weight: 4, ready: any, run: change },
-  { name: 'close a card by hand', weight: 0.3, ready: any, run: closeByHand },
+  { name: 'close a card as the operator', weight: 0.3, ready: any, run: closeByOperator },
   {
     name: 'limit cards',
     weight: 0.5,

@@ -87,7 +87,7 @@ interface Draft {
   amount: bigint;
   codes: string[];
   ends: Endpoint[];
-  text: string;
+  description: string;
   body: object;
 }
 
@@ -97,15 +97,15 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
   const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = someAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
-  const args = `order ${sim.chance.of(WORDS)}`;
-  const common = { amount: String(amount), description: args };
+  const description = `order ${sim.chance.of(WORDS)}`;
+  const common = { amount: String(amount), description };
   const inside = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
   const own = source === 'SERVICE_INTERNAL_ACCOUNT' ? inside : {};
   if (type === 'BURN') {
     const rail = sim.chance.of(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
     const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
     const body = { ...common, source: { type: source, ...own }, destination };
-    return { type, source, amount, codes, ends: [bank], text: args, body };
+    return { type, source, amount, codes, ends: [bank], description, body };
   }
   const wallet = endpointFor(sim, platform, 'SPARK');
   const debits = source.endsWith('ACH_DEBIT');
@@ -117,7 +117,7 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
   };
   const body = { ...common, fundingSource, destination: { accountId: wallet.id } };
   const ends = debits ? [bank, wallet] : [wallet];
-  return { type, source, amount, codes, ends, text: args, body };
+  return { type, source, amount, codes, ends, description, body };
 }
 
 /** Predicted error codes before the source and destination are checked. */
@@ -166,10 +166,10 @@ function endpointCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft):
 }
 
 /** The outcome that the bank account and the parameters select. */
-function endingOf({ type, source, ends, text: args }: Draft): string {
+function endingOf({ type, source, ends, description }: Draft): string {
   const waits = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
   if (ends.some(({ bank }) => bank === '003')) return 'FAILED';
-  const end = args.slice(-3);
+  const end = description.slice(-3);
   if (end === '001' && waits) return 'EXPIRED';
   return end === '003' || end === '004' ? 'FAILED' : 'COMPLETED';
 }

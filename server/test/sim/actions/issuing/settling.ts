@@ -18,7 +18,7 @@ import { accountOf, besideAccount, chargeOf } from '../../model/card-facts.ts';
 import { refundOf } from '../../model/lifecycles.ts';
 import { amountIn } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
-import { takeIn } from '../../rules/invariants.ts';
+import { applyStep } from '../../rules/invariants.ts';
 import { decide, exceptions } from './cards.ts';
 import { restore, settleOrders } from './mints.ts';
 
@@ -29,7 +29,7 @@ const LEASES_END_MS = 21_000;
 export async function observe(sim: Sim): Promise<number> {
   const notes = await sim.diary.read();
   sim.model.now = sim.effects.now();
-  const problems = takeIn(sim.model, notes, sim.effects.delivered);
+  const problems = applyStep(sim.model, notes, sim.effects.delivered);
   problems.push(...(await proofProblems(sim, notes)));
   for (const node of sim.nodes) {
     problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));

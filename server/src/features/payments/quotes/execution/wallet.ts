@@ -36,7 +36,7 @@ const intentText = ({ quoteId, transactionId, payer, payee, money, expiresAt }: 
     expiresAt: iso(expiresAt),
   });
 
-const FORM = 'EMBEDDED_WALLET';
+const ACCOUNT_TYPE = 'EMBEDDED_WALLET';
 
 export const signingInstructions = (
   ctx: Ctx,
@@ -45,7 +45,7 @@ export const signingInstructions = (
 ): PaymentInstructions[] => [
   {
     accountOrWalletInfo: {
-      accountType: FORM,
+      accountType: ACCOUNT_TYPE,
       payloadToSign: paymentText(ctx, wallet, intentText(intent)),
     },
   },
@@ -56,7 +56,9 @@ export function signedPaymentOf(
   quote: QuoteRow,
   row: OutgoingRow,
 ): Parameters<typeof authorizePayment>[3] | undefined {
-  const info = row.instructions?.find((each) => each.accountOrWalletInfo.accountType === FORM);
+  const info = row.instructions?.find(
+    (each) => each.accountOrWalletInfo.accountType === ACCOUNT_TYPE,
+  );
   if (!info || row.source_account === null) return undefined;
   return {
     accountId: row.source_account,

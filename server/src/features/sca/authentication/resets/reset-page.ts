@@ -104,7 +104,7 @@ export function resetPage(
     if (!found) return endedPage(runtime, token);
     return { ...confirmation(found.platform.name, found.row.factor), brand: found.brand };
   }
-  async function press(token: string): Promise<PageContent> {
+  async function confirm(token: string): Promise<PageContent> {
     const found = await find(token);
     const port = found && connectors(found.platform.environment).liveness;
     if (!found || !port) return endedPage(runtime, token);
@@ -118,5 +118,5 @@ export function resetPage(
       return { ...DONE[progress.state], brand };
     });
   }
-  return { path: RESET_PATH, show, press };
+  return { path: RESET_PATH, show, confirm };
 }

@@ -92,7 +92,7 @@ interface PauseInput {
 }
 
 /** Pauses or resumes an agent. Throws NOT_FOUND. */
-export const pauseAgentByHand = (
+export const pauseAgentByOperator = (
   runtime: Runtime,
   parts: RateParts,
   { agentId, paused, reason }: PauseInput,

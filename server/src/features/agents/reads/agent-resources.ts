@@ -22,17 +22,17 @@ export async function ownAccount(
   ctx: Ctx,
   { customer_id: owner }: AgentRow,
   id: string,
-): Promise<{ inside?: InternalAccountRow }> {
+): Promise<{ internalAccount?: InternalAccountRow }> {
   const row = await (isId(id, 'ExternalAccount') ? externalAccountOf : internalAccountOf)(ctx, id);
   if (row.customer_id !== owner) throw new Fault('ACCOUNT_NOT_FOUND', 'Account not found.');
-  return isId(id, 'ExternalAccount') ? {} : { inside: row as InternalAccountRow };
+  return isId(id, 'ExternalAccount') ? {} : { internalAccount: row as InternalAccountRow };
 }
 
 /** Throws ACCOUNT_NOT_FOUND, or FORBIDDEN for an internal account that the policy excludes. */
 export async function checkUsable(ctx: Ctx, agent: AgentRow, id: string): Promise<void> {
-  const { inside } = await ownAccount(ctx, agent, id);
+  const { internalAccount } = await ownAccount(ctx, agent, id);
   const allowed = allowedAccounts(agent);
-  if (inside && allowed && !allowed.includes(id)) throw forbidden(accountNotAllowed());
+  if (internalAccount && allowed && !allowed.includes(id)) throw forbidden(accountNotAllowed());
 }
 
 /** A quote of this agent. Throws QUOTE_NOT_FOUND. */

@@ -27,7 +27,10 @@ export async function listDroppedEvents({ db }: Runtime, limit: number) {
 }
 
 /** Resends an event, delivered or not. Throws NOT_FOUND and CONFLICT. */
-export async function resendEventByHand({ db, effects }: Runtime, eventId: string): Promise<void> {
+export async function resendEventByOperator(
+  { db, effects }: Runtime,
+  eventId: string,
+): Promise<void> {
   if (await resendEvent(db, eventId, effects.now())) return;
   if (!(await isEvent(db, eventId))) throw noEvent();
   throw new Fault(

@@ -1,18 +1,17 @@
-// Shared by the operator's two queues, manual rail transfers and suspense items: the number of
-// listed rows, and the counterparty's account details on one line.
+// Row limit of lists, and details on one line.
 import { type CommandArgs, type Flags, usageError } from './flags.ts';
 
-const MOST = 1_000;
-const USUAL = 200;
+const MAX_ROWS = 1_000;
+const DEFAULT_ROWS = 200;
 
 export const LIMIT: Flags = {
-  limit: { value: 'NUMBER', help: `Maximum number of rows (${USUAL})` },
+  limit: { value: 'NUMBER', help: `Maximum number of rows (${DEFAULT_ROWS})` },
 };
 
 export function limitIn(args: CommandArgs): number {
-  const limit = Number(args.text('limit') ?? USUAL);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST) return limit;
-  throw usageError(`--limit must be a number from 1 to ${MOST}`);
+  const limit = Number(args.text('limit') ?? DEFAULT_ROWS);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MAX_ROWS) return limit;
+  throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
 }
 
 /** Names and values on one line; nested values as JSON. */

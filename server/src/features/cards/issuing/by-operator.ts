@@ -72,7 +72,7 @@ export const cardDetails = async (runtime: Runtime, cardId: string): Promise<Car
   detailsOf(runtime, await cardById(runtime.db, cardId));
 
 /** Closes a card permanently; `reason` is stored. Throws NOT_FOUND and CONFLICT. */
-export async function closeCardByHand(
+export async function closeCardByOperator(
   runtime: Runtime,
   { cardId, reason }: { cardId: string; reason: string },
 ): Promise<CardDetails> {

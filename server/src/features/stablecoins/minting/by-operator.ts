@@ -11,7 +11,7 @@ import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { callerOf } from '../../tenancy/platform/index.ts';
 import { operationStates } from '../states.ts';
 import { mintsAndBurns, type StablecoinOperationRow, stablecoins } from '../store.ts';
-import { endByHand } from './progress.ts';
+import { endByOperator } from './progress.ts';
 
 /** A mint or burn by its id. Throws STABLECOIN_OPERATION_NOT_FOUND. */
 export async function operationById(
@@ -92,7 +92,7 @@ export async function endStablecoinOperation(
     if (event === 'complete' && row.submitted_at === null) {
       throw new Fault('CONFLICT', 'The mint or burn was never submitted to the provider.');
     }
-    return endByHand(ctx, row, event, reason);
+    return endByOperator(ctx, row, event, reason);
   });
   return { ...(await viewOf(runtime, ended)), reason };
 }

@@ -1,4 +1,4 @@
-// Well-formed account coordinates derived from a text: the same text gives the same coordinates.
+// Well-formed account details derived from a text: the same text gives the same details.
 // Check digits and checksums are valid; bank codes and prefixes belong to no real institution.
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -24,17 +24,17 @@ const LETTERS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 export const lettersOf = (seed: string, purpose: string, count: number): string =>
   [...bytesOf(seed, purpose).subarray(0, count)].map((byte) => LETTERS[byte % 32]).join('');
 
-/** Endings with an outcome; `generated-ids.test.ts` compares them with all tables. */
-export const SCRIPTED_ENDING = /[0-2]0\d$/;
+/** Suffixes with an outcome; `generated-ids.test.ts` compares them with all tables. */
+export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
 
 /**
- * The result of `make` for the seed, without an ending that scripts an outcome: a payment to
- * generated coordinates must succeed.
+ * The result of `make` for the seed, without a suffix that scripts an outcome: a payment to
+ * generated account details must succeed.
  */
-export function withoutScriptedEnding(seed: string, make: (seed: string) => string): string {
+export function withoutScriptedSuffix(seed: string, make: (seed: string) => string): string {
   for (let attempt = 0; ; attempt++) {
     const text = make(attempt === 0 ? seed : `${seed}\n${attempt}`);
-    if (!SCRIPTED_ENDING.test(text)) return text;
+    if (!SCRIPTED_SUFFIX.test(text)) return text;
   }
 }
 
@@ -130,7 +130,7 @@ export function pixKeyOf(seed: string): string {
 
 /** An EVM address that starts with 7e57 ("test"), with the EIP-55 checksum. */
 export const evmAddressOf = (of: string): string =>
-  withoutScriptedEnding(of, (seed) =>
+  withoutScriptedSuffix(of, (seed) =>
     evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
@@ -146,12 +146,12 @@ export const sparkText = (bytes: Uint8Array): string =>
 
 /** A Spark address on regtest: a compressed key with the tag of protobuf field 1. */
 export const sparkAddressOf = (of: string): string =>
-  withoutScriptedEnding(of, (seed) =>
+  withoutScriptedSuffix(of, (seed) =>
     sparkText(Uint8Array.from([0x0a, 0x21, 0x02, ...bytesOf(seed, 'spark')])),
   );
 
 /** A taproot address of Bitcoin's regtest. */
 export const bitcoinAddressOf = (of: string): string =>
-  withoutScriptedEnding(of, (seed) =>
+  withoutScriptedSuffix(of, (seed) =>
     bech32m.encode('bcrt', [1, ...bech32m.toWords(bytesOf(seed, 'bitcoin'))]),
   );
