@@ -63,5 +63,5 @@ export function parseCollectionAccounts(
   return read as Record<string, PaymentInstructions[]>;
 }
 
-export const readCollection = (file: string, validate: Validator): CollectionAccounts =>
+export const readCollectionAccounts = (file: string, validate: Validator): CollectionAccounts =>
   parseCollectionAccounts(readFileSync(file, 'utf8'), file, validate);

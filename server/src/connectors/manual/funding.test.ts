@@ -8,9 +8,9 @@ import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { parseCollectionAccounts } from './collection.ts';
 import { manualFunding } from './funding.ts';
 
-const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
+const validate = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
 const read = (value: unknown) =>
-  parseCollectionAccounts(JSON.stringify(value), 'funding.json', judge);
+  parseCollectionAccounts(JSON.stringify(value), 'funding.json', validate);
 
 const usd = {
   accountOrWalletInfo: {
@@ -49,7 +49,7 @@ describe('manualFunding', () => {
         reference: 'RA018F0000000070008000' + '0123456789AB',
       },
     });
-    expect(judge(first)).toEqual([]);
+    expect(validate(first)).toEqual([]);
     expect(port.instructions(requested)).toEqual([first]);
     const [second] = port.instructions({ ...requested, accountId: other, owner: 'platform' });
     expect(second?.accountOrWalletInfo.reference).not.toBe(first?.accountOrWalletInfo.reference);
@@ -76,7 +76,7 @@ describe('manualFunding', () => {
     expect(instant?.instructionsNotes).toMatch(
       /^Send exactly 1234\.56 EUR by 2026-01-05T09:15:00\S*Z, with the reference RH1, /,
     );
-    expect(judge(instant)).toEqual([]);
+    expect(validate(instant)).toEqual([]);
     const rails = ['ACH', 'WIRE', 'RTP'];
     const info = { ...usd.accountOrWalletInfo, paymentRails: rails };
     const wider = manualFunding(read({ USD: [{ ...usd, accountOrWalletInfo: info }] }));
@@ -100,7 +100,7 @@ describe('references', () => {
   });
 });
 
-describe('collectionOf', () => {
+describe('parseCollectionAccounts', () => {
   it('reports all errors at once', () => {
     const wrong = {
       ZZZ: [usd],
@@ -132,7 +132,7 @@ describe('collectionOf', () => {
     ]) {
       expect(error).toContain(part);
     }
-    expect(() => parseCollectionAccounts('{', 'funding.json', judge)).toThrow(
+    expect(() => parseCollectionAccounts('{', 'funding.json', validate)).toThrow(
       'funding.json is not JSON.',
     );
     expect(() => read([])).toThrow('must be an object with a list of accounts per currency');

@@ -10,7 +10,7 @@ import { iso } from '../../kernel/effects.ts';
 import { readable } from '../../kernel/money.ts';
 import type { FundingPort, PaymentFunding } from '../ports/index.ts';
 
-/** Account details of the operator's accounts by currency, without references. */
+/** Account details of the operator by currency, without references. */
 export type CollectionAccounts = Readonly<Record<string, readonly PaymentInstructions[]>>;
 
 const named = (

@@ -6,7 +6,7 @@ import { fieldErrors } from '../../kernel/contract/validate.ts';
 import { fileSetting, secondsSetting, serviceSetting } from '../../kernel/settings.ts';
 import { type ConnectorParts, defineConnector } from '../connector.ts';
 import type { FundingPort, RatePort } from '../ports/index.ts';
-import { readCollection } from './collection.ts';
+import { readCollectionAccounts } from './collection.ts';
 import { manualFunding } from './funding.ts';
 import { manualRail } from './rail.ts';
 import { fileRates, httpRates } from './rates.ts';
@@ -55,8 +55,8 @@ function ratesOf(
 
 function fundingOf({ fundingFile }: Settings): FundingPort | undefined {
   if (!fundingFile) return undefined;
-  const judge = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
-  return manualFunding(readCollection(fundingFile, judge));
+  const validate = (value: unknown) => fieldErrors(PaymentInstructions, value, 'body');
+  return manualFunding(readCollectionAccounts(fundingFile, validate));
 }
 
 export const manual = defineConnector({
