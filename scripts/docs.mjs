@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeOperations } from '../site/.vitepress/operations/pages.mjs';
 import { writeCollection } from './collection.mjs';
 import { llmsTexts, pagesOf } from './llms.mjs';
 
@@ -61,6 +62,7 @@ function build(folder, base) {
   }
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
+  writeOperations(site);
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const args = [vitepress, 'build', '.', '--outDir', folder];
   const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base });

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitepress';
 import { addDiagrams } from './diagrams.mjs';
 import { addLinks } from './links.mjs';
+import { operationGroups, searchText } from './operations/pages.mjs';
 import { themePatches } from './theme-patches.mjs';
 
 const docs = path.resolve(import.meta.dirname, '../../docs');
@@ -34,6 +35,14 @@ const part = (text, items, collapsed = false) => ({ text, items, collapsed });
 /** A guide for operators, which stands with their pages. */
 const OPERATING = '/guides/operating';
 
+const REFERENCE = part('Reference', [
+  page('api.md'),
+  { text: 'Operations', link: '/operations/' },
+  { text: 'Interactive reference', link: '/reference', target: '_self' },
+  { text: 'Webhooks: all events', link: '/webhooks' },
+  page('errors.md'),
+]);
+
 const SIDEBAR = [
   part('Start here', [
     { text: 'A first payment', link: '/start' },
@@ -52,12 +61,7 @@ const SIDEBAR = [
     'Guides',
     pagesIn('guides').filter(({ link }) => link !== OPERATING),
   ),
-  part('Reference', [
-    page('api.md'),
-    { text: 'Reference with requests', link: '/reference', target: '_self' },
-    { text: 'Webhooks: all events', link: '/webhooks' },
-    page('errors.md'),
-  ]),
+  REFERENCE,
   part('Operating', [
     page('guides/operating.md'),
     page('settings.md'),
@@ -80,8 +84,10 @@ export default defineConfig({
   title: 'Railhead',
   description: 'A payments platform that you run yourself.',
   lang: 'en',
-  // A link to ../docs, so that what the pages are compiled to finds the packages of this folder.
-  srcDir: './pages',
+  // `pages` is a link to ../docs, so that what the pages are compiled to finds the packages of this
+  // folder; `operations` is generated beside it.
+  srcDir: '.',
+  rewrites: { 'pages/:page*': ':page*' },
   outDir: './dist',
   base,
   cleanUrls: true,
@@ -121,16 +127,16 @@ export default defineConfig({
       { text: 'Start', link: '/start' },
       { text: 'Concepts', link: '/concepts/payment' },
       { text: 'Guides', link: '/guides/payouts' },
-      { text: 'Reference', link: '/reference', target: '_self' },
+      { text: 'Reference', link: '/operations/', activeMatch: '/operations/' },
       { text: 'Webhooks', link: '/webhooks' },
       { text: 'Errors', link: '/errors' },
       { text: 'Operating', link: OPERATING },
       { text: 'Architecture', link: '/architecture' },
     ],
-    sidebar: SIDEBAR,
+    sidebar: { '/operations/': [REFERENCE, ...operationGroups()], '/': SIDEBAR },
     outline: [2, 3],
     lastUpdated: { formatOptions: { dateStyle: 'long' } },
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { _render: searchText } },
     docFooter: { prev: 'Previous', next: 'Next' },
   },
 });

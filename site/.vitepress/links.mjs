@@ -10,7 +10,12 @@ export function addLinks(md, base) {
   md.renderer.rules.link_open = (tokens, index, options, env, self) => {
     const href = tokens[index].attrGet('href') ?? '';
     if (!href.startsWith(SERVER)) return open(tokens, index, options, env, self);
-    tokens[index].attrSet('href', `${base}${href.slice(SERVER.length)}`);
+    const to = href.slice(SERVER.length);
+    if (to.startsWith('operations/')) {
+      tokens[index].attrSet('href', `/${to}`);
+      return open(tokens, index, options, env, self);
+    }
+    tokens[index].attrSet('href', `${base}${to}`);
     // A complete load: these are no pages of the site.
     tokens[index].attrSet('target', '_self');
     return self.renderToken(tokens, index, options);

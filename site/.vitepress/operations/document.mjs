@@ -1,0 +1,77 @@
+// The operations and webhooks of `openapi.json`, with resolved references and their addresses in
+// the site and in the reference that sends requests.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const file = path.resolve(import.meta.dirname, '../../../openapi.json');
+
+export const document = JSON.parse(readFileSync(file, 'utf8'));
+
+/** Resolves a local reference; fields beside `$ref` replace those of its target. */
+export function resolved(node) {
+  if (node?.$ref === undefined) return node;
+  const { $ref, ...rest } = node;
+  const target = $ref
+    .slice(2)
+    .split('/')
+    .reduce((each, key) => each[key], document);
+  return resolved({ ...target, ...rest });
+}
+
+/** The last part of a reference. */
+export const nameOf = (node) => node?.$ref?.split('/').at(-1);
+
+const entriesOf = (items, isWebhook) =>
+  Object.entries(items).flatMap(([at, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path: at,
+      tag: operation.tags[0],
+      isWebhook,
+      operation,
+    })),
+  );
+
+/** Every operation and webhook, in the order of the document. */
+export const entries = [...entriesOf(document.paths, false), ...entriesOf(document.webhooks, true)];
+
+/** Tags in the order of the document, each with its operations and webhooks. */
+export const groups = document.tags.map(({ name, description }) => ({
+  name,
+  description,
+  entries: entries.filter(({ tag }) => tag === name),
+}));
+
+const ids = new Set(entries.map(({ id }) => id));
+
+const eventPages = new Map(
+  entries
+    .filter(({ isWebhook }) => isWebhook)
+    .flatMap(({ id, operation }) => {
+      const { schema } = operation.requestBody.content['application/json'];
+      const type = resolved(resolved(schema).properties.type);
+      const [own] = (type.allOf ?? [type]).map(resolved);
+      return (own.enum ?? []).map((name) => [name, id]);
+    }),
+);
+
+/** The page of the operation, webhook or event with this name. */
+const pageNamed = (name) => (ids.has(name) ? name : eventPages.get(name));
+
+/** A Markdown text of the document in a page of the site: its links, and names of operations. */
+export const textFor = (entry, text = '') =>
+  text.replaceAll('](/docs/', '](/').replaceAll(/(?<!\[)`([\w.]+)`/g, (code, name) => {
+    const page = pageNamed(name);
+    return page === undefined || page === entry.id ? code : `[${code}](/operations/${page})`;
+  });
+
+const slugOf = (tag) =>
+  tag
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 -]/g, '')
+    .replaceAll(' ', '-');
+
+/** Anchor of an operation in the reference that sends requests. */
+export const anchorOf = ({ tag, method, path: at, isWebhook }) =>
+  `tag/${slugOf(tag)}/${isWebhook ? 'webhook/' : ''}${method}${isWebhook ? '/' : ''}${at}`;

@@ -1,0 +1,173 @@
+// Fields of a schema as tables: nested objects with dotted names, and a table of its own for each
+// variant of a union.
+import { nameOf, resolved } from './document.mjs';
+
+/** Deeper objects are named by their type. */
+const MAX_DEPTH = 3;
+
+/** Longer lists of values are cut. */
+const MAX_VALUES = 60;
+
+const union = (left = [], right = []) => [...new Set([...left, ...right])];
+
+function merged(left, right) {
+  const both = {
+    ...right,
+    ...left,
+    required: union(left.required, right.required),
+    properties: { ...right.properties, ...left.properties },
+  };
+  if (left.enum && right.enum) both.enum = left.enum.filter((each) => right.enum.includes(each));
+  return both;
+}
+
+/** A schema without references, `allOf` and the alternative null. */
+export function flat(schema) {
+  const { allOf = [], anyOf = [], ...own } = resolved(schema);
+  const all = allOf.map(flat).reduce(merged, own);
+  const isNull = (each) => each.type === 'null';
+  const [alternative, ...others] = anyOf.filter((each) => !isNull(each));
+  if (alternative === undefined) return all;
+  if (others.length === 0) return { ...merged(all, flat(alternative)), nullable: true };
+  return { ...all, alternatives: [alternative, ...others] };
+}
+
+const typesOf = (schema) =>
+  [schema.type ?? (schema.properties ? 'object' : undefined)]
+    .flat()
+    .filter((each) => each !== undefined && each !== 'null');
+
+const isNullable = ({ type, nullable }) => nullable || [type].flat().includes('null');
+
+/** What a schema accepts, in words. */
+export function typeOf(schema) {
+  const shape = flat(schema);
+  const name = () => {
+    if (shape.oneOf) return 'object';
+    if (shape.alternatives) return shape.alternatives.map(typeOf).join(' or ');
+    if (typesOf(shape).includes('array')) return `array of ${typeOf(shape.items ?? {})}`;
+    return shape.format === 'binary' ? 'file' : typesOf(shape).join(' or ') || 'any value';
+  };
+  return isNullable(shape) ? `${name()} or null` : name();
+}
+
+const code = (value) => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+
+function valuesOf(values) {
+  const shown = values.slice(0, MAX_VALUES).map(code).join(', ');
+  const rest = values.length - MAX_VALUES;
+  const more = rest > 0 ? ` and ${rest} more` : '';
+  return values.length === 1 ? `Always ${shown}.` : `One of ${shown}${more}.`;
+}
+
+/** Formats that the type already states. */
+const IN_TYPE = new Set(['binary', 'int64']);
+
+const atMost = (length) => `At most ${length} characters.`;
+const lengthOf = (min, max) => `${min === max ? 'Exactly' : 'At least'} ${min} characters.`;
+
+const LIMITS = [
+  ['format', (value) => (IN_TYPE.has(value) ? undefined : `Format ${value}.`)],
+  ['minLength', (value, { maxLength }) => lengthOf(value, maxLength)],
+  ['maxLength', (value, { minLength }) => (value === minLength ? undefined : atMost(value))],
+  ['minimum', (value) => `Minimum ${value}.`],
+  ['exclusiveMinimum', (value) => `Greater than ${value}.`],
+  ['maximum', (value) => `Maximum ${value}.`],
+  ['minItems', (value) => `At least ${value} entries.`],
+  ['maxItems', (value) => `At most ${value} entries.`],
+  ['uniqueItems', () => 'Entries are unique.'],
+  ['pattern', (value) => `Pattern ${code(value)}.`],
+  ['default', (value) => `Default ${code(value)}.`],
+  ['deprecated', () => 'Deprecated.'],
+];
+
+/** Values and limits of a schema, in sentences. */
+export function limitsOf(schema) {
+  const shape = flat(schema);
+  const items = shape.items ? flat(shape.items) : {};
+  const values = shape.const === undefined ? shape.enum : [shape.const];
+  return [
+    ...(values ? [valuesOf(values)] : []),
+    ...(items.enum ? [`Entries: ${valuesOf(items.enum)}`] : []),
+    ...LIMITS.filter(([key]) => shape[key] !== undefined && shape[key] !== false).map(
+      ([key, sentence]) => sentence(shape[key], shape),
+    ),
+  ].filter((each) => each !== undefined);
+}
+
+/** The value of the discriminator, and the schema of each variant. */
+const variantsOf = ({ oneOf, discriminator }) =>
+  Object.entries(discriminator?.mapping ?? {}).length > 0
+    ? Object.entries(discriminator.mapping).map(([value, $ref]) => ({ value, schema: { $ref } }))
+    : oneOf.map((schema) => ({ value: nameOf(schema) ?? flat(schema).title, schema }));
+
+/** Collects the tables: the rows of one schema, and the variants that are still to be written. */
+function collector(maxVariants) {
+  const tables = [];
+  const known = new Map();
+
+  /** Registers a variant once for each place and schema, and returns its table. */
+  function variantAt(at, by, { value, schema }) {
+    const key = `${at} ${nameOf(schema) ?? value}`;
+    const there = known.get(key);
+    if (there) return there;
+    const sameTitle = tables.some((each) => each.at === at && each.value === value);
+    const table = { at, by, value, schema, name: sameTitle ? nameOf(schema) : undefined };
+    known.set(key, table);
+    tables.push(table);
+    return table;
+  }
+
+  function nested(shape, at, depth) {
+    if (shape.oneOf) return [];
+    if (typesOf(shape).includes('array')) return nested(flat(shape.items ?? {}), `${at}[]`, depth);
+    return depth < MAX_DEPTH ? rowsOf(shape, at, depth + 1) : [];
+  }
+
+  /** Variants of a union or of the entries of a list. */
+  function unionOf(shape, at) {
+    if (shape.oneOf) {
+      const by = shape.discriminator?.propertyName;
+      const variants = variantsOf(shape);
+      if (variants.length > maxVariants) return variants;
+      return variants.map((each) => variantAt(at, by, each));
+    }
+    return typesOf(shape).includes('array') ? unionOf(flat(shape.items ?? {}), `${at}[]`) : [];
+  }
+
+  /** One row for each field below `at`. */
+  function rowsOf(shape, at, depth) {
+    return Object.entries(shape.properties ?? {}).flatMap(([key, schema]) => {
+      const name = at ? `${at}.${key}` : key;
+      const field = flat(schema);
+      const row = {
+        name,
+        schema,
+        required: shape.required?.includes(key) ?? false,
+        description: resolved(schema).description ?? field.description,
+        typeName: depth >= MAX_DEPTH && field.properties ? nameOf(schema) : undefined,
+        variants: unionOf(field, name),
+      };
+      return [row, ...nested(field, name, depth)];
+    });
+  }
+
+  return { tables, rowsOf, unionOf };
+}
+
+/**
+ * The tables of a schema; the first has no variant. Variants of a union that has more than
+ * `maxVariants` are named by its row alone.
+ */
+export function tablesOf(schema, maxVariants = Number.POSITIVE_INFINITY) {
+  const { tables, rowsOf, unionOf } = collector(maxVariants);
+  const shape = flat(schema);
+  const isList = typesOf(shape).includes('array');
+  const first = isList ? flat(shape.items ?? {}) : shape;
+  unionOf(shape, '');
+  const root = { at: '', rows: rowsOf(first, isList ? '[]' : '', 0) };
+  // Variants within variants extend the list while it is read.
+  for (const table of tables)
+    table.rows = rowsOf(flat(table.schema), table.at, table.at.split('.').length - 1);
+  return root.rows.length > 0 ? [root, ...tables] : tables;
+}

@@ -1,0 +1,201 @@
+// One page for each operation and webhook as Markdown, from what the API document states.
+import { anchorOf, document, nameOf, resolved, textFor } from './document.mjs';
+import { limitsOf, tablesOf, typeOf } from './fields.mjs';
+import { samplesOf } from './samples.mjs';
+
+/** Where a server of the guides listens. */
+const HOST = 'http://localhost:4000';
+
+/** More examples of a request are one below the other; of a reply, these are shown. */
+const MAX_TABS = 4;
+
+/** Unions of replies and events with more variants, such as all account types, are only named. */
+const MAX_VARIANTS = 8;
+
+const isSuccess = ([status]) => status.startsWith('2');
+
+/** Text of a table cell. */
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
+
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const fence = (language, text, title = '') =>
+  `\`\`\`${language}${title && ` [${title}]`}\n${text}\n\`\`\``;
+
+const details = (title, text) => `::: details ${title}\n${text}\n:::`;
+
+/** Facts of the description, such as `**Access**: …`, by their names; `text` is what is before. */
+export function partsOf({ operation }) {
+  const blocks = (operation.description ?? '').split('\n\n');
+  const facts = blocks.flatMap((block) => {
+    const [, name, text] = /^\*\*(\w+)\*\*: ([\s\S]*)$/.exec(block) ?? [];
+    return name ? [[name, text]] : [];
+  });
+  const text = blocks.filter((block) => !/^\*\*\w+\*\*: /.test(block)).join('\n\n');
+  return { text, ...Object.fromEntries(facts) };
+}
+
+const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+const anchorOfTable = ({ at, value, name }) => slug(`body-${at}-${value}${name ? `-${name}` : ''}`);
+
+function titleOfTable({ at, by, value, name }) {
+  const place = [at, by].filter(Boolean).join('.');
+  return `${place ? `${place}: ` : ''}${value}${name ? ` (${name})` : ''}`;
+}
+
+/** Descriptions end with a period before further sentences follow. */
+const sentence = (text = '') => (text && !/[.!?:)]$/.test(text) ? `${text}.` : text);
+
+const nameCell = (name, type, required) => `\`${name}\` ${type}${required ? ', **required**' : ''}`;
+
+function fieldRow(entry, row, linked) {
+  const variants = row.variants.map((each) =>
+    linked && each.rows ? `[${each.value}](#${anchorOfTable(each)})` : each.value,
+  );
+  const texts = [
+    sentence(textFor(entry, row.description)),
+    ...limitsOf(row.schema),
+    ...(variants.length ? [`Variants: ${variants.join(', ')}.`] : []),
+  ];
+  const type = row.typeName ? `${typeOf(row.schema)} ${row.typeName}` : typeOf(row.schema);
+  const name = nameCell(row.name, type, row.required);
+  return [name, texts.filter(Boolean).join(' ')].map(cell);
+}
+
+/** The fields of a schema; with `linked`, variants have headings and are linked. */
+function fieldTables(entry, schema, linked) {
+  const maxVariants = linked && !entry.isWebhook ? undefined : MAX_VARIANTS;
+  return tablesOf(schema, maxVariants).map((each) => {
+    const rows = each.rows.map((row) => fieldRow(entry, row, linked));
+    const shown = rows.length ? table(['Field', 'Description'], rows) : 'No fields.';
+    if (each.value === undefined) return shown;
+    const title = titleOfTable(each);
+    const heading = linked ? `### ${title} {#${anchorOfTable(each)}}` : `**${title}**`;
+    const { title: about } = resolved(each.schema);
+    return [heading, ...(about ? [sentence(about)] : []), shown].join('\n\n');
+  });
+}
+
+function examplesOf(content) {
+  const examples = Object.entries(content?.examples ?? {}).map(([key, example]) => {
+    const { summary, value } = resolved(example);
+    return {
+      title: (summary ?? key).replaceAll(/[[\]]/g, ''),
+      text: JSON.stringify(value, null, 2),
+    };
+  });
+  if (examples.length <= 1) return examples.map(({ text }) => fence('json', text));
+  if (examples.length > MAX_TABS)
+    return examples.map(({ title, text }) => details(title, fence('json', text)));
+  const tabs = examples.map(({ title, text }) => fence('json', text, title));
+  return [`::: code-group\n${tabs.join('\n')}\n:::`];
+}
+
+function replyExamplesOf(content) {
+  const all = Object.entries(content.examples ?? {});
+  const shown = examplesOf({ examples: Object.fromEntries(all.slice(0, MAX_TABS)) });
+  if (all.length <= MAX_TABS) return shown;
+  const more = `[OpenAPI document](${HOST}/docs/openapi.json)`;
+  return [...shown, `${all.length - MAX_TABS} more examples are in the ${more}.`];
+}
+
+function parametersOf(entry) {
+  const parameters = (entry.operation.parameters ?? []).map(resolved);
+  if (parameters.length === 0) return [];
+  const rows = parameters.map(({ name, in: place, required, description, schema }) =>
+    [
+      nameCell(name, `${typeOf(schema)} in ${place}`, required),
+      [sentence(textFor(entry, description)), ...limitsOf(schema)].filter(Boolean).join(' '),
+    ].map(cell),
+  );
+  return ['## Parameters', table(['Parameter', 'Description'], rows)];
+}
+
+function bodyOf(entry) {
+  const [type, content] = Object.entries(entry.operation.requestBody?.content ?? {})[0] ?? [];
+  if (content === undefined) return [];
+  const about = resolved(content.schema).description;
+  const examples = examplesOf(content);
+  return [
+    entry.isWebhook ? '## Payload' : '## Request body',
+    ...(type === 'application/json' ? [] : [`Sent as \`${type}\`.`]),
+    ...(about ? [sentence(textFor(entry, about))] : []),
+    ...fieldTables(entry, content.schema, true),
+    ...(examples.length ? ['## Examples', ...examples] : []),
+  ];
+}
+
+const leadOf = (text = '') => text.split('\n\n- ')[0];
+
+function repliesOf(entry) {
+  const replies = Object.entries(entry.operation.responses).filter(
+    (each) => entry.isWebhook || isSuccess(each),
+  );
+  return [
+    entry.isWebhook ? '## Expected replies' : '## Reply',
+    ...replies.flatMap(([status, reference]) => {
+      const response = resolved(reference);
+      const content = response.content?.['application/json'];
+      const lead = `**${status}** ${textFor(entry, leadOf(response.description))}`;
+      if (content === undefined) return [lead];
+      const name = nameOf(content.schema);
+      const fields = fieldTables(entry, content.schema, false).join('\n\n');
+      const title = `Fields of the reply ${status}${name ? `: ${name}` : ''}`;
+      return [lead, details(title, fields), ...replyExamplesOf(content)];
+    }),
+  ];
+}
+
+const ERROR = /^- (\[`\w+`\]\([^)]*\)): (.*)$/gm;
+
+function errorsOf(entry) {
+  if (entry.isWebhook) return [];
+  const rows = Object.entries(entry.operation.responses)
+    .filter((each) => !isSuccess(each))
+    .flatMap(([status, reference]) =>
+      [...resolved(reference).description.matchAll(ERROR)].map(([, code, text]) =>
+        [`${textFor(entry, code)} ${status}`, textFor(entry, text)].map(cell),
+      ),
+    );
+  return ['## Errors', table(['Code and status', 'Cause and remedy'], rows)];
+}
+
+function requestOf(entry) {
+  if (entry.isWebhook) return [];
+  const samples = samplesOf(entry, `${HOST}${document.servers[0].url}`);
+  const tabs = samples.map(({ language, title, text }) => fence(language, text, title));
+  return ['## Request', `::: code-group\n${tabs.join('\n')}\n:::`];
+}
+
+const FRONTMATTER = '---\npageClass: operation\nlastUpdated: false\n---';
+
+/** The page of an operation or webhook. */
+export function pageOf(entry) {
+  const { operation, method, path, id, isWebhook } = entry;
+  const { text, Access, Idempotency, Events, Sandbox, Guides } = partsOf(entry);
+  const fact = (name, value) => (value ? [`**${name}**: ${textFor(entry, value)}`] : []);
+  const part = (title, value) => (value ? [`## ${title}`, textFor(entry, value)] : []);
+  const link = `[Try it](${HOST}/docs/reference#${encodeURI(anchorOf(entry))})`;
+  const address = isWebhook ? 'POST to the webhook endpoint' : `\`${method} ${path}\``;
+  return [
+    FRONTMATTER,
+    `# ${operation.summary}`,
+    `${address} \`${id}\`${isWebhook ? '' : ` ${link}`}`,
+    ...(operation.deprecated ? ['**Deprecated**'] : []),
+    textFor(entry, text),
+    ...fact('Access', Access),
+    ...fact('Idempotency', Idempotency),
+    ...requestOf(entry),
+    ...parametersOf(entry),
+    ...bodyOf(entry),
+    ...repliesOf(entry),
+    ...errorsOf(entry),
+    ...part('Events', Events),
+    ...part('Sandbox values', Sandbox),
+    ...part('Guides', Guides),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

@@ -1,0 +1,69 @@
+// Writes the pages of operations and webhooks and their index as Markdown, and describes them to
+// the site: sidebar and search. Files instead of dynamic routes, which the search of VitePress
+// does not read.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { entries, groups } from './document.mjs';
+import { pageOf } from './page.mjs';
+
+const FOLDER = 'operations';
+
+const row = ({ id, method, path: at, operation, isWebhook }) => {
+  const note = operation.deprecated ? ' (deprecated)' : '';
+  return `| ${isWebhook ? 'event' : method} | \`${at}\` | [${operation.summary}](${id}.md)${note} |`;
+};
+
+/** The index, grouped by tag. */
+export const indexPage = () =>
+  [
+    '---\npageClass: operations\nlastUpdated: false\nsearch: false\n---',
+    '# Operations',
+    'Every operation and webhook has a page with its fields, examples, code samples and errors. ' +
+      'The [interactive reference](http://localhost:4000/docs/reference) sends requests.',
+    ...groups.flatMap(({ name, description, entries: listed }) => [
+      `## ${name}`,
+      description,
+      ['| Method | Path | Operation |', '| --- | --- | --- |', ...listed.map(row)].join('\n'),
+    ]),
+  ]
+    .join('\n\n')
+    .concat('\n');
+
+/** Writes all pages below a folder of Markdown. */
+export function writeOperations(source) {
+  const folder = path.join(source, FOLDER);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, 'index.md'), indexPage());
+  for (const entry of entries) writeFileSync(path.join(folder, `${entry.id}.md`), pageOf(entry));
+}
+
+/** Groups of the sidebar. */
+export const operationGroups = () =>
+  groups.map(({ name, entries: listed }) => ({
+    text: name,
+    collapsed: true,
+    items: listed.map(({ id, operation }) => ({
+      text: operation.summary,
+      link: `/${FOLDER}/${id}`,
+    })),
+  }));
+
+/**
+ * Code blocks, which the tables of fields repeat, the fields of replies, and the causes and
+ * remedies of errors, which the page of errors has.
+ */
+const UNINDEXED =
+  /^::: details [\s\S]*?\n:::$|^```[\s\S]*?\n```$|(?<=^\| \[`\w+`\]\(.*?\) \d+ \| ).*(?= \|$)/gm;
+
+/** The HTML that the search reads: of an operation, what identifies it and what is sent. */
+export function searchText(source, env, md) {
+  const isOperation = env.relativePath.startsWith(`${FOLDER}/`);
+  const html = md.render(isOperation ? source.replaceAll(UNINDEXED, '') : source, env);
+  if (env.frontmatter?.search === false) return '';
+  if (!isOperation) return html;
+  const id = path.posix.basename(env.relativePath, '.md');
+  const { method, path: at } = entries.find((each) => each.id === id);
+  // Results show it behind the title.
+  return html.replace(/ <a class="header-anchor"/, ` (${id}, ${method} ${at})$&`);
+}

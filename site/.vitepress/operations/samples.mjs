@@ -1,0 +1,222 @@
+// The request of an operation in curl, JavaScript, Python and Go. Credentials are read from the
+// environment.
+
+const indented = (text, by) => text.replaceAll('\n', `\n${' '.repeat(by)}`);
+const json = (value) => JSON.stringify(value, null, 2);
+
+/** In single quotes of a shell. */
+const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** In single quotes of JavaScript or Python. */
+const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** A string literal of Go. */
+const goText = (text) => (text.includes('`') ? JSON.stringify(text) : `\`${text}\``);
+
+/** Parts of a form: a field named `file` is a file, the others are texts. */
+const filesOf = (form) => Object.entries(form).filter(([name]) => name === 'file');
+const textsOf = (form) => Object.entries(form).filter(([name]) => name !== 'file');
+
+function curl({ method, url, auth, headers, body, form }) {
+  const lines = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shell(url)}`,
+    ...(auth === 'basic' ? ['-u "$CLIENT_ID:$CLIENT_SECRET"'] : []),
+    ...(auth === 'bearer' ? ['-H "Authorization: Bearer $AGENT_TOKEN"'] : []),
+    ...headers.map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${shell(json(body))}`]),
+    ...filesOf(form).map(([name, value]) => `-F ${shell(`${name}=@${value}`)}`),
+    ...textsOf(form).map(([name, value]) => `-F ${shell(`${name}=${value}`)}`),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+const JS_AUTH = {
+  basic: "Authorization: 'Basic ' + btoa(CLIENT_ID + ':' + CLIENT_SECRET),",
+  bearer: "Authorization: 'Bearer ' + AGENT_TOKEN,",
+};
+const JS_NAMES = { basic: 'CLIENT_ID, CLIENT_SECRET', bearer: 'AGENT_TOKEN' };
+
+const jsForm = (form) => [
+  ...(filesOf(form).length ? ["import { openAsBlob } from 'node:fs';\n"] : []),
+  'const form = new FormData();',
+  ...filesOf(form).map(
+    ([name, value]) =>
+      `form.append(${quoted(name)}, await openAsBlob(${quoted(value)}), ${quoted(value)});`,
+  ),
+  ...textsOf(form).map(([name, value]) => `form.append(${quoted(name)}, ${quoted(value)});`),
+];
+
+function javascript({ method, url, auth, headers, body, form, hasForm, hasReply }) {
+  const fields = [
+    ...(JS_AUTH[auth] ? [JS_AUTH[auth]] : []),
+    ...headers.map(([name, value]) => `${quoted(name)}: ${quoted(value)},`),
+  ];
+  return [
+    ...(hasForm ? jsForm(form) : []),
+    ...(JS_NAMES[auth] ? [`const { ${JS_NAMES[auth]} } = process.env;`] : []),
+    `const response = await fetch(${quoted(url)}, {`,
+    `  method: '${method}',`,
+    ...(fields.length ? ['  headers: {', ...fields.map((each) => `    ${each}`), '  },'] : []),
+    ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(json(body), 2)}),`]),
+    ...(hasForm ? ['  body: form,'] : []),
+    '});',
+    hasReply ? 'console.log(await response.json());' : 'console.log(response.status);',
+  ].join('\n');
+}
+
+const PYTHON_NAMES = new Map([
+  [true, 'True'],
+  [false, 'False'],
+  [null, 'None'],
+]);
+
+/** A value as a literal of Python. */
+function pythonLiteral(value, by = 0) {
+  if (PYTHON_NAMES.has(value)) return PYTHON_NAMES.get(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  const items = Object.entries(value).map(([key, each]) => {
+    const literal = pythonLiteral(each, by + 4);
+    return Array.isArray(value) ? literal : `${JSON.stringify(key)}: ${literal}`;
+  });
+  if (items.length === 0) return open + close;
+  const pad = ' '.repeat(by + 4);
+  return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(by)}${close}`;
+}
+
+const PYTHON_AUTH = {
+  basic: "    auth=(os.environ['CLIENT_ID'], os.environ['CLIENT_SECRET']),",
+};
+
+function python({ method, url, auth, headers, body, form, hasForm, hasReply }) {
+  const bearer = "        'Authorization': f\"Bearer {os.environ['AGENT_TOKEN']}\",";
+  // The library sets the content type.
+  const fields = [
+    ...(auth === 'bearer' ? [bearer] : []),
+    ...headers
+      .filter(([name]) => name !== 'Content-Type')
+      .map(([name, value]) => `        ${quoted(name)}: ${quoted(value)},`),
+  ];
+  const files = filesOf(form).map(
+    ([name, value]) => `${quoted(name)}: open(${quoted(value)}, 'rb')`,
+  );
+  const texts = Object.fromEntries(textsOf(form));
+  return [
+    ...(auth === 'none' ? [] : ['import os\n']),
+    'import requests\n',
+    `response = requests.${method.toLowerCase()}(`,
+    `    ${quoted(url)},`,
+    ...(PYTHON_AUTH[auth] ? [PYTHON_AUTH[auth]] : []),
+    ...(fields.length ? ['    headers={', ...fields, '    },'] : []),
+    ...(body === undefined ? [] : [`    json=${pythonLiteral(body, 4)},`]),
+    ...(files.length ? [`    files={${files.join(', ')}},`] : []),
+    ...(hasForm && textsOf(form).length ? [`    data=${pythonLiteral(texts, 4)},`] : []),
+    ')',
+    hasReply ? 'print(response.json())' : 'print(response.status_code)',
+  ].join('\n');
+}
+
+const GO_FAIL = ['if err != nil {', '\tpanic(err)', '}'];
+
+const goForm = (form) => [
+  'body := &bytes.Buffer{}',
+  'form := multipart.NewWriter(body)',
+  ...textsOf(form).map(([name, value]) => `form.WriteField("${name}", ${goText(value)})`),
+  ...filesOf(form).flatMap(([name, value]) => [
+    `content, err := os.ReadFile(${goText(value)})`,
+    ...GO_FAIL,
+    `part, err := form.CreateFormFile("${name}", ${goText(value)})`,
+    ...GO_FAIL,
+    'part.Write(content)',
+  ]),
+  'form.Close()',
+];
+
+const GO_AUTH = {
+  basic: 'request.SetBasicAuth(os.Getenv("CLIENT_ID"), os.Getenv("CLIENT_SECRET"))',
+  bearer: 'request.Header.Set("Authorization", "Bearer "+os.Getenv("AGENT_TOKEN"))',
+};
+
+function go({ method, url, auth, headers, body, form, hasForm }) {
+  const payload = hasForm || body !== undefined ? 'body' : 'nil';
+  const packages = [
+    ...(hasForm ? ['bytes'] : []),
+    ...['fmt', 'io'],
+    ...(hasForm ? ['mime/multipart'] : []),
+    'net/http',
+    ...(auth === 'none' && !hasForm ? [] : ['os']),
+    ...(body === undefined ? [] : ['strings']),
+  ];
+  const statements = [
+    ...(body === undefined ? [] : [`body := strings.NewReader(${goText(json(body))})`]),
+    ...(hasForm ? goForm(form) : []),
+    `request, err := http.NewRequest("${method}", ${goText(url)}, ${payload})`,
+    ...GO_FAIL,
+    ...(GO_AUTH[auth] ? [GO_AUTH[auth]] : []),
+    ...headers.map(([name, value]) => `request.Header.Set("${name}", ${goText(value)})`),
+    ...(hasForm ? ['request.Header.Set("Content-Type", form.FormDataContentType())'] : []),
+    'response, err := http.DefaultClient.Do(request)',
+    ...GO_FAIL,
+    'defer response.Body.Close()',
+    'reply, err := io.ReadAll(response.Body)',
+    ...GO_FAIL,
+    'fmt.Println(response.Status, string(reply))',
+  ];
+  return [
+    'package main\n',
+    `import (\n${packages.map((each) => `\t"${each}"`).join('\n')}\n)\n`,
+    'func main() {',
+    // A literal of several lines keeps its lines.
+    ...statements.map((each) => `\t${each}`),
+    '}',
+  ].join('\n');
+}
+
+const LANGUAGES = [
+  ['sh', 'curl', curl],
+  ['js', 'JavaScript', javascript],
+  ['python', 'Python', python],
+  ['go', 'Go', go],
+];
+
+const AUTH = { BasicAuth: 'basic', AgentAuth: 'bearer' };
+
+function urlOf({ path, operation }, server) {
+  const parameters = operation.parameters ?? [];
+  const inPath = path.replaceAll(/\{(\w+)\}/g, (whole, name) => {
+    const { example } = parameters.find((each) => each.in === 'path' && each.name === name) ?? {};
+    return example ?? whole;
+  });
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.example !== undefined)
+    .map(({ name, example }) => `${name}=${encodeURIComponent(example)}`);
+  return `${server}${inPath}${query.length ? `?${query.join('&')}` : ''}`;
+}
+
+/** Code samples with the first example: language of the fence, title and text. */
+export function samplesOf(entry, server) {
+  const { operation, method } = entry;
+  const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
+  const example = Object.values(content?.examples ?? {})[0]?.value;
+  const hasForm = type === 'multipart/form-data';
+  const [scheme] = Object.keys(operation.security?.[0] ?? {});
+  const isJson = type === 'application/json' && example !== undefined;
+  const request = {
+    method,
+    url: urlOf(entry, server),
+    auth: AUTH[scheme] ?? 'none',
+    headers: [
+      ...(isJson ? [['Content-Type', type]] : []),
+      ...(operation.parameters ?? [])
+        .filter((each) => each.in === 'header' && each.example !== undefined)
+        .map(({ name, example: value }) => [name, String(value)]),
+    ],
+    body: isJson ? example : undefined,
+    form: hasForm ? example : {},
+    hasForm,
+    hasReply: Object.entries(operation.responses).some(
+      ([status, { content: body }]) => status.startsWith('2') && body !== undefined,
+    ),
+  };
+  return LANGUAGES.map(([language, title, write]) => ({ language, title, text: write(request) }));
+}
