@@ -49,6 +49,7 @@ export function llmsTexts(pages, base) {
     '## Documentation\n',
     ...pages.map(line),
     '\n## API\n',
+    `- [Operations](${base}operations/): a page for each operation and webhook.`,
     `- [OpenAPI document](${base}openapi.json): all operations, webhooks, errors and examples.`,
     `- [Request collection](${base}railhead.postman_collection.json): for Postman, Bruno or Insomnia.\n`,
   ];

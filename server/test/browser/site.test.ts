@@ -25,8 +25,15 @@ const FIRST_VIEW_BYTES = 200_000;
 
 const PAGES = [
   ...['', 'start', 'concepts/payment', 'concepts/webhooks', 'guides/payouts', 'errors'],
-  ...['webhooks', 'states', 'architecture', 'api'],
+  ...['webhooks', 'states', 'architecture', 'api', 'operations/', 'operations/createQuote'],
+  ...['operations/createCustomerExternalAccount', 'operations/outgoingPaymentWebhook'],
 ];
+
+/** The interactive reference renders its anchors in the browser. */
+const REFERENCE = '/docs/reference';
+const generator = new URL('../../../site/.vitepress/operations/document.mjs', import.meta.url);
+const { anchorOf, entries } = await import(generator.href);
+const ANCHORS = new Set<string>(entries.map(anchorOf));
 
 const newest = (...places: string[]): number =>
   Math.max(
@@ -42,7 +49,9 @@ const newest = (...places: string[]): number =>
 /** Why the tests are skipped; undefined where the site is built from the present sources. */
 function absence(): string | undefined {
   const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
-  const sources = ['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs'];
+  const sources = [
+    ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
+  ];
   if (built === undefined) return 'The documentation site is not built. Run: npm run docs';
   const current = built > newest(...sources.map((each) => path.join(root, each)));
   return current ? undefined : 'site/dist is older than its sources. Run: npm run docs';
@@ -98,7 +107,9 @@ describe.skipIf(skipped)('the site', () => {
         const { status, ids } = await load(to.pathname);
         if (status !== 200) broken.add(`${at}: ${href} is ${status}`);
         const anchor = decodeURIComponent(to.hash.slice(1));
-        if (anchor && !ids.has(anchor)) broken.add(`${at}: ${href} has no such anchor`);
+        if (to.pathname === REFERENCE) {
+          if (anchor && !ANCHORS.has(anchor)) broken.add(`${at}: ${href} is no operation`);
+        } else if (anchor && !ids.has(anchor)) broken.add(`${at}: ${href} has no such anchor`);
         if (!seen && status === 200) waiting.push(to.pathname);
       }
     }
@@ -187,6 +198,11 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       ['Mexico', '/docs/guides/payouts'],
       ['QUOTE_EXPIRED', '/docs/errors'],
       ['back up', '/docs/backups'],
+      ['createQuote', '/docs/operations/createQuote'],
+      ['POST /quotes', '/docs/operations/createQuote'],
+      ['clabeNumber', '/docs/operations/createCustomerExternalAccount'],
+      ['QUOTE_EXPIRED', '/docs/operations/executeQuote'],
+      ['$success.usd', '/docs/operations/lookupUma'],
     ] as const;
     for (const [query, target] of wanted) {
       await page.locator('.DocSearch-Button').first().click();
@@ -194,6 +210,20 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       await page.locator(`.VPLocalSearchBox .result[href^="${target}"]`).first().waitFor();
       await page.keyboard.press('Escape');
     }
+    expect(problems).toEqual([]);
+    await close();
+  });
+
+  it('opens an operation from the index', { timeout: PAGES_MS }, async () => {
+    const { page, problems, go, close } = await open('desktop', 'light');
+    await go('operations/');
+    await page.evaluate('window.isSameDocument = true');
+    await page.locator('.vp-doc').getByRole('link', { name: 'Execute a quote' }).first().click();
+    await page.getByRole('heading', { name: 'Execute a quote', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/docs/operations/executeQuote');
+    expect(await page.evaluate('window.isSameDocument')).toBe(true);
+    await page.getByText('Go', { exact: true }).click();
+    await page.getByText('http.NewRequest').first().waitFor();
     expect(problems).toEqual([]);
     await close();
   });

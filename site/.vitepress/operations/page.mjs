@@ -41,7 +41,7 @@ const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 const anchorOfTable = ({ at, value, name }) => slug(`body-${at}-${value}${name ? `-${name}` : ''}`);
 
 function titleOfTable({ at, by, value, name }) {
-  const place = [at, by].filter(Boolean).join('.');
+  const place = at || by;
   return `${place ? `${place}: ` : ''}${value}${name ? ` (${name})` : ''}`;
 }
 
