@@ -116,7 +116,7 @@ describe.skipIf(skipped)('the site', () => {
     expect([...broken]).toEqual([]);
     const files = readdirSync(path.join(root, 'docs'), { recursive: true });
     const markdown = files.filter((name) => String(name).endsWith('.md'));
-    expect(pages.size).toBeGreaterThan(markdown.length);
+    expect(pages.size).toBeGreaterThan(markdown.length + entries.length);
   });
 
   it('serves the texts for language models at the root', async () => {

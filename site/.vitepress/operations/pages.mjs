@@ -58,6 +58,8 @@ const UNINDEXED =
 
 /** The HTML that the search reads: of an operation, what identifies it and what is sent. */
 export function searchText(source, env, md) {
+  // The search has a renderer of its own, and no use for colours.
+  md.options.highlight = null;
   const isOperation = env.relativePath.startsWith(`${FOLDER}/`);
   const html = md.render(isOperation ? source.replaceAll(UNINDEXED, '') : source, env);
   if (env.frontmatter?.search === false) return '';
