@@ -2,8 +2,8 @@
 // variant of a union.
 import { nameOf, resolved } from './document.mjs';
 
-/** Deeper objects are named by their type. */
-const MAX_DEPTH = 3;
+/** Fields have three levels, such as `a.b.c`; deeper objects are named by their type. */
+const MAX_DEPTH = 2;
 
 /** Longer lists of values are cut. */
 const MAX_VALUES = 60;
@@ -101,6 +101,13 @@ const variantsOf = ({ oneOf, discriminator }) =>
     ? Object.entries(discriminator.mapping).map(([value, $ref]) => ({ value, schema: { $ref } }))
     : oneOf.map((schema) => ({ value: nameOf(schema) ?? flat(schema).title, schema }));
 
+/** The name of an object that has fields, or of such objects in a list. */
+function typeNameOf(schema) {
+  const { properties, items } = flat(schema);
+  if (items) return typeNameOf(items);
+  return properties ? nameOf(schema) : undefined;
+}
+
 /** Collects the tables: the rows of one schema, and the variants that are still to be written. */
 function collector(maxVariants) {
   const tables = [];
@@ -118,10 +125,11 @@ function collector(maxVariants) {
     return table;
   }
 
+  /** The fields of an object or of the entries of a list. */
   function nested(shape, at, depth) {
     if (shape.oneOf) return [];
     if (typesOf(shape).includes('array')) return nested(flat(shape.items ?? {}), `${at}[]`, depth);
-    return depth < MAX_DEPTH ? rowsOf(shape, at, depth + 1) : [];
+    return rowsOf(shape, at, depth + 1);
   }
 
   /** Variants of a union or of the entries of a list. */
@@ -140,15 +148,17 @@ function collector(maxVariants) {
     return Object.entries(shape.properties ?? {}).flatMap(([key, schema]) => {
       const name = at ? `${at}.${key}` : key;
       const field = flat(schema);
+      const typeName = depth >= MAX_DEPTH ? typeNameOf(schema) : undefined;
+      const below = typeName ? [] : nested(field, name, depth);
       const row = {
         name,
         schema,
         required: shape.required?.includes(key) ?? false,
         description: resolved(schema).description ?? field.description,
-        typeName: depth >= MAX_DEPTH && field.properties ? nameOf(schema) : undefined,
+        typeName,
         variants: unionOf(field, name),
       };
-      return [row, ...nested(field, name, depth)];
+      return [row, ...below];
     });
   }
 

@@ -133,6 +133,7 @@ function repliesOf(entry) {
   const replies = Object.entries(entry.operation.responses).filter(
     (each) => entry.isWebhook || isSuccess(each),
   );
+  const shown = new Map();
   return [
     entry.isWebhook ? '## Expected replies' : '## Reply',
     ...replies.flatMap(([status, reference]) => {
@@ -141,9 +142,13 @@ function repliesOf(entry) {
       const lead = `**${status}** ${textFor(entry, leadOf(response.description))}`;
       if (content === undefined) return [lead];
       const name = nameOf(content.schema);
+      const examples = replyExamplesOf(content);
+      if (shown.has(name))
+        return [lead, `Its fields are those of ${shown.get(name)}.`, ...examples];
+      if (name) shown.set(name, status);
       const fields = fieldTables(entry, content.schema, false).join('\n\n');
       const title = `Fields of the reply ${status}${name ? `: ${name}` : ''}`;
-      return [lead, details(title, fields), ...replyExamplesOf(content)];
+      return [lead, details(title, fields), ...examples];
     }),
   ];
 }
