@@ -9,6 +9,9 @@ const HOST = 'http://localhost:4000';
 /** More examples of a request are one below the other; of a reply, these are shown. */
 const MAX_TABS = 4;
 
+/** More examples than these are not coloured, since each token is an element of the page. */
+const MAX_COLORED = 12;
+
 /** Unions of replies and events with more variants, such as all account types, are only named. */
 const MAX_VARIANTS = 8;
 
@@ -87,8 +90,9 @@ function examplesOf(content) {
     };
   });
   if (examples.length <= 1) return examples.map(({ text }) => fence('json', text));
+  const language = examples.length > MAX_COLORED ? 'txt' : 'json';
   if (examples.length > MAX_TABS)
-    return examples.map(({ title, text }) => details(title, fence('json', text)));
+    return examples.map(({ title, text }) => details(title, fence(language, text)));
   const tabs = examples.map(({ title, text }) => fence('json', text, title));
   return [`::: code-group\n${tabs.join('\n')}\n:::`];
 }
