@@ -64,8 +64,7 @@ function build(folder, base) {
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
   writeOperations(site);
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
-  // Half of the collections of garbage.
-  const args = ['--max-semi-space-size=64', vitepress, 'build', '.', '--outDir', folder];
+  const args = [vitepress, 'build', '.', '--outDir', folder];
   const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base });
   if (status !== 0) process.exit(status);
 }
