@@ -94,9 +94,10 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
   expect(violations).toEqual([]);
 }
 
-/** The page has no horizontal scrolling. */
+/** The page has no horizontal scrolling. `innerWidth` would not do: a phone zooms out to fit. */
 export async function expectNoSideways(page: Page): Promise<void> {
-  const wide = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  const root = 'document.documentElement';
+  const wide = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);
   expect(wide).toBeLessThanOrEqual(0);
 }
 

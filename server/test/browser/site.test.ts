@@ -27,6 +27,8 @@ const PAGES = [
   ...['', 'start', 'concepts/payment', 'concepts/webhooks', 'guides/payouts', 'errors'],
   ...['webhooks', 'states', 'architecture', 'api', 'operations/', 'operations/createQuote'],
   ...['operations/createCustomerExternalAccount', 'operations/outgoingPaymentWebhook'],
+  // The longest path and identifier.
+  'operations/sandboxSimulateCardFinancialCreditAuthorization',
 ];
 
 /** The interactive reference renders its anchors in the browser. */
