@@ -15,6 +15,18 @@ export interface Lifecycle {
   allows(from: string, to: string): boolean;
 }
 
+const NO_TRANSITION = 'NO_TRANSITION';
+
+/**
+ * The error of a transition that a lifecycle does not have: a programming error, or a decision on
+ * rows of which some were read before and some after the commit of another request.
+ */
+export const noTransition = (message: string): Error =>
+  Object.assign(new Error(message), { name: NO_TRANSITION });
+
+export const isNoTransition = (error: unknown): boolean =>
+  error instanceof Error && error.name === NO_TRANSITION;
+
 /** Checks a table at compile time and returns its functions. */
 export function stateTable<S extends string, E extends string>(
   name: string,
@@ -25,10 +37,10 @@ export function stateTable<S extends string, E extends string>(
     transitions,
     /** The state after `event`, or undefined if there is no such transition. */
     peek: (from: S, event: E): S | undefined => transitions[from][event],
-    /** The state after `event`; throws for a missing transition, which is a programming error. */
+    /** The state after `event`; throws `noTransition` if there is none. */
     next(from: S, event: E): S {
       const to = transitions[from][event];
-      if (to === undefined) throw new Error(`${name}: no transition ${event} from ${from}`);
+      if (to === undefined) throw noTransition(`${name}: no transition ${event} from ${from}`);
       return to;
     },
     allows: (from: string, to: string): boolean =>

@@ -4,7 +4,7 @@
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Fault } from '../../kernel/fault.ts';
-import type { Lifecycle } from '../../kernel/states.ts';
+import { type Lifecycle, noTransition } from '../../kernel/states.ts';
 
 /**
  * `json` is parsed on reading; `text` may hold JSON that need not be parsed. `int8s`, `texts`:
@@ -136,7 +136,7 @@ export function table<C extends Columns, R = RowOfColumns<C>>(
 export const statesOf = ({ lifecycles }: Table, row: Record<string, unknown>): string[] =>
   lifecycles.map((lifecycle) => lifecycle.state(row));
 
-/** Throws if a change of a row is no transition of its lifecycle: a programming error. */
+/** Throws `noTransition` if a change of a row is no transition of its lifecycle. */
 export function assertTransition(
   { name, lifecycles }: Table,
   was: readonly string[],
@@ -148,7 +148,7 @@ export function assertTransition(
     const from = was[at] as string;
     const to = lifecycle.state(row);
     if (states.allows(from, to)) continue;
-    throw new Error(
+    throw noTransition(
       `${name} ${String(row.id)}: ${states.name} has no transition from ${from} to ${to}`,
     );
   }

@@ -9,6 +9,8 @@ import {
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { customers } from '../../features/customers/records/store.ts';
+import { asOutgoing, readTransaction } from '../../features/payments/transactions/index.ts';
+import { outgoingStates } from '../../features/payments/transactions/states.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { systemAccount } from '../../ledger/chart.ts';
 import type { Ctx } from './context.ts';
@@ -19,6 +21,12 @@ async function touch(ctx: Ctx, id: string) {
   const row = await ctx.read(customers, id);
   if (!row) throw new Error('no such customer');
   ctx.update(customers, row, { updated_at: ctx.now });
+}
+
+async function statusOf(ctx: Ctx, id: string) {
+  const row = await readTransaction(ctx, id);
+  if (!row) throw new Error('no such transaction');
+  return asOutgoing(row).status;
 }
 
 describe('operate', () => {
@@ -39,6 +47,32 @@ describe('operate', () => {
       await app.operate((other) => touch(other, id));
     });
     await expect(run).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterS: 1 });
+  });
+
+  it('runs again if another request commits between its reads of two rows', async () => {
+    const { person, account } = await fundedCustomer(app);
+    const target = await externalAccount(app, person.id, 'EUR');
+    const body = quoteBody(account.id, target.id, 100_00);
+    const quote = ok(await app.call('POST', '/quotes', body), 201);
+    let attempts = 0;
+    const decision = await app.operate(async (ctx) => {
+      attempts++;
+      const before = await statusOf(ctx, quote.transactionId);
+      if (attempts === 1) ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
+      if (before !== 'PENDING') return 'too late';
+      return outgoingStates.next(await statusOf(ctx, quote.transactionId), 'start');
+    });
+    expect([attempts, decision]).toEqual([2, 'too late']);
+  });
+
+  it('reports a transition that fresh reads do not explain', async () => {
+    let attempts = 0;
+    const run = app.operate(async () => {
+      attempts++;
+      return outgoingStates.next('PROCESSING', 'start');
+    });
+    await expect(run).rejects.toThrow('no transition start from PROCESSING');
+    expect(attempts).toBe(3);
   });
 });
 

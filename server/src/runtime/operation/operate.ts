@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import { contended, Fault } from '../../kernel/fault.ts';
+import { isNoTransition } from '../../kernel/states.ts';
 import type { ChangeSet, Outcome, Rejection } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
@@ -20,6 +21,8 @@ const MAX_ATTEMPTS = 50;
 /** Attempts without a pause; later ones wait so that fewer contend at a time. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
+/** Attempts of a decision that takes a transition that its lifecycle does not have. */
+const MAX_TRANSITION_ATTEMPTS = 3;
 
 export interface Runtime {
   effects: Effects;
@@ -95,6 +98,26 @@ function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean
   return set.inserts.some(({ table }) => table.contendedKeys.includes(rejection.constraint));
 }
 
+/**
+ * Runs `work` on fresh reads. Rows are read one after the other, so another request can commit in
+ * between: the first row is then old, the second new, and a transition of the second impossible.
+ * Fresh reads tell that from a programming error.
+ */
+async function decide<R>(
+  runtime: Runtime,
+  caller: Caller,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<{ ctx: Ctx; result: R }> {
+  for (let attempt = 1; ; attempt++) {
+    const ctx = createContext(runtime, caller);
+    try {
+      return { ctx, result: await work(ctx) };
+    } catch (error) {
+      if (!isNoTransition(error) || attempt === MAX_TRANSITION_ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Runs `work` as `caller` and commits what it staged. Returns the result of the last attempt. */
 export async function operate<R>(
   runtime: Runtime,
@@ -102,8 +125,7 @@ export async function operate<R>(
   work: (ctx: Ctx) => Promise<R>,
 ): Promise<R> {
   for (let attempt = 1; ; attempt++) {
-    const ctx = createContext(runtime, caller);
-    const result = await work(ctx);
+    const { ctx, result } = await decide(runtime, caller, work);
     if (isEmpty(ctx.set)) return result;
     const outcome = await runtime.committer.commit(ctx.set);
     if (outcome.ok) {
