@@ -96,7 +96,7 @@ describe('applyPostings', () => {
   it('rejects what would go below the floor, and then changes nothing', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const rejection = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
-    expect(rejection).toEqual({ why: 'funds', account: 'a' });
+    expect(rejection).toEqual({ reason: 'insufficient-funds', account: 'a' });
     expect(books.accounts.get('a')?.balance).toBe(10n);
     expect(books.transfers.size).toBe(0);
   });
@@ -104,20 +104,23 @@ describe('applyPostings', () => {
   it('counts held funds as not available', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     expect(judge(books, hold(6n))).toBe(undefined);
-    expect(judge(books, transfer('a', 'b', 5n))).toEqual({ why: 'funds', account: 'a' });
+    expect(judge(books, transfer('a', 'b', 5n))).toEqual({
+      reason: 'insufficient-funds',
+      account: 'a',
+    });
     expect(judge(books, transfer('a', 'b', 4n))).toBe(undefined);
   });
 
   it('resolves a hold once, and only with its original accounts and amount', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const post = { ...hold(6n), phase: 'post' } as const;
-    const notPending = { why: 'constraint', constraint: 'ledger_pending' };
+    const notPending = { reason: 'constraint', constraint: 'ledger_pending' };
     expect(judge(books, post)).toEqual(notPending);
     expect(judge(books, hold(6n))).toBe(undefined);
     expect(judge(books, { ...post, amount: 5n })).toEqual(notPending);
     expect(judge(books, { ...post, credit: 'c' })).toEqual(notPending);
     expect(judge(books, post)).toBe(undefined);
-    const taken = { why: 'constraint', constraint: 'ledger_transfers_pkey' };
+    const taken = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
     expect(judge(books, post)).toEqual(taken);
     expect(judge(books, { ...post, phase: 'void' })).toEqual(taken);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
@@ -126,7 +129,7 @@ describe('applyPostings', () => {
   it('uses accounts that the same change set opens', () => {
     const books = booksOf({ a: account(10n) });
     expect(judge(books, transfer('a', 'n', 1n))).toEqual({
-      why: 'constraint',
+      reason: 'constraint',
       constraint: 'ledger_account',
     });
     const opened = new Map([['n', account(0n)]]);
@@ -137,7 +140,7 @@ describe('applyPostings', () => {
   it('rejects the currency of another account', () => {
     const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
     expect(judge(books, transfer('a', 'e', 1n))).toEqual({
-      why: 'constraint',
+      reason: 'constraint',
       constraint: 'ledger_currency',
     });
   });
@@ -151,7 +154,7 @@ describe('validateTransfers', () => {
     ['ledger_step', [transfer('a', 'b', 1n, { step: 'pay!' })]],
     ['ledger_currency', [transfer('a', 'b', 1n), transfer('b', 'c', 1n, { currency: 'EUR' })]],
   ])('rejects a violation of %s', (constraint, transfers) => {
-    expect(validateTransfers(transfers)).toEqual({ why: 'constraint', constraint });
+    expect(validateTransfers(transfers)).toEqual({ reason: 'constraint', constraint });
   });
 
   it('allows different currencies on different accounts', () => {
@@ -176,7 +179,7 @@ describe('freezes', () => {
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('reject new transfers: %s', (_, input) => {
-    expect(judge(both(true), input)).toEqual({ why: 'frozen', account: 'a' });
+    expect(judge(both(true), input)).toEqual({ reason: 'frozen', account: 'a' });
     expect(judge(both(false), input)).toBe(undefined);
     expect(judge(both(true), { ...input, force: true })).toBe(undefined);
   });
@@ -195,20 +198,20 @@ describe('freezes', () => {
     const books = both(false);
     const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(last, none, books)).toBe(undefined);
-    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ why: 'frozen', account: 'a' });
+    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
     expect(applyPostings(freeze('a', false), none, books)).toBe(undefined);
     expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account that must be empty and is not', () => {
     const books = both(false);
-    const full = { why: 'not-empty', account: 'a' };
+    const full = { reason: 'not-empty', account: 'a' };
     expect(applyPostings(freeze('a', true, true), none, books)).toEqual(full);
     expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
     expect(applyPostings(freeze('a', true, true), none, free)).toEqual(full);
-    const missing = { why: 'constraint', constraint: 'ledger_account' };
+    const missing = { reason: 'constraint', constraint: 'ledger_account' };
     expect(applyPostings(freeze('unknown', true), none, books)).toEqual(missing);
   });
 

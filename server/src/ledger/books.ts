@@ -57,7 +57,7 @@ interface Sum {
   freezes: Freeze[];
 }
 
-const violated = (constraint: string): LedgerRejection => ({ why: 'constraint', constraint });
+const violated = (constraint: string): LedgerRejection => ({ reason: 'constraint', constraint });
 
 const NO_ACCOUNT = violated('ledger_account');
 const OTHER_CURRENCY = violated('ledger_currency');
@@ -264,11 +264,12 @@ function applyTransfers(
     if (!sameCurrency(from.currency, currency)) return OTHER_CURRENCY;
     if (!sameCurrency(to.currency, currency)) return OTHER_CURRENCY;
     if (needsUnfrozen(transfer)) {
-      if (from.frozen) return { why: 'frozen', account: debit };
-      if (to.frozen) return { why: 'frozen', account: credit };
+      if (from.frozen) return { reason: 'frozen', account: debit };
+      if (to.frozen) return { reason: 'frozen', account: credit };
     }
     const after = debited(from, transfer);
-    if (phase !== 'void' && belowFloor(after)) return { why: 'funds', account: debit };
+    if (phase !== 'void' && belowFloor(after))
+      return { reason: 'insufficient-funds', account: debit };
     draft.accounts.set(debit, after);
     if (phase === 'posted' || phase === 'post') {
       draft.accounts.set(credit, { ...to, balance: to.balance + amount });
@@ -287,7 +288,8 @@ function applyFreezes(
   for (const { account, frozen, empty } of freezes) {
     const known = draft.accounts.get(account) ?? books.accounts.get(account);
     if (!known) return NO_ACCOUNT;
-    if (empty && (known.balance !== 0n || known.held !== 0n)) return { why: 'not-empty', account };
+    if (empty && (known.balance !== 0n || known.held !== 0n))
+      return { reason: 'not-empty', account };
     draft.accounts.set(account, { ...known, frozen });
   }
   return undefined;

@@ -56,13 +56,13 @@ export interface FreezeRow {
 /** Reason why the ledger rejects a change set. */
 export type LedgerRejection =
   /** An account would fall below its floor. */
-  | { why: 'funds'; account: string }
+  | { reason: 'insufficient-funds'; account: string }
   /** The debited or credited account is frozen. */
-  | { why: 'frozen'; account: string }
+  | { reason: 'frozen'; account: string }
   /** An account that had to be empty is not. */
-  | { why: 'not-empty'; account: string }
+  | { reason: 'not-empty'; account: string }
   /** A unique key or another constraint of a table. */
-  | { why: 'constraint'; constraint: string };
+  | { reason: 'constraint'; constraint: string };
 
 /** Suffix of the stored step of a `post` or `void`; the pending step is the same without it. */
 export const RESOLVED = '!';

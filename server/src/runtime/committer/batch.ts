@@ -193,11 +193,11 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 function validateSet(set: ChangeSet, seen: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;
-    if (seen.taken.get(table)?.has(id)) return { why: 'exists', table: table.name, id };
+    if (seen.taken.get(table)?.has(id)) return { reason: 'exists', table: table.name, id };
   }
   for (const { table, id, version } of [...set.updates, ...set.removes, ...set.requires]) {
     if (seen.versions.get(table)?.get(id) !== version) {
-      return { why: 'version', table: table.name, id };
+      return { reason: 'version', table: table.name, id };
     }
   }
   return applyPostings(set, openedAccounts(set), seen.books);

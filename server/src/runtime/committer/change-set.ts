@@ -68,9 +68,9 @@ export const emptyChangeSet = (): ChangeSet => ({
 /** Why a change set was rejected; never because of another change set of its batch. */
 export type Rejection =
   /** A row that it changes, removes or depends on has changed: run the operation again. */
-  | { why: 'version'; table: string; id: string }
+  | { reason: 'version'; table: string; id: string }
   /** A primary key chosen by a client (an idempotency key) is taken. */
-  | { why: 'exists'; table: string; id: string }
+  | { reason: 'exists'; table: string; id: string }
   | LedgerRejection;
 
 export type Outcome = { ok: true } | { ok: false; rejection: Rejection };

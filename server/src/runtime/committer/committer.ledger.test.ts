@@ -60,7 +60,7 @@ describe('committer: ledger', () => {
       { transfers: [transfer(a, b, 60n)] },
       { transfers: [transfer(a, b, 10n), transfer(a, b, 10n)] },
     );
-    const funds = rejected({ why: 'funds', account: a });
+    const funds = rejected({ reason: 'insufficient-funds', account: a });
     expect(outcomes).toEqual([ok, funds, ok, ok, funds]);
     expect(await sample.holdings(a, b)).toEqual(['10/0', '90/0']);
   });
@@ -72,9 +72,9 @@ describe('committer: ledger', () => {
     await together({ transfers: [first] }, { transfers: [second] });
     expect(await sample.holdings(a, b)).toEqual(['100/100', '0/0']);
     expect(await together({ transfers: [transfer(a, b, 1n)] })).toEqual([
-      rejected({ why: 'funds', account: a }),
+      rejected({ reason: 'insufficient-funds', account: a }),
     ]);
-    const taken = rejected({ why: 'constraint', constraint: 'ledger_transfers_pkey' });
+    const taken = rejected({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
     expect(
       await together(
         { transfers: [{ ...first, phase: 'post' }] },
@@ -101,7 +101,7 @@ describe('committer: ledger', () => {
     const held = transfer(a, b, 60n, { phase: 'pending' });
     await commit({ transfers: [held] });
     const post = { ...held, phase: 'post' } as const;
-    const unknown = rejected({ why: 'constraint', constraint: 'ledger_pending' });
+    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
     const outcomes = await together(
       { transfers: [{ ...post, amount: 59n }] },
       { transfers: [{ ...post, credit: c }] },
@@ -125,8 +125,8 @@ describe('committer: ledger', () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const euros = fresh('account');
     await sample.account(euros, 0n, 0n, 'EUR');
-    const currency = rejected({ why: 'constraint', constraint: 'ledger_currency' });
-    const unknown = rejected({ why: 'constraint', constraint: 'ledger_account' });
+    const currency = rejected({ reason: 'constraint', constraint: 'ledger_currency' });
+    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
     const outcomes = await together(
       { transfers: [transfer(a, b, 1n)] },
       { transfers: [transfer(a, euros, 1n)] },
@@ -161,7 +161,7 @@ describe('committer: ledger', () => {
       { inserts: [open(second)], transfers: [transfer(a, second, 60n)] },
       { transfers: [transfer(first, a, 5n)] },
     );
-    expect(outcomes).toEqual([ok, rejected({ why: 'funds', account: a }), ok]);
+    expect(outcomes).toEqual([ok, rejected({ reason: 'insufficient-funds', account: a }), ok]);
     expect(await sample.holdings(a, first, second)).toEqual(['45/0', '55/0', '']);
   });
 
@@ -192,7 +192,7 @@ describe('committer: freezes', () => {
     await commit({ transfers: [held, other] });
     expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
-    const frozen = rejected({ why: 'frozen', account: a });
+    const frozen = rejected({ reason: 'frozen', account: a });
     expect(
       await together(
         { transfers: [transfer(a, b, 1n)] },
@@ -213,7 +213,7 @@ describe('committer: freezes', () => {
   it('apply in the order of the change sets of a batch', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
     const pay = () => ({ transfers: [transfer(a, b, 1n)] });
-    const frozen = rejected({ why: 'frozen', account: a });
+    const frozen = rejected({ reason: 'frozen', account: a });
     const { careful } = committer.stats();
     const outcomes = [pay(), freeze(a, true), pay(), freeze(a, false), pay(), freeze(a, true)];
     expect(await together(...outcomes)).toEqual([ok, ok, frozen, ok, ok, ok]);
@@ -238,11 +238,11 @@ describe('committer: freezes', () => {
     await commit({ transfers: [transfer(c, b, 5n)] });
     await commit({ transfers: [transfer(b, c, 5n, { phase: 'pending' })] });
     expect(await together(freeze(a, true, true), freeze(b, true, true))).toEqual([
-      rejected({ why: 'not-empty', account: a }),
-      rejected({ why: 'not-empty', account: b }),
+      rejected({ reason: 'not-empty', account: a }),
+      rejected({ reason: 'not-empty', account: b }),
     ]);
     expect([await isFrozen(a), await isFrozen(b)]).toEqual([false, false]);
-    const unknown = rejected({ why: 'constraint', constraint: 'ledger_account' });
+    const unknown = rejected({ reason: 'constraint', constraint: 'ledger_account' });
     expect(await together(freeze('unknown', true), { transfers: [transfer(a, c, 1n)] })).toEqual([
       unknown,
       ok,
@@ -256,12 +256,12 @@ describe('committer: freezes', () => {
     const inserts = [{ table: ledger, row: { ...row, created_at: NOW } }];
     const pay = (force: boolean) => [transfer(a, id, 1n, { force })];
     expect(await together({ inserts, transfers: pay(false) })).toEqual([
-      rejected({ why: 'frozen', account: id }),
+      rejected({ reason: 'frozen', account: id }),
     ]);
     expect(await commit({ inserts, transfers: pay(true) })).toEqual({ ok: true });
     expect(await commit(freeze(bank, true))).toEqual({
       ok: false,
-      rejection: { why: 'constraint', constraint: 'ledger_system_account_not_frozen' },
+      rejection: { reason: 'constraint', constraint: 'ledger_system_account_not_frozen' },
     });
   });
 
@@ -284,7 +284,7 @@ describe('committer: freezes', () => {
         expect(deletion?.ok).toBe(frozen);
         if (frozen) {
           won.deletion++;
-          expect(deposit).toEqual({ ok: false, rejection: { why: 'frozen', account: a } });
+          expect(deposit).toEqual({ ok: false, rejection: { reason: 'frozen', account: a } });
           expect(await sample.holdings(a)).toEqual(['0/0']);
         } else {
           won.deposit++;

@@ -211,10 +211,10 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries())
     await sample.account(id, STARTS[i] as bigint, FLOORS[i]);
-  const left = specs.map((input, i) => ({ given: input, id: `${name}:set${i}` }));
+  const left = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
     for (let next = left.shift(); next; next = left.shift()) {
-      const { id, given: input } = next;
+      const { id, input } = next;
       const set = await build(run, id, input);
       const outcome = await (committers[i % 2] as Committer).commit(set);
       run.done.push({ id, set, outcome });
@@ -361,7 +361,7 @@ describe('createCommitter', () => {
       accepted: 0,
       version: 0,
       exists: 0,
-      funds: 0,
+      'insufficient-funds': 0,
       constraint: 0,
       frozen: 0,
       'not-empty': 0,
@@ -373,7 +373,7 @@ describe('createCommitter', () => {
         const model = await replayed(run);
         await compare(run, model);
         for (const { set, outcome } of run.done) {
-          seen[outcome.ok ? 'accepted' : outcome.rejection.why]++;
+          seen[outcome.ok ? 'accepted' : outcome.rejection.reason]++;
           if (outcome.ok) continue;
           expect(isCorrect(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
             true,

@@ -104,14 +104,14 @@ describe('commit', () => {
     const row = await sample.thing(fresh('thing'));
     const stale = { ...row, version: 0 };
     const added = () => ({ inserts: [insertThing(thingRow(fresh('thing')))] });
-    const version = rejected({ why: 'version', table: 'things', id: row.id });
+    const version = rejected({ reason: 'version', table: 'things', id: row.id });
     const outcomes = await together(
       added(),
       { ...added(), requires: [thingAt(stale)] },
       { requires: [thingAt(row)], ...added() },
       { requires: [{ ...thingAt(row), id: 'missing' }], ...added() },
     );
-    const missing = rejected({ why: 'version', table: 'things', id: 'missing' });
+    const missing = rejected({ reason: 'version', table: 'things', id: 'missing' });
     expect(outcomes).toEqual([ok, version, ok, missing]);
     expect(await together({ updates: [updateThing(stale, {})] })).toEqual([version]);
     expect(await together({ removes: [thingAt(stale)] })).toEqual([version]);
@@ -121,7 +121,7 @@ describe('commit', () => {
     start();
     const now = await sample.thing(fresh('thing'), { version: 2 });
     const before = { ...now, version: 1 };
-    const version = rejected({ why: 'version', table: 'things', id: now.id });
+    const version = rejected({ reason: 'version', table: 'things', id: now.id });
     const outcomes = await together(
       { updates: [updateThing(now, { rank: 5 })], requires: [thingAt(before)] },
       { removes: [thingAt(now)], requires: [thingAt(before)] },
@@ -147,7 +147,7 @@ describe('commit', () => {
     start();
     const id = fresh('key');
     const free = fresh('key');
-    const exists = rejected({ why: 'exists', table: 'client_keys', id });
+    const exists = rejected({ reason: 'exists', table: 'client_keys', id });
     const outcomes = await together(
       { inserts: [insertKey(id, 'first')] },
       ...Array.from({ length: 29 }, () => ({ inserts: [insertKey(id, 'later')] })),
@@ -166,9 +166,9 @@ describe('commit', () => {
     const outcomes = await together(row({}), row({ name }), row({}), row({ rank: 1_000 }), row({}));
     expect(outcomes).toEqual([
       ok,
-      rejected({ why: 'constraint', constraint: 'things_name' }),
+      rejected({ reason: 'constraint', constraint: 'things_name' }),
       ok,
-      rejected({ why: 'constraint', constraint: 'things_rank' }),
+      rejected({ reason: 'constraint', constraint: 'things_rank' }),
       ok,
     ]);
   });

@@ -59,7 +59,7 @@ function verdictOf(error: unknown): Verdict {
   const { code, constraint } = error as DatabaseError;
   if (code === LOCK_TIMEOUT || RACES.has(code ?? '')) return unavailable(error);
   if (code?.startsWith('23') && constraint) {
-    return { ok: false, rejection: { why: 'constraint', constraint } };
+    return { ok: false, rejection: { reason: 'constraint', constraint } };
   }
   return error instanceof Error ? error : new Error('commit failed', { cause: error });
 }

@@ -59,19 +59,19 @@ export const insufficientFunds = (): Fault =>
   );
 
 function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): Error {
-  if (rejection.why === 'funds')
+  if (rejection.reason === 'insufficient-funds')
     return (insufficientFundsFaults.get(rejection.account) ?? insufficientFunds)();
-  if (rejection.why === 'frozen') {
+  if (rejection.reason === 'frozen') {
     return new Fault('INVALID_INPUT', 'The account is not open.', { accountId: rejection.account });
   }
-  if (rejection.why === 'not-empty') {
+  if (rejection.reason === 'not-empty') {
     const accountIds = [rejection.account];
     return new Fault('CONFLICT', 'The balance of the account must be zero.', { accountIds });
   }
-  if (rejection.why === 'exists') {
+  if (rejection.reason === 'exists') {
     return Object.assign(new Error(`${rejection.id} is taken`), { name: KEY_TAKEN });
   }
-  if (rejection.why === 'constraint') {
+  if (rejection.reason === 'constraint') {
     const tables = new Set<Table>([...set.inserts, ...set.updates].map((each) => each.table));
     for (const table of tables) {
       const fault = table.unique[rejection.constraint];
@@ -92,16 +92,16 @@ async function pauseBefore(attempt: number, effects: Effects): Promise<void> {
 
 /** Whether fresh reads may lead to another decision. */
 function isRetryable(rejection: Rejection, { retryAccounts, set }: Ctx): boolean {
-  if (rejection.why === 'funds' || rejection.why === 'frozen')
+  if (rejection.reason === 'insufficient-funds' || rejection.reason === 'frozen')
     return retryAccounts.has(rejection.account);
-  if (rejection.why !== 'constraint') return rejection.why === 'version';
+  if (rejection.reason !== 'constraint') return rejection.reason === 'version';
   return set.inserts.some(({ table }) => table.contendedKeys.includes(rejection.constraint));
 }
 
 /**
  * Runs `work` on fresh reads. Rows are read one after the other, so another request can commit in
  * between: the first row is then old, the second new, and a transition of the second impossible.
- * Fresh reads tell that from a programming error.
+ * Fresh reads distinguish that from a programming error.
  */
 async function decide<R>(
   runtime: Runtime,

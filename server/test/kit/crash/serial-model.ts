@@ -107,7 +107,7 @@ function lowest(set: ChangeSet, account: string): bigint {
 
 /** Whether a rejection is correct, given the model after all accepted change sets. */
 export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): boolean {
-  if (rejection.why === 'version') {
+  if (rejection.reason === 'version') {
     const used = [...set.updates, ...set.removes, ...set.requires].filter(
       (each) => each.table.name === rejection.table && each.id === rejection.id,
     );
@@ -115,18 +115,18 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
       ({ table, id, version }) => model.rows.get(rowKey(table, id))?.version !== version,
     );
   }
-  if (rejection.why === 'exists') {
+  if (rejection.reason === 'exists') {
     const mine = set.inserts.some(
       ({ table, row }) => table.name === rejection.table && row.id === rejection.id,
     );
     return mine && model.rows.has(`${rejection.table} ${rejection.id}`);
   }
-  if (rejection.why === 'funds') {
+  if (rejection.reason === 'insufficient-funds') {
     const holding = model.accounts.get(rejection.account);
     if (!holding || holding.floor === null) return false;
     return holding.least + lowest(set, rejection.account) < holding.floor;
   }
-  if (rejection.why === 'frozen') {
+  if (rejection.reason === 'frozen') {
     const requests = set.transfers.some(
       ({ phase, force, debit, credit }) =>
         (phase === 'posted' || phase === 'pending') &&
@@ -135,7 +135,7 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
     );
     return requests && model.accounts.get(rejection.account)?.wasFrozen === true;
   }
-  if (rejection.why === 'not-empty') {
+  if (rejection.reason === 'not-empty') {
     const requests = set.freezes.some((each) => each.empty && each.account === rejection.account);
     const own = set.transfers.some((each) => [each.debit, each.credit].includes(rejection.account));
     return requests && (own || model.accounts.get(rejection.account)?.wasFull === true);

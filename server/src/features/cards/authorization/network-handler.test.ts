@@ -226,7 +226,7 @@ describe('a commit whose answer was lost', () => {
     // What was under way all the time arrives only now.
     if (!under) throw new Error('nothing was under way');
     const outcome = await app.runtime.committer.commit(under);
-    expect(outcome).toMatchObject({ ok: false, rejection: { why: 'exists' } });
+    expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });
     expect(await network.send(request)).toEqual(TOO_LATE);
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
