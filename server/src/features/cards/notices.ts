@@ -22,7 +22,7 @@ import {
   settledOf,
 } from '../payments/card-payments/index.ts';
 import type { CardPaymentRow } from '../payments/transactions/index.ts';
-import { isUnanswered, signPull } from './authorization/signature.ts';
+import { isUnanswered, signFundingDebit } from './authorization/signature.ts';
 import {
   amountToDebit,
   applyAdjustment,
@@ -82,7 +82,7 @@ function rejectForNow(fault: Fault): void {
 }
 
 /** Holds the missing amount if possible; returns the result. */
-async function furtherPull(
+async function furtherFundingDebit(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,
@@ -90,13 +90,13 @@ async function furtherPull(
 ): Promise<FurtherDebit> {
   if (amount === 0n) return NO_FURTHER_DEBIT;
   checkFundingDebitCount(factsOf(row));
-  const pulled = await ctx.attempt(async () => {
+  const debited = await ctx.attempt(async () => {
     await rejectUnlessPays(ctx, row, amount);
-    await signPull(ctx, parts, row, amount);
+    await signFundingDebit(ctx, parts, row, amount);
     await openFundingDebit(ctx, row, amount);
   });
-  if (pulled instanceof Fault) rejectForNow(pulled);
-  return { amount, outcome: pulled instanceof Fault ? 'failed' : 'pending' };
+  if (debited instanceof Fault) rejectForNow(debited);
+  return { amount, outcome: debited instanceof Fault ? 'failed' : 'pending' };
 }
 
 /** Stages a change with its lifecycle event, and emits an event also if the status stays. */
@@ -146,7 +146,7 @@ export async function clear(
   const missing = amountToDebit(card, settledOf(card) + amount, amount);
   const further: FurtherDebit = (await isClosed(ctx, row))
     ? { amount: missing, outcome: 'writtenOff' }
-    : await furtherPull(ctx, parts, row, missing);
+    : await furtherFundingDebit(ctx, parts, row, missing);
   return take(
     ctx,
     row,
@@ -176,7 +176,7 @@ async function advise(
   const missing = amountToDebit(card, total, total - card.authorized);
   const further = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
-    : await furtherPull(ctx, parts, row, missing);
+    : await furtherFundingDebit(ctx, parts, row, missing);
   // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
   return take(
     ctx,

@@ -25,7 +25,7 @@ const unsigned = (reason: string, cause?: unknown) =>
 export const isUnanswered = ({ code, cause }: Fault): boolean =>
   code === 'WALLET_SIGNATURE_INVALID' && cause !== undefined;
 
-/** The signed text: the debit with amounts in minor units. */
+/** The signed text: the debit with amounts in minor units. `pull` is the number of the debit. */
 function textOf(row: CardPaymentRow, key: DelegatedKeyRow, ofCard: bigint): string {
   const { currency, amount } = inAccountCurrency(ofCard, currencyOfAccount(row));
   return canonical({
@@ -60,7 +60,7 @@ async function requestCustodian(
  * already read. Throws WALLET_SIGNATURE_INVALID without a signature: call it within `ctx.attempt`,
  * together with the debit.
  */
-export async function signPull(
+export async function signFundingDebit(
   ctx: Ctx,
   parts: CardParts,
   row: CardPaymentRow,

@@ -50,6 +50,7 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 
+/** Stored holds, and the ids of funding debits at issuers, contain `pull`. */
 export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
 
 /**
@@ -104,7 +105,7 @@ function withoutExcess({ card, steps }: Change): Change {
   if (amount === 0n) return { card, steps };
   const released = card.released + amount;
   const step = {
-    step: `back.${released}`,
+    step: `release.${released}`,
     verb: 'transfer',
     amount,
     from: 'cards',
@@ -124,7 +125,7 @@ function writeOff(card: CardFacts, more: bigint): Change {
   const amount = writtenOff - card.writtenOff;
   if (amount === 0n) return { card, steps: [] };
   const step = {
-    step: `lost.${writtenOff}`,
+    step: `write-off.${writtenOff}`,
     verb: 'transfer',
     amount,
     from: 'losses',
@@ -204,14 +205,14 @@ export function applyRefund(before: CardFacts, amount: bigint): Change {
   };
   const all = [
     {
-      step: `return.${n}`,
+      step: `refund.${n}`,
       verb: 'transfer',
       amount: toAccount,
       from: 'external_settlement',
       to: 'account',
     },
     {
-      step: `recoup.${n}`,
+      step: `recover.${n}`,
       verb: 'transfer',
       amount: toOperator,
       from: 'external_settlement',
@@ -243,7 +244,7 @@ export function reverseRefund(before: CardFacts): Change {
       to: 'external_settlement',
     },
     {
-      step: `reverse.${n}.recoup`,
+      step: `reverse.${n}.recover`,
       verb: 'transfer',
       amount: fromOperator,
       from: 'losses',
@@ -319,11 +320,15 @@ export function undoApproval(before: CardFacts, direction: 'CREDIT' | 'DEBIT'): 
     undoneClearings: before.clearings.length,
     closed: true,
   };
-  const undo = { step: 'undo', verb: 'transfer', amount: settledOf(before) } as const;
+  const reversed = {
+    step: 'reverse.clearing',
+    verb: 'transfer',
+    amount: settledOf(before),
+  } as const;
   const reversal: readonly (Step & { verb: TransferVerb })[] =
     direction === 'CREDIT'
-      ? [{ ...undo, from: 'account', to: 'external_settlement' }]
-      : [{ ...undo, from: 'external_settlement', to: 'cards' }];
+      ? [{ ...reversed, from: 'account', to: 'external_settlement' }]
+      : [{ ...reversed, from: 'external_settlement', to: 'cards' }];
   const { card, steps } = endStuckDebits(facts, 0n);
   return withoutExcess({ card, steps: [...reversal.filter((each) => each.amount > 0n), ...steps] });
 }

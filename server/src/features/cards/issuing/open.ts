@@ -13,7 +13,7 @@ import { type CustomerRow, requireCustomer } from '../../customers/records/index
 import { columnsOf, factsOf, newFacts } from '../../payments/card-payments/index.ts';
 import { type CardPaymentRow, insertTransaction } from '../../payments/transactions/index.ts';
 import { isCredit } from '../authorization/decline.ts';
-import { signPull } from '../authorization/signature.ts';
+import { signFundingDebit } from '../authorization/signature.ts';
 import { undoApproval } from '../clearing/arithmetic.ts';
 import {
   awaitNetwork,
@@ -105,7 +105,7 @@ export async function openPayment(
   requireInternalAccount(ctx, account);
   let row = insertPayment(ctx, opening);
   if (row.direction === 'DEBIT') {
-    await signPull(ctx, parts, row, request.amount, key);
+    await signFundingDebit(ctx, parts, row, request.amount, key);
     row = changePayment(ctx, row, {
       fundingDebits: await openFundingDebit(ctx, row, request.amount),
     });

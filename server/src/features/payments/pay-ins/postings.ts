@@ -60,7 +60,7 @@ export const postReturn = (ctx: Ctx, row: IncomingRow): void =>
 
 /** Posts funds from `inbound` to suspense. */
 export const postToSuspense = (ctx: Ctx, row: IncomingRow): void =>
-  stage(ctx, row, 'transfer', 'park.fund', [
+  stage(ctx, row, 'transfer', 'suspense.fund', [
     systemAccountFor(ctx, row, 'inbound'),
     systemAccountFor(ctx, row, 'suspense'),
   ]);

@@ -1,6 +1,6 @@
 // Decisions on funds in suspense. Funds are returned to the destination of their refund: an internal
 // balance, or rail in transit after a manual transfer; the failed refund is then COMPLETED. A shortfall in
-// suspense, caused by the return of a pull without an account to debit, is settled with funds that were
+// suspense, caused by the return of a debit without an account to debit, is settled with funds that were
 // received for it. A decision is applied once, as it removes the suspense item.
 
 import { iso } from '../../../kernel/effects.ts';
@@ -133,7 +133,7 @@ export async function returnSuspenseFunds(
   }
   if (!account && input.reference === undefined) throw referenceRequired();
   const funds = await ownNet(ctx, row);
-  // Zero if the bank has returned the pull that funded it.
+  // Zero if the bank has returned the debit that funded it.
   if (funds.amount > 0n) await postAndNotify(ctx, () => postFromSuspense(ctx, row, account, funds));
   const status = transactionFeature.states.refund.next('FAILED', 'resolve') as 'COMPLETED';
   const done = changeTransaction(ctx, row, {
@@ -156,7 +156,7 @@ export async function settleSuspenseShortfall(
   if (row.type === 'CARD') requireUnchanged(ctx, row);
   ctx.transfer({
     transactionId: row.id,
-    step: `found${occurrenceOf(row)}`,
+    step: `cover${occurrenceOf(row)}`,
     debit: systemAccountFor(ctx, row, 'rail_in_transit'),
     credit: systemAccountFor(ctx, row, 'suspense'),
     currency,

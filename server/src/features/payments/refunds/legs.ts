@@ -154,7 +154,7 @@ export function release(ctx: Ctx, id: string, legs: Legs): void {
 /** Posts released amounts to suspense, as they cannot remain on the source. */
 export function postToSuspense(ctx: Ctx, id: string, { source }: Legs, suspense: string): void {
   for (const leg of source) {
-    const step = `park.${leg.step}`;
+    const step = `suspense.${leg.step}`;
     ctx.transfer({ ...leg, transactionId: id, step, credit: suspense, force: true });
   }
 }

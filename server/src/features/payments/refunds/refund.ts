@@ -71,7 +71,7 @@ export const openRefund = (ctx: Ctx, row: PaymentRow, reason: Refund['reason']):
   reason,
 });
 
-/** Whether funds were pulled or paid in for this payment. */
+/** Whether the payment is funded by a debit or a deposit of its own. */
 export const isExternallyFunded = (row: OutgoingRow): boolean => row.funded_amount !== null;
 
 /** Whether the refund is sent over a rail. */
@@ -190,7 +190,7 @@ export async function payRefund(
     await reverseLegs(ctx, row, isReturned ? undefined : suspense);
     if (account && isExternallyFunded(row)) refundToBalance(ctx, row, account);
     else if (isReturned && byRail) postFromInbound(ctx, row, 'refund.out', railInTransit);
-    else if (row.funds === 'FUNDED') postFromInbound(ctx, row, 'park.fund', suspense);
+    else if (row.funds === 'FUNDED') postFromInbound(ctx, row, 'suspense.fund', suspense);
   });
   const status = transactionFeature.states.refund.next('PENDING', isReturned ? 'pay' : 'fail') as
     | 'COMPLETED'
