@@ -220,8 +220,18 @@ export async function compose(
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
-  const given = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
-  const parts = partsOf({ ...given, ...pressure, walletRecoveryMs });
+  const dependencies = {
+    connectors,
+    tokens,
+    webhooks,
+    files,
+    storage,
+    origin,
+    note,
+    log,
+    bodyErrors,
+  };
+  const parts = partsOf({ ...dependencies, ...pressure, walletRecoveryMs });
   const operations = operationsOf(parts);
   const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];

@@ -1,4 +1,4 @@
-// Settings as given by a person: defaults, environment and flags, and every mistake in one plain
+// Settings as entered: defaults, environment and flags, and every mistake in one plain
 // line.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -350,7 +350,7 @@ describe('readConfig', () => {
     ['a flag without value', {}, ['--port'], '--port needs a value.'],
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
     ['an empty flag', {}, ['--host='], '--host needs a value.'],
-    ['a flag given twice', {}, ['--port=1', '--port=2'], '--port is given twice.'],
+    ['a repeated flag', {}, ['--port=1', '--port=2'], '--port is repeated.'],
   ])('rejects %s in one line', (_what, env, argv, line) => {
     expect(bad(env, argv)).toEqual([line]);
   });

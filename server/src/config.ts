@@ -67,8 +67,8 @@ const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()
 type ConfigResult = { config: Config } | { errors: string[] } | { help: string };
 
 interface Flags {
-  /** By environment name, as given. */
-  given: Map<string, string>;
+  /** Text of each flag, by environment name. */
+  values: Map<string, string>;
   /** Arguments that are settings, and the others, in order. */
   settings: string[];
   rest: string[];
@@ -77,7 +77,7 @@ interface Flags {
 
 /** Reads `--flag value` and `--flag=value`. */
 function readFlags(argv: readonly string[]): Flags {
-  const flags: Flags = { given: new Map(), settings: [], rest: [], errors: [] };
+  const flags: Flags = { values: new Map(), settings: [], rest: [], errors: [] };
   for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at]!;
     const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(word) ?? [];
@@ -94,8 +94,8 @@ function readFlags(argv: readonly string[]): Flags {
       at += 1;
     }
     if (value === undefined || value === '') flags.errors.push(`--${name} needs a value.`);
-    else if (flags.given.has(setting.env)) flags.errors.push(`--${name} is given twice.`);
-    else flags.given.set(setting.env, value);
+    else if (flags.values.has(setting.env)) flags.errors.push(`--${name} is repeated.`);
+    else flags.values.set(setting.env, value);
   }
   return flags;
 }
@@ -129,8 +129,8 @@ function unknownWords(rest: readonly string[]): string[] {
 function build(values: Map<string, string>, base: string): Config {
   const text = (env: string) => values.get(env);
   const list = (env: string) => {
-    const given = text(env);
-    return given === undefined ? [] : listOf(given);
+    const value = text(env);
+    return value === undefined ? [] : listOf(value);
   };
   const dataDir = path.resolve(base, text('RAILHEAD_DATA_DIR')!);
   const { folder, s3, ...connectors } = readConnectorSettings(values, base);
@@ -204,11 +204,11 @@ export function readConfig(
   base: string = projectRoot(),
 ): ConfigResult {
   if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
-  const { given, rest, errors } = readFlags(argv);
+  const { values: flagValues, rest, errors } = readFlags(argv);
   errors.push(...unknownWords(rest));
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
-    const flagged = given.get(setting.env);
+    const flagged = flagValues.get(setting.env);
     const text = flagged ?? (env[setting.env] || setting.fallback);
     if (text === undefined) continue;
     values.set(setting.env, text);

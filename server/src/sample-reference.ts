@@ -39,15 +39,15 @@ interface Sample {
   others: Readonly<Record<string, string | undefined>>;
 }
 
-type Run = (operationId: string, given: object) => Promise<unknown>;
+type Run = (operationId: string, request: object) => Promise<unknown>;
 
 /** Runs operations as the server itself, without a credential. */
 const runnerOf =
   (runtime: Runtime, operations: readonly Operation[], caller: Caller): Run =>
-  async (operationId, given) => {
+  async (operationId, request) => {
     const found = operations.find(({ contract }) => contract.operationId === operationId);
     if (!found) throw new Error(`there is no operation ${operationId}`);
-    const input = { params: {}, query: {}, headers: {}, body: {}, ...given };
+    const input = { params: {}, query: {}, headers: {}, body: {}, ...request };
     const reply = await operate(runtime, caller, (ctx) => found.run(ctx, input));
     if ('rejected' in reply) throw reply.rejected;
     return reply.body;

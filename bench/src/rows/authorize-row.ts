@@ -16,7 +16,7 @@ import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './au
 
 /** Decisions in flight at any time, and the p99 target for them. */
 const IN_FLIGHT = 64;
-const MOST_P99_MS = 100;
+const MAX_P99_MS = 100;
 
 type Kind = 'spread' | 'hot' | 'wallets';
 
@@ -159,7 +159,7 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     unit: '/s',
     ours: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
-    maxP99Ms: MOST_P99_MS,
+    maxP99Ms: MAX_P99_MS,
   });
   const many = (count: number) => count.toLocaleString('en-US');
   return [

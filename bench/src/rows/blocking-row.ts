@@ -11,7 +11,7 @@ import { median, percentile, type Run } from '../table/stats.ts';
 import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
 
 /** Target: the longest that one request may block the event loop. */
-const MOST_MS = 20;
+const MAX_MS = 20;
 /**
  * Times that each body is sent: the median counts, because a pause of the collector is not its
  * cost.
@@ -19,7 +19,7 @@ const MOST_MS = 20;
 const TIMES = 3;
 /** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
 const NOTICED_MS = 12;
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 /** Time until every schema is compiled. */
 const SETTLE_MS = 3_000;
 const QUICK_EVERY = 10;
@@ -86,7 +86,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   const bodies = costlyBodies(document).filter((_, at) => !quick || at % QUICK_EVERY === 0);
   const [ours, idle]: [Run[], Run[]] = [[], []];
   let worst: { name: string; ms: number }[] = [];
-  for (let round = 1; round <= Math.min(settings.rounds, MOST_ROUNDS); round++) {
+  for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
     for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
     const nothing: number[] = [];
@@ -107,7 +107,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
       ours: sideOf(`${bodies.length} costly bodies`, ours),
       peer: sideOf('no request', idle),
       slowdown: {},
-      maxP99Ms: MOST_MS,
+      maxP99Ms: MAX_MS,
       remark,
     },
   ];

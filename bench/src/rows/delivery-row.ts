@@ -14,7 +14,7 @@ const HOOKS_DATABASE = 'bench_hooks';
 const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
 const LOOK_MS = 20;
 /** A round takes two minutes. */
-const MOST_ROUNDS = 2;
+const MAX_ROUNDS = 2;
 const PATIENCE_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
@@ -168,7 +168,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const runs = Object.fromEntries(
     Object.keys(sides).map((name) => [name, [] as Delivered[]]),
   ) as Record<keyof typeof sides, Delivered[]>;
-  for (let round = 1; round <= Math.min(MOST_ROUNDS, settings.rounds); round++) {
+  for (let round = 1; round <= Math.min(MAX_ROUNDS, settings.rounds); round++) {
     for (const [name, run] of Object.entries(sides)) {
       const result = await run();
       runs[name as keyof typeof sides].push(result);

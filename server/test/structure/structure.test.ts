@@ -9,8 +9,8 @@ const featureFolders = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/
   ([, folder]) => folder as string,
 );
 
-const MOST_NAMES = 20;
-const MOST_FILES = 15;
+const MAX_NAMES = 20;
+const MAX_FILES = 15;
 
 /** Names that a module exports, with the name that each has in the file that defines it. */
 function exportsOf(file: string): { name: string; original: string }[] {
@@ -41,10 +41,10 @@ describe('the face of a feature', () => {
     expect(faces.map(({ file }) => file).sort()).toEqual(mounted.sort());
   });
 
-  it(`has at most ${MOST_NAMES} names, each listed`, () => {
+  it(`has at most ${MAX_NAMES} names, each listed`, () => {
     const wide = faces
       .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
-      .filter(([, names]) => names > MOST_NAMES);
+      .filter(([, names]) => names > MAX_NAMES);
     expect(Object.fromEntries(wide)).toEqual({});
     expect(faces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
   });
@@ -68,12 +68,12 @@ describe('the face of a feature', () => {
 });
 
 describe('a folder', () => {
-  it(`has at most ${MOST_FILES} source files`, () => {
+  it(`has at most ${MAX_FILES} source files`, () => {
     const counts = new Map<string, number>();
     for (const file of files.filter((each) => /(?<!\.test)\.(ts|mjs)$/.test(each))) {
       counts.set(path.dirname(file), (counts.get(path.dirname(file)) ?? 0) + 1);
     }
-    expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
+    expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
   });
 });
 
