@@ -82,7 +82,7 @@ type Required<Port> = { [M in keyof Port]-?: undefined extends Port[M] ? never :
 const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilities[Name]>>[] } = {
   mail: ['send'],
   sms: ['send'],
-  rail: ['carries', 'send', 'check'],
+  rail: ['supportsPayout', 'send', 'check'],
   names: ['verify'],
   rates: ['rate'],
   funding: ['instructions'],

@@ -75,7 +75,7 @@ function httpRail(door: Effects, url: string): RailPort {
   };
   const known = new Set<string>();
   return {
-    carries: () => true,
+    supportsPayout: () => true,
     async send({ id }) {
       const progress = await ask(id);
       known.add(id);

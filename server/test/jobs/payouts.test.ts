@@ -206,7 +206,7 @@ describe('jobs cancel of other transfers', () => {
     const body = { ...ends, amount: USD };
     const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
     await cancelled(id, 'incoming.debit');
-    expect(await shop.queue(id)).toMatchObject([{ kind: 'pull', amount: USD }]);
+    expect(await shop.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
     await shop.json('payouts', 'settle', id);
     expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
     await shop.rejected('No result is expected', 'payouts', 'settle', id);

@@ -20,7 +20,7 @@ import {
 } from '../../src/connectors/sandbox/payments/account-details.ts';
 import { sandboxFunding } from '../../src/connectors/sandbox/payments/funding.ts';
 import { sandboxPaymentFunding } from '../../src/connectors/sandbox/payments/funding-payment.ts';
-import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
+import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import {
   QUOTE_OUTCOMES,
   REFUND_OUTCOMES,
@@ -51,7 +51,7 @@ import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
 /** The values derived from the account identifier. */
 const OF_ACCOUNTS = [
   ...[QUOTE_OUTCOMES, REFUND_OUTCOMES, TRANSFER_OUTCOMES].flatMap(Object.keys),
-  ...[LIVENESS_BY_SUFFIX, NAME_ANSWERS, BANK_LINKS].flatMap(Object.keys),
+  ...[LIVENESS_BY_SUFFIX, NAME_CHECKS_BY_SUFFIX, BANK_LINKS].flatMap(Object.keys),
   ...[BANK_FAILS, BANK_REFUSED],
 ];
 const MAGIC = [

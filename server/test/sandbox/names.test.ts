@@ -2,7 +2,7 @@
 // each UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so
 // one that is added without saying here what it means fails.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NAME_ANSWERS } from '../../src/connectors/sandbox/payments/names.ts';
+import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
@@ -50,11 +50,13 @@ const NAMES: Readonly<Record<string, NameRow>> = {
 
 describe('the table of names', () => {
   it('is the one that is expected here', () => {
-    expect(Object.keys(NAMES).sort()).toEqual(['000', ...Object.keys(NAME_ANSWERS)].sort());
+    expect(Object.keys(NAMES).sort()).toEqual(
+      ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].sort(),
+    );
   });
 
   const ACCOUNTS: readonly MethodName[] = ['USD', 'EUR by IBAN', 'MXN by CLABE', 'INR by VPA'];
-  const rows = ['000', ...Object.keys(NAME_ANSWERS)].flatMap((suffix) =>
+  const rows = ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].flatMap((suffix) =>
     ACCOUNTS.map((method) => [suffix, method] as const),
   );
   it.each(rows)('…%s, %s', async (suffix, method) => {
@@ -92,7 +94,7 @@ describe('the table of names', () => {
     expect(story.next()).toEqual([]);
   });
 
-  it.each(Object.keys(NAME_ANSWERS))('says nothing of wallets: …%s', async (suffix) => {
+  it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('says nothing of wallets: …%s', async (suffix) => {
     const person = await customer(fixture.app);
     const wallet = ok(await register(fixture, person.id, 'USDC on Base', suffix), 201);
     expect(wallet.status).toBe('ACTIVE');

@@ -181,7 +181,7 @@ describe('the table of quotes', () => {
   });
 
   const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
-    (['paid in', 'pulled'] as const).map((how) => [suffix, how] as const),
+    (['paid in', 'debited'] as const).map((how) => [suffix, how] as const),
   );
   it.each(funded)('…%s, with money %s for it', async (suffix, how) => {
     const { app } = fixture;
@@ -190,7 +190,7 @@ describe('the table of quotes', () => {
     const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
     const outside = ok(await register(fixture, person.id, 'USD', OTHER), 201);
     const source =
-      how === 'pulled'
+      how === 'debited'
         ? { sourceType: 'ACCOUNT', accountId: outside.id }
         : { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const destination = { destinationType: 'ACCOUNT', accountId: target.id };
@@ -204,7 +204,7 @@ describe('the table of quotes', () => {
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);
     const begin =
-      how === 'pulled'
+      how === 'debited'
         ? app.call('POST', `/quotes/${quote.id}/execute`)
         : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
     ok(await begin, 200);
@@ -239,7 +239,7 @@ const COLLECTED: Row = {
   end: { status: 'COMPLETED' },
 };
 
-const PULLS: Readonly<Record<string, Row>> = {
+const DEBITS: Readonly<Record<string, Row>> = {
   [OTHER]: COLLECTED,
   '002': NOT_COLLECTED,
   '003': NOT_COLLECTED,
@@ -253,29 +253,29 @@ const PULLS: Readonly<Record<string, Row>> = {
   '007': COLLECTED,
 };
 
-/** A failed pull debits nothing, so nothing is refunded. */
-const notPulled = (failureReason: string): Row => ({
+/** A failed debit collects nothing, so nothing is refunded. */
+const debitFailed = (failureReason: string): Row => ({
   now: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },
 });
 
-const PULLED_AND_PAID: Row = {
+const DEBITED_AND_PAID: Row = {
   now: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
   end: ARRIVED.end,
 };
 
-const PULLED: Readonly<Record<string, Row>> = {
-  [OTHER]: PULLED_AND_PAID,
-  '002': notPulled('QUOTE_EXECUTION_FAILED'),
-  '003': notPulled('ACCOUNT_INVALID'),
-  '004': notPulled('ACCOUNT_CANNOT_RECEIVE'),
+const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
+  [OTHER]: DEBITED_AND_PAID,
+  '002': debitFailed('QUOTE_EXECUTION_FAILED'),
+  '003': debitFailed('ACCOUNT_INVALID'),
+  '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
   '005': {
     now: ['PENDING', 'PROCESSING'],
     later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: ['FAILED'] },
-    end: notPulled('PAYOUT_RETURNED').end,
+    end: debitFailed('PAYOUT_RETURNED').end,
   },
-  '006': PULLED_AND_PAID,
-  '007': PULLED_AND_PAID,
+  '006': DEBITED_AND_PAID,
+  '007': DEBITED_AND_PAID,
 };
 
 describe('the table of transfers', () => {
@@ -283,7 +283,7 @@ describe('the table of transfers', () => {
   const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
   it('is the one that is expected here, for each way of a transfer', () => {
-    for (const rows of [PAYOUTS, PULLS, PULLED]) {
+    for (const rows of [PAYOUTS, DEBITS, DEBIT_FUNDED]) {
       expect(Object.keys(rows).sort()).toEqual(suffixes);
     }
   });
@@ -306,7 +306,7 @@ describe('the table of transfers', () => {
     await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(PAYOUTS, suffix));
   });
 
-  it.each(suffixes)('…%s, pulled by a transfer', async (suffix) => {
+  it.each(suffixes)('…%s, debited by a transfer', async (suffix) => {
     const { app } = fixture;
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
@@ -320,10 +320,10 @@ describe('the table of transfers', () => {
       amount: SENT,
     };
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
-    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(PULLS, suffix));
+    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(DEBITS, suffix));
   });
 
-  it.each(suffixes)('…%s, pulled for a quote', async (suffix) => {
+  it.each(suffixes)('…%s, debited for a quote', async (suffix) => {
     const { app } = fixture;
     const person = await customer(app);
     const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
@@ -344,7 +344,7 @@ describe('the table of transfers', () => {
     await expectStory(
       fixture,
       { id, quoteId: quote.id, accounts, story },
-      expectedOf(PULLED, suffix),
+      expectedOf(DEBIT_FUNDED, suffix),
     );
   });
 });

@@ -6,16 +6,18 @@ import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
 /** A Lightning invoice expires within minutes, too fast for a manual payout. */
-const carries = (accountType: string): boolean =>
+const supportsPayout = (accountType: string): boolean =>
   isAccountType(accountType) && ACCOUNT_TYPE_ROWS[accountType].kind !== 'lightning';
 
 /** Direct debits that US banks offer with the consent of the owner. */
-const pulls = (accountType: string, rail: string | null): boolean =>
+const supportsDebit = (accountType: string, rail: string | null): boolean =>
   accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH');
 
 function accepts({ kind, account, rail }: RailInstruction): boolean {
   if (kind === 'refund') return true; // a refund needs no data of the payer
-  return kind === 'pull' ? pulls(account.accountType, rail) : carries(account.accountType);
+  return kind === 'debit'
+    ? supportsDebit(account.accountType, rail)
+    : supportsPayout(account.accountType);
 }
 
 const answer = async (instruction: RailInstruction): Promise<Progress> =>
@@ -24,8 +26,8 @@ const answer = async (instruction: RailInstruction): Promise<Progress> =>
     : { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
 
 export const manualRail: RailPort = {
-  carries,
-  pulls,
+  supportsPayout,
+  supportsDebit,
   send: answer,
   check: answer,
   // The operator decides whether it can still be cancelled.

@@ -79,7 +79,7 @@ describe.each(offersOf('rail', effects))(
       ...ACCOUNT_TYPES.map((type) => instruction(type)),
       ...SUFFIXES.map(instructionWith),
       ...SUFFIXES.map((suffix) => ({ ...instructionWith(suffix), origin: 'transfer' as const })),
-      instruction('USD_ACCOUNT', { kind: 'pull', rail: 'ACH' }),
+      instruction('USD_ACCOUNT', { kind: 'debit', rail: 'ACH' }),
       instruction('USD_ACCOUNT', { kind: 'refund', rail: null }),
     ];
 
@@ -131,15 +131,15 @@ describe.each(offersOf('rail', effects))(
         const each = instruction(type);
         if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
         const { state } = await rail.send(each);
-        expect([type, state !== 'failed']).toEqual([type, rail.carries(type, each.rail)]);
-        const pull = await rail.send({ ...each, kind: 'pull', origin: 'transfer' });
+        expect([type, state !== 'failed']).toEqual([type, rail.supportsPayout(type, each.rail)]);
+        const debit = await rail.send({ ...each, kind: 'debit', origin: 'transfer' });
         if (mode === 'production') {
-          const pulls = rail.pulls?.(type, each.rail) ?? false;
-          expect([type, pull.state !== 'failed']).toEqual([type, pulls]);
+          const debitable = rail.supportsDebit?.(type, each.rail) ?? false;
+          expect([type, debit.state !== 'failed']).toEqual([type, debitable]);
         }
       }
-      expect(rail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
-      expect(rail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+      expect(rail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);
+      expect(rail.supportsDebit?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
     });
   },
 );

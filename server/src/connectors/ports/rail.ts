@@ -13,7 +13,7 @@ export interface RailInstruction extends Money {
    */
   id: string;
   platformId: string;
-  kind: 'payout' | 'pull' | 'refund';
+  kind: 'payout' | 'debit' | 'refund';
   /** Whether it belongs to a quote or to a same-currency transfer. */
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
@@ -56,9 +56,9 @@ export interface OnChain {
 
 export interface RailPort {
   /** Whether it can reach this type of account; `rail` is null for wallets. */
-  carries(accountType: string, rail: string | null): boolean;
+  supportsPayout(accountType: string, rail: string | null): boolean;
   /** Whether it can debit this type of account; absent: none. */
-  pulls?(accountType: string, rail: string | null): boolean;
+  supportsDebit?(accountType: string, rail: string | null): boolean;
   send(instruction: RailInstruction): Promise<Progress>;
   /** Polled at the times of `checkAfterMs`; `now` is the clock of the caller. */
   check(instruction: RailInstruction, now: Time): Promise<Progress>;

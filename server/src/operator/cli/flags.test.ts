@@ -55,7 +55,7 @@ describe('parse', () => {
   it.each([
     [[], 'PLATFORM is needed'],
     [['p', 'q'], 'q is not recognized'],
-    [['p', '--platform', 'q'], '--platform is given twice'],
+    [['p', '--platform', 'q'], '--platform is repeated'],
     [['p', '--colour', 'red'], "Unknown option '--colour'"],
     [['p', '--permisions', 'A'], "Unknown option '--permisions'; nearest match: --permissions"],
     [['p', '--jsno'], "Unknown option '--jsno'; nearest match: --json"],

@@ -145,7 +145,7 @@ export function parse(flags: Flags, bare: string | undefined, argv: readonly str
   const [word, ...more] = words;
   const stray = bare === undefined ? word : more[0];
   if (bare !== undefined && word !== undefined) {
-    if (values[bare] !== undefined) throw usageError(`--${bare} is given twice`);
+    if (values[bare] !== undefined) throw usageError(`--${bare} is repeated`);
     values[bare] = word;
   }
   const text = (name: string) => values[name] as string | undefined;

@@ -26,7 +26,7 @@ describe('external-accounts', () => {
   it('apply every result of a check to a bank account', async () => {
     const { account, person } = await fundedCustomer(shop.app);
     const { id } = await externalAccount(shop.app, person.id, 'USD');
-    const pull = async () => {
+    const debit = async () => {
       const ends = { source: { accountId: id }, destination: { accountId: account.id } };
       const reply = await shop.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
       return reply.body.code ?? reply.status;
@@ -36,15 +36,15 @@ describe('external-accounts', () => {
       return reply.body.code ?? reply.status;
     };
     expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
-    expect(await pull()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
+    expect(await debit()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await pay()).toBe('BANK_ACCOUNT_VALIDATION_PENDING');
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
-    expect([await pull(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
+    expect([await debit(), await pay()]).toEqual(['INVALID_INPUT', 'INVALID_RECEIVER']);
     const rejected = await verb('reject', id, '--reason', 'No such account');
     expect(rejected).toMatchObject({ status: 'INACTIVE', reason: 'No such account' });
-    expect([await pull(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
+    expect([await debit(), await pay()]).toEqual(['INVALID_BANK_ACCOUNT', 'INVALID_BANK_ACCOUNT']);
     await verb('reactivate', id);
-    expect([await pull(), await pay()]).toEqual([201, 201]);
+    expect([await debit(), await pay()]).toEqual([201, 201]);
     await verb('review', id);
     await verb('clear', id);
     await verb('disable', id);

@@ -135,17 +135,17 @@ describe('a deposit', () => {
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 5_00, total: 5_00 });
   });
 
-  it('may be a pull or a payment that arrived after the freeze', async () => {
+  it('may be a debit or a payment that arrived after the freeze', async () => {
     const { person, account } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
-    const pulled = async () => {
+    const debited = async () => {
       const ends = { source: { accountId: from.id }, destination: { accountId: account } };
       const body = { ...ends, amount: 40_00 };
       const row = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
       await shop.app.settle();
       return row.id as string;
     };
-    const all = [await pulled(), await pulled(), await pulled(), await pulled()] as const;
+    const all = [await debited(), await debited(), await debited(), await debited()] as const;
     const [stored, rejected, returned, mistaken] = all;
     await shop.rejected('The transaction is not a deposit.', 'deposits', 'release', stored);
     await shop.json('accounts', 'freeze', account, '--reason', 'A test');
@@ -222,7 +222,7 @@ describe('a deposit', () => {
     expect((await balances(shop.app, account.id)).total).toBe(0);
   });
 
-  it('may be a sandbox pull that its bank recalls', async () => {
+  it('may be a sandbox debit that its bank recalls', async () => {
     const person = await customer(shop.app);
     const account = await internalAccount(shop.app, person.id, 'USD');
     const from = await externalAccount(shop.app, person.id, 'USD');

@@ -1,5 +1,5 @@
 // Manual payouts of a production platform: listed, settled, failed, returned days later, recalled,
-// and pulled.
+// and debited.
 import { createVerify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
@@ -194,15 +194,15 @@ describe('an internal transfer', () => {
       counterparty.id,
       ...why,
     );
-    await shop.json('payouts', 'return', id, '--of', 'pull', ...why);
+    await shop.json('payouts', 'return', id, '--of', 'debit', ...why);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 });
 
-describe('a recall of a pull', () => {
-  it('is decided while the pull is in progress', async () => {
+describe('a recall of a debit', () => {
+  it('is decided while the debit is in progress', async () => {
     const { person, account } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
@@ -223,7 +223,7 @@ describe('a recall of a pull', () => {
   });
 });
 
-describe('a pull', () => {
+describe('a debit', () => {
   it('is listed, settled, and then paid out; a failed one debits nothing', async () => {
     const { person } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
@@ -233,9 +233,9 @@ describe('a pull', () => {
       const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
       await shop.app.settle();
       const id = made.transactionId as string;
-      const [pull] = await shop.queue(id);
-      expect(pull).toMatchObject({ kind: 'pull', amount: 50_00, currency: 'USD', rail: 'ACH' });
-      expect(pull.account.routingNumber).toBe('021000021');
+      const [debit] = await shop.queue(id);
+      expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
+      expect(debit.account.routingNumber).toBe('021000021');
       if (!good) {
         await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
         expect(await shop.status(id)).toBe('FAILED - ACCOUNT_INVALID');
@@ -291,13 +291,13 @@ describe('a payment over UMA', () => {
     const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
     ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
     await onRow(id, (ctx, row) =>
-      applyIncomingStatus(ctx, asIncoming(row), 'pull', { state: 'accepted' }),
+      applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),
     );
     expect(await waitsFor(id)).toMatchObject({
-      ...{ kind: 'pull', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
+      ...{ kind: 'debit', amount: 5_00, accountType: 'UMA_ADDRESS', account: { umaAddress } },
     });
     await onRow(id, (ctx, row) =>
-      applyIncomingStatus(ctx, asIncoming(row), 'pull', { state: 'settled', reference: 'x' }),
+      applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
     expect(await waitsFor(id)).toBeUndefined();
     expect((await balances(shop.app, account.id)).total).toBe(5_00);

@@ -36,7 +36,7 @@ const REASON: Flags = {
 const OF: Flags = {
   of: {
     value: 'TRANSFER',
-    choices: ['payout', 'pull'],
+    choices: ['payout', 'debit'],
     help: 'Which transfer was returned, if the payment has both (payout)',
   },
 };

@@ -1,5 +1,5 @@
 // Suspense items and an operator's decisions: failed refunds of balances and of external funds, in
-// the sandbox and in production; and shortfalls after a bank recalled a pull.
+// the sandbox and in production; and shortfalls after a bank recalled a debit.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../test/kit/app/books.ts';
 import {
@@ -253,7 +253,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   });
 });
 
-describe('a recalled pull of a payment', () => {
+describe('a recalled debit of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
@@ -264,8 +264,8 @@ describe('a recalled pull of a payment', () => {
     for (const id of [made.account, own.id]) await shop.json('accounts', 'close', id);
   });
 
-  /** A payment funded by a pull of 50.00 USD; no account can cover it. */
-  async function pulled(): Promise<string> {
+  /** A payment funded by a debit of 50.00 USD; no account can cover it. */
+  async function debited(): Promise<string> {
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
     const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
@@ -276,10 +276,10 @@ describe('a recalled pull of a payment', () => {
   }
 
   const takeBack = (id: string) =>
-    shop.json('payouts', 'return', id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED');
+    shop.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
-    const id = await pulled();
+    const id = await debited();
     await takeBack(id);
     // Its payout is still pending.
     expect(await shop.queue(id)).toMatchObject([{ kind: 'payout' }]);
@@ -304,7 +304,7 @@ describe('a recalled pull of a payment', () => {
   });
 
   it('leaves nothing to return if its funds were in suspense', async () => {
-    const id = await pulled();
+    const id = await debited();
     const why = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
     await shop.json('payouts', 'fail', id, ...why);
     await shop.app.settle();

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const JOB = `insert into jobs (id, kind, platform_id, input, due_at) values ($1, $2, 'p', $3, now())`;
 
-it('keep their meaning: input of jobs, and actions on accounts', async () => {
+it('keep their meaning: input of jobs, actions on accounts, kinds of transfers', async () => {
   await migrateUntil('0043');
   const jobs: [string, object, object][] = [
     ['payout.send', { transactionId: 't', ask: 'check' }, { transactionId: 't', request: 'check' }],
@@ -53,9 +53,21 @@ it('keep their meaning: input of jobs, and actions on accounts', async () => {
   await client.query(`insert into account_actions
       (id, account_id, platform_id, actor, action, reason, created_at)
     values ('AccountAction:1', 'a', 'p', 'operator', 'refuse', 'r', now())`);
+  await client.query(`insert into awaited_rail_results (id, platform_id, kind, since)
+    values ('Transaction:1', 'p', 'pull', now()), ('Transaction:2', 'p', 'payout', now())`);
+  await client.query(`insert into rail_results (id, transaction_id, kind, state, created_at) values
+    ('Transaction:1/pull/settled', 'Transaction:1', 'pull', 'settled', now()),
+    ('Transaction:2/payout/failed', 'Transaction:2', 'payout', 'failed', now())`);
   await migrateUntil();
   const stored = await client.query('select input from jobs order by id');
   expect(stored.rows.map(({ input }) => input)).toEqual(jobs.map(([, , after]) => after));
   const actions = await client.query('select action from account_actions');
   expect(actions.rows).toEqual([{ action: 'reject' }]);
+  const awaited = await client.query('select kind from awaited_rail_results order by id');
+  expect(awaited.rows).toEqual([{ kind: 'debit' }, { kind: 'payout' }]);
+  const results = await client.query('select id, kind from rail_results order by id');
+  expect(results.rows).toEqual([
+    { id: 'Transaction:1/debit/settled', kind: 'debit' },
+    { id: 'Transaction:2/payout/failed', kind: 'payout' },
+  ]);
 });

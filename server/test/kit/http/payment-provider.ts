@@ -69,7 +69,7 @@ export function railOver(
     }
   };
   return {
-    carries: () => true,
+    supportsPayout: () => true,
     send: (instruction) => query('POST', instruction),
     check: (instruction) => query('GET', instruction),
     cancel: async () => 'accepted',

@@ -89,7 +89,7 @@ export interface Outside {
 export interface Order {
   id: string;
   /** Source of the funds: a balance, a debit, a deposit; or an incoming payment. */
-  kind: 'balance' | 'pull' | 'realtime' | 'in';
+  kind: 'balance' | 'debit' | 'realtime' | 'in';
   quoteId: string | null;
   platform: Platform;
   source: Purse | null;

@@ -21,7 +21,7 @@ const matchedLater: Answer = (name, elapsedMs) =>
     ? { status: 'PENDING', checkAfterMs: ANSWER_AFTER_MS - elapsedMs }
     : matched(name, elapsedMs);
 
-export const NAME_ANSWERS: Readonly<Record<string, Answer>> = {
+export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, Answer>> = {
   '102': () => ({ status: 'NOT_MATCHED' }),
   '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: partialMatchOf(name) }),
   '104': matchedLater,
@@ -32,7 +32,7 @@ export const NAME_ANSWERS: Readonly<Record<string, Answer>> = {
 
 export const sandboxBeneficiaryVerification: BeneficiaryVerificationPort = {
   async verify(account, elapsedMs) {
-    const answer = NAME_ANSWERS[sandboxSuffixOf(account)] ?? matched;
+    const answer = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matched;
     return answer(beneficiaryNameOf(account) ?? '', elapsedMs);
   },
 };

@@ -33,7 +33,7 @@ export const QUOTE_OUTCOMES: Readonly<Record<string, Timeline>> = {
   ],
 };
 
-/** Same-currency transfers and pulls. */
+/** Same-currency transfers and debits. */
 export const TRANSFER_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '002': [fail('QUOTE_EXECUTION_FAILED')],
   '003': [fail('ACCOUNT_INVALID')],

@@ -95,7 +95,7 @@ describe('the scripted bank', () => {
   });
 });
 
-describe('a pull', () => {
+describe('a debit', () => {
   it.each<[string, string[]]>([
     ['000', DONE],
     ['002', ['0 failed QUOTE_EXECUTION_FAILED']],
@@ -105,15 +105,15 @@ describe('a pull', () => {
     ['006', DONE],
     ['007', DONE],
   ])('…%s ends alike for a quote and a transfer', async (suffix, expected) => {
-    const pull = { kind: 'pull' } as const;
-    expect(await story({ ...instruction(suffix, 'transfer'), ...pull })).toEqual(expected);
-    expect(await story({ ...instruction(suffix, 'quote'), ...pull })).toEqual(expected);
+    const debit = { kind: 'debit' } as const;
+    expect(await story({ ...instruction(suffix, 'transfer'), ...debit })).toEqual(expected);
+    expect(await story({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);
   });
 
   it('is done from American bank accounts alone', () => {
-    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'ACH')).toBe(true);
-    expect(sandboxRail.pulls?.('USD_ACCOUNT', 'WIRE')).toBe(false);
-    expect(sandboxRail.pulls?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
+    expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);
+    expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'WIRE')).toBe(false);
+    expect(sandboxRail.supportsDebit?.('EUR_ACCOUNT', 'SEPA')).toBe(false);
   });
 });
 

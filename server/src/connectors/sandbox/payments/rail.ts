@@ -88,8 +88,9 @@ export function progressAt(instruction: RailInstruction, elapsedMs: number): Pro
 }
 
 export const sandboxRail: RailPort = {
-  carries: () => true,
-  pulls: (accountType, rail) => accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
+  supportsPayout: () => true,
+  supportsDebit: (accountType, rail) =>
+    accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
   // Everything that has not settled can be cancelled.

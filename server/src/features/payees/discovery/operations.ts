@@ -34,7 +34,7 @@ type RatesQuery = Static<(typeof getExchangeRates)['query']>;
 function isConnected(port: RailPort, currency: string, rail: PaymentRail): boolean {
   return Object.entries(ACCOUNT_TYPE_ROWS).some(([type, row]) => {
     const holds = row.currencies.length === 0 || row.currencies.includes(currency);
-    return holds && row.rails.includes(rail) && port.carries(type, rail);
+    return holds && row.rails.includes(rail) && port.supportsPayout(type, rail);
   });
 }
 
@@ -44,7 +44,7 @@ function isReached(port: RailPort, currency: string, network: WithdrawalNetwork)
     ([type, row]) =>
       row.currencies.includes(currency) &&
       withdrawalNetworkOf({ accountType: type }) === network &&
-      port.carries(type, null),
+      port.supportsPayout(type, null),
   );
 }
 

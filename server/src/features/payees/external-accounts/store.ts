@@ -1,4 +1,4 @@
-// External accounts: bank accounts and wallets that receive payments or are debited by pulls.
+// External accounts: bank accounts and wallets that receive payments or are debited.
 
 import type { AccountInfo } from '../../../catalog/accounts/account-schemas.ts';
 import { contended, Fault } from '../../../kernel/fault.ts';

@@ -24,7 +24,7 @@ const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 
 function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
   const own = railsOf(account.info);
   const connected = corridors(from, account.currency).filter(({ rail }) => {
-    if (!port?.carries(account.account_type, rail)) return false;
+    if (!port?.supportsPayout(account.account_type, rail)) return false;
     return own.length ? rail !== null && own.includes(rail) : rail === null;
   });
   if (connected.length === 0) {

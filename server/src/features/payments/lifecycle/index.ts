@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { lifecycleOperations } from './operations.ts';
 
-export { CANCEL_FUNDING, CANCEL_PULL } from './operations.ts';
+export { CANCEL_DEBIT, CANCEL_FUNDING } from './operations.ts';
 export {
   awaitAuthorization,
   awaitFunds,

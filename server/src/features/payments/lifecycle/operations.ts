@@ -16,8 +16,8 @@ import { requestCancel } from './payment.ts';
 
 type Presented = Static<typeof TransactionOneOf>;
 
-/** Jobs that cancel pulls: of incoming payments, and of the funding of outgoing payments. */
-export const CANCEL_PULL = defineJob('incoming.cancel', CancelInput);
+/** Jobs that cancel debits: of incoming payments, and of the funding of outgoing payments. */
+export const CANCEL_DEBIT = defineJob('incoming.cancel', CancelInput);
 export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
 const underWay = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
@@ -26,10 +26,10 @@ const underWay = (row: PaymentRow) => row.status === 'PENDING' || row.status ===
 async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   const awaited = row.funds === 'AWAITED';
   if (row.type === 'INCOMING') {
-    const pull = row.source?.sourceType === 'ACCOUNT';
+    const isDebit = row.source?.sourceType === 'ACCOUNT';
     // Funds that are held for review have already settled.
     const open = underWay(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
-    return { job: CANCEL_PULL, rail: pull ? row.rail : null, open };
+    return { job: CANCEL_DEBIT, rail: isDebit ? row.rail : null, open };
   }
   if (awaited) {
     const source = await readExternalAccount(ctx, sourceAccountOf(row));

@@ -47,7 +47,7 @@ export interface ReceivedFunds extends Money {
   chain?: OnChain | undefined;
 }
 
-/** The status of a payment whose funds are available; a pulled payment is already PROCESSING. */
+/** The status of a payment whose funds are available; a payment funded by debit is already PROCESSING. */
 const processingStatus = (row: OutgoingRow) =>
   row.status === 'PROCESSING' && row.funds === 'AWAITED'
     ? row.status
@@ -112,7 +112,7 @@ export async function failUnauthorized(ctx: Ctx, row: OutgoingRow): Promise<void
   if (row.agent_id !== null) await reverseUsage(ctx, row);
 }
 
-/** PENDING → PROCESSING while a rail pulls the funds; a job follows the pull. */
+/** PENDING → PROCESSING while a rail collects the funds; a job follows the debit. */
 export function awaitFunds(ctx: Ctx, row: OutgoingRow): OutgoingRow {
   const status = transactionFeature.states.outgoing.next(row.status, 'start');
   emitPending(ctx, row);
@@ -134,7 +134,7 @@ export async function startPayout(
     if (funds) fund(ctx, row, funds);
     hold(ctx, row.id, legs(ctx, row));
   });
-  // A pull whose cancellation was requested can still settle.
+  // A debit whose cancellation was requested can still settle.
   const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
   const started = changeTransaction(ctx, row, { ...held, ...fundingColumns(row, funds) });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, started);

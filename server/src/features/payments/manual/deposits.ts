@@ -137,7 +137,7 @@ export async function recordDeposit(
 
 const isDeposit = ({ source }: TransactionRow) => source.sourceType === 'REALTIME_FUNDING';
 
-/** Whether it is held for review: a deposit, a pull or a UMA payment. */
+/** Whether it is held for review: a deposit, a debit or a UMA payment. */
 const isUnderReview = (row: IncomingRow) => isHeld(row) && row.pending_reason !== null;
 
 interface DecisionInput {

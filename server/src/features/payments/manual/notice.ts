@@ -21,7 +21,7 @@ async function apply(ctx: Ctx, row: TransactionRow, kind: WaitKind, progress: Pr
   if (row.type === 'INCOMING') return applyIncomingStatus(ctx, row, kind, progress);
   const payment = asOutgoing(row);
   switch (kind) {
-    case 'pull':
+    case 'debit':
       return applyFundingStatus(ctx, payment, progress);
     case 'refund':
       return applyRefundStatus(ctx, payment, progress);

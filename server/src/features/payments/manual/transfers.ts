@@ -1,4 +1,4 @@
-// Transfers over manual rails. The list shows payouts, pulls and refunds with their account details; the
+// Transfers over manual rails. The list shows payouts, debits and refunds with their account details; the
 // other functions record the result. A second result is rejected, so that a repeated call has no effect.
 
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../../catalog/accounts/account-types.ts';
@@ -9,8 +9,8 @@ import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { rejectCancel } from '../lifecycle/index.ts';
-import { isHeld, isPull } from '../pay-ins/index.ts';
-import { payoutOf, pullOf, refundOf } from '../payouts/index.ts';
+import { isDebit, isHeld } from '../pay-ins/index.ts';
+import { debitOf, payoutOf, refundOf } from '../payouts/index.ts';
 import { isExpected, paymentReference, type WaitKind, type WaitRow } from '../suspense/index.ts';
 import {
   asPayment,
@@ -29,12 +29,12 @@ import {
   onProductionTransaction,
 } from './notice.ts';
 
-const INSTRUCTION = { payout: payoutOf, pull: pullOf, refund: refundOf } as const;
+const INSTRUCTION = { payout: payoutOf, debit: debitOf, refund: refundOf } as const;
 
 /** The UMA address of the counterparty; undefined if the counterparty is an account. */
 function umaAddressOf(row: PaymentRow, kind: WaitKind): string | undefined {
   if (kind === 'payout' && row.rail_payload) return row.destination_account;
-  const isFromUma = kind === 'pull' && row.source.sourceType === 'UMA_ADDRESS';
+  const isFromUma = kind === 'debit' && row.source.sourceType === 'UMA_ADDRESS';
   return isFromUma ? sourceAccountOf(row) : undefined;
 }
 
@@ -172,13 +172,13 @@ export const failTransfer = (
 ): Promise<TransferResult> =>
   record(runtime, transactionId, async () => ({ state: 'failed', reason, refundable }));
 
-export type TransferKind = 'payout' | 'pull';
+export type TransferKind = 'payout' | 'debit';
 
 const isExternal = (id: string | null) => id?.startsWith('ExternalAccount:') ?? false;
 
 /** A payment from a UMA address can be forwarded to an external account; its payout can then be returned. */
 const defaultKind = (row: TransactionRow): TransferKind =>
-  row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'pull';
+  row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';
 
 /**
  * Whether the transfer was over a rail. The incoming side of an internal payment has the external source
@@ -188,12 +188,12 @@ function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'payout') return isExternal(row.destination_account);
   return row.type === 'OUTGOING'
     ? isExternal(row.source_account)
-    : row.type === 'INCOMING' && isPull(row);
+    : row.type === 'INCOMING' && isDebit(row);
 }
 
 function hasSettled(row: TransactionRow, kind: TransferKind): boolean {
-  if (kind === 'pull') {
-    // A pull has settled when its funds arrived, whatever the status of the payment that it funds.
+  if (kind === 'debit') {
+    // A debit has settled when its funds arrived, whatever the status of the payment that it funds.
     if (row.type === 'OUTGOING') return row.funded_amount !== null;
     if (row.type === 'INCOMING' && isHeld(row)) return row.pending_reason !== null;
   }

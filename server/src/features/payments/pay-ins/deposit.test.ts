@@ -254,7 +254,7 @@ describe('reverseDeposit', () => {
     const id = await arrive(account.id, 500);
     await app.advance(3 * DAY);
     await onRow(id, (ctx, row) =>
-      applyIncomingStatus(ctx, row, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
+      applyIncomingStatus(ctx, row, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' }),
     );
     expect(await read(id)).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(await eventTypes(app, id)).toEqual(incoming('COMPLETED FAILED'));

@@ -1,8 +1,9 @@
-// Incoming payments: deposits, pulls and payments from UMA addresses.
+// Incoming payments: deposits, debits and payments from UMA addresses.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { incomingJobs } from './jobs.ts';
 import { incomingOperations } from './operations.ts';
 
+export { isDebit, stageDebit, startDebit } from './debit.ts';
 export {
   type Deposit,
   hasDepositPosting,
@@ -16,7 +17,6 @@ export {
 } from './deposit.ts';
 export { applyIncomingStatus } from './jobs.ts';
 export { REVIEW_EXPIRY } from './kinds.ts';
-export { isPull, stagePull, startPull } from './pull.ts';
 export { receiveUmaPayment } from './uma.ts';
 
 /** What this feature adds to a server. */

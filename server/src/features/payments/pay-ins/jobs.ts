@@ -18,16 +18,16 @@ import { readInternalAccount } from '../../balances/internal-accounts/index.ts';
 import { type SynchronousDeps, sendSynchronously } from '../../notifications/webhooks/index.ts';
 import { readExternalAccount, WALLET_DECLARED } from '../../payees/external-accounts/index.ts';
 import { readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
-import { CANCEL_PULL, rejectCancel } from '../lifecycle/index.ts';
+import { CANCEL_DEBIT, rejectCancel } from '../lifecycle/index.ts';
 import {
   type ConnectorsOf,
   currentOf,
+  debitOf,
   loadOf,
   overRail,
   type PaymentJob,
   payoutOf,
   postpone,
-  pullOf,
   type RailTransfer,
   refundOf,
 } from '../payouts/index.ts';
@@ -39,19 +39,19 @@ import {
   sourceAccountOf,
 } from '../transactions/index.ts';
 import { APPROVAL_TIMEOUT_MS, type Decision, decisionOf, TIMED_OUT } from './approval.ts';
+import { applyDebitStatus, cancelDebit, isDebit } from './debit.ts';
 import { releaseDeclared } from './declared.ts';
 import { isHeld, returnHeldDeposit, reverseDeposit, scheduleReviewExpiry } from './deposit.ts';
 import { closeDepositReturn, followUp, incomingReason } from './ends.ts';
 import {
   APPROVAL_EXPIRY,
   COLLECT,
+  DEBIT,
   FORWARD,
-  PULL,
   REQUEST_APPROVAL,
   RETURN_DEPOSIT,
   REVIEW_EXPIRY,
 } from './kinds.ts';
-import { applyPullStatus, cancelPull, isPull } from './pull.ts';
 import {
   applyApprovalDecision,
   applyCollectionStatus,
@@ -62,7 +62,7 @@ import {
   rejectUma,
 } from './uma.ts';
 
-// Cancellation of a pull in progress. Nothing changes if the pull has ended or settled meanwhile, or if the
+// Cancellation of a debit in progress. Nothing changes if the debit has ended or settled meanwhile, or if the
 // rail does not support cancellation.
 
 /** Whether the rail has not accepted it yet. */
@@ -71,8 +71,8 @@ const isUnsent = ({ status, funds }: IncomingRow) => status === 'PENDING' && fun
 const isInTransit = ({ status, funds, pending_reason }: IncomingRow) =>
   status === 'PROCESSING' && (funds === 'AWAITED' || funds === 'HELD') && pending_reason === null;
 
-const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
-  jobHandler(CANCEL_PULL, {
+const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
+  jobHandler(CANCEL_DEBIT, {
     async run(runtime, job) {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
@@ -82,14 +82,14 @@ const cancelPullJob = (connectors: ConnectorsOf): JobHandler =>
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
       if (isUnsent(row)) {
         // Another worker may be sending it; the cancellation must follow.
-        return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PULL, job) };
+        return { caller, stage: async (ctx) => postpone(ctx, CANCEL_DEBIT, job) };
       }
-      const answer = await rail.cancel(await pullOf(runtime, row), now);
+      const answer = await rail.cancel(await debitOf(runtime, row), now);
       return {
         caller,
         stage: async (ctx) => {
           const current = await currentOf(ctx, row.id, asIncoming);
-          if (answer === 'cancelled') await cancelPull(ctx, current);
+          if (answer === 'cancelled') await cancelDebit(ctx, current);
           if (answer === 'rejected') rejectCancel(ctx, current);
         },
       };
@@ -125,14 +125,14 @@ async function applyReturnStatus(ctx: Ctx, row: IncomingRow, progress: Progress)
 
 /** Applies a status of the transfer that brings the funds in. */
 async function applyArrivalStatus(ctx: Ctx, row: IncomingRow, progress: Progress): Promise<void> {
-  if (isPull(row)) return applyPullStatus(ctx, row, progress);
+  if (isDebit(row)) return applyDebitStatus(ctx, row, progress);
   if (isUma(row) && row.funds === 'AWAITED') return applyCollectionStatus(ctx, row, progress);
   if (progress.state !== 'returned') return;
   await reverseDeposit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED'));
 }
 
 /**
- * Applies a status of one transfer of an incoming transaction: the collection (`pull`), the forwarding to
+ * Applies a status of one transfer of an incoming transaction: the collection (`debit`), the forwarding to
  * an external account (`payout`) or the return (`refund`). The caller states the kind: a repeated status
  * must not be applied to the transfer that the row waits for by then.
  */
@@ -147,7 +147,7 @@ export async function applyIncomingStatus(
       return applyReturnStatus(ctx, row, progress);
     case 'payout':
       return applyForwardingStatus(ctx, row, progress);
-    case 'pull':
+    case 'debit':
       return applyArrivalStatus(ctx, row, progress);
     default:
       return assertNever(kind, 'kind of transfer');
@@ -161,10 +161,10 @@ const FORWARDING: RailTransfer<IncomingRow> = {
   isDue: (row, request) => request === 'check' || isForwarding(row),
 };
 
-const PULLING: RailTransfer<IncomingRow> = {
+const DEBIT_TRANSFER: RailTransfer<IncomingRow> = {
   as: asIncoming,
-  instructionOf: pullOf,
-  apply: applyPullStatus,
+  instructionOf: debitOf,
+  apply: applyDebitStatus,
   isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
@@ -263,8 +263,8 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
     jobHandler(REVIEW_EXPIRY, { run: about(async () => expireReview) }),
     jobHandler(WALLET_DECLARED, { run: declared }),
     overRail(connectors, FORWARD, FORWARDING),
-    overRail(connectors, PULL, PULLING),
+    overRail(connectors, DEBIT, DEBIT_TRANSFER),
     overRail(connectors, RETURN_DEPOSIT, RETURNING),
-    cancelPullJob(connectors),
+    cancelDebitJob(connectors),
   ];
 }

@@ -24,7 +24,7 @@ export const COLLECT = defineJob(
 /** Forwards a collected payment to an external account. */
 export const FORWARD = defineJob('incoming.forward', RailTransferInput);
 /** Debits an external account. */
-export const PULL = defineJob('incoming.debit', RailTransferInput);
+export const DEBIT = defineJob('incoming.debit', RailTransferInput);
 /** Returns a deposit to its payer. */
 export const RETURN_DEPOSIT = defineJob('incoming.return', RailTransferInput);
 /** Ends the review period of a held deposit. */

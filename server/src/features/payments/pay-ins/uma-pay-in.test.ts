@@ -277,7 +277,7 @@ describe('notification about an approved payment', () => {
     await app.settle();
     await notify(payment.id, 'payout', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
-    await notify(payment.id, 'pull', { state: 'returned', reason: 'PAYOUT_RETURNED' });
+    await notify(payment.id, 'debit', { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect((await fixture.read(payment.id)).status).toBe('FAILED');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     await booksBalance(app);
@@ -344,7 +344,7 @@ describe('default UMA deposit account', () => {
     const { account, payment } = await withDefault(suffix);
     await app.settle();
     ok(await fixture.act(payment.id, 'approve'), 200);
-    await notify(payment.id, 'pull', { state: 'settled', reference: 'x' });
+    await notify(payment.id, 'debit', { state: 'settled', reference: 'x' });
     return { account, id: payment.id as string };
   }
 

@@ -119,7 +119,7 @@ async function defaultExternalAccount(
   const usable = corridors(currency, currency).filter(
     (each) =>
       (own.length ? each.rail !== null && own.includes(each.rail) : each.rail === null) &&
-      port.carries(account.account_type, each.rail) &&
+      port.supportsPayout(account.account_type, each.rail) &&
       allowsAmount(each, { currency, amount }),
   );
   if (!usable.length) return undefined;
@@ -257,7 +257,7 @@ export async function applyCollectionStatus(
     case 'accepted':
     case 'unknown': {
       const { checkAfterMs } = progress;
-      if (checkAfterMs === undefined) return awaitRailResult(ctx, row, 'pull');
+      if (checkAfterMs === undefined) return awaitRailResult(ctx, row, 'debit');
       return ctx.later(COLLECT, { transactionId: row.id, receiverInfo }, ctx.now + checkAfterMs);
     }
     case 'settled':

@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { type ConnectorsOf, payoutJobs } from './payout-jobs.ts';
 
-export { payoutOf, pullOf, refundOf } from './instructions.ts';
+export { debitOf, payoutOf, refundOf } from './instructions.ts';
 export { overRail, type RailTransfer, RailTransferInput } from './over-rail.ts';
 export {
   applyPayoutStatus,

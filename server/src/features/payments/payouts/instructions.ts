@@ -43,13 +43,14 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
   };
 }
 
-/** A pull that funds a payment or an incoming transfer. */
-export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
+/** A debit that funds a payment or an incoming transfer. */
+export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await accountInfo(runtime, row.source_account);
   return {
+    // Rails know debits in progress by this id.
     id: `${row.id}/pull`,
     platformId: row.platform_id,
-    kind: 'pull',
+    kind: 'debit',
     origin: 'transfer',
     rail: debitRailOf(account) ?? null,
     ...debitedOf(row),
@@ -59,7 +60,7 @@ export async function pullOf(runtime: Runtime, row: PaymentRow): Promise<RailIns
   };
 }
 
-/** A refund to the account that was pulled from, or to the payer, with the details in the source. */
+/** A refund to the account that was debited, or to the payer, with the details in the source. */
 export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const known =
     row.source.sourceType === 'ACCOUNT'

@@ -34,7 +34,7 @@ async function follow(id: string, answers: Progress[]) {
     if (!next) throw new Error('no result left');
     return next;
   };
-  const rail = { carries: () => true, send: answer('send'), check: answer('check') };
+  const rail = { supportsPayout: () => true, send: answer('send'), check: answer('check') };
   const handlers = new Map(payoutJobs(() => ({ rail })).map((each) => [each.kind, each]));
   for (let round = 0; round < 20; round++) {
     const [job] = (await app.runtime.db.query(

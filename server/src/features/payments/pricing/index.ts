@@ -5,7 +5,7 @@ export { insertPayment } from './insert.ts';
 export { checkAdmission, checkReceiver, needsProof } from './limits.ts';
 export {
   activeOwner,
-  checkPullable,
+  checkDebitable,
   type Payee,
   type Payer,
   payeeOf,

@@ -26,7 +26,7 @@ import { type Wallet, walletOf } from '../../wallets/index.ts';
 export type Payer = { currency: string; customer: CustomerRow | null } & (
   | { kind: 'internal'; account: InternalAccountRow; wallet?: Wallet | undefined }
   /** A rail debits the account. */
-  | { kind: 'pull'; account: ExternalAccountRow }
+  | { kind: 'debit'; account: ExternalAccountRow }
   /** The funds are paid in for this payment. */
   | { kind: 'realtime'; network: string | undefined; funding: RealtimeFunding }
 );
@@ -110,7 +110,7 @@ export function checkValidated({
 }
 
 /** Throws if an external account cannot be debited. */
-export function checkPullable(
+export function checkDebitable(
   account: Pick<ExternalAccountRow, 'status' | 'account_type' | 'info'>,
   port: RailPort | undefined,
   field = 'source.accountId',
@@ -120,7 +120,7 @@ export function checkPullable(
   checkValidated(account);
   if (account.status !== 'ACTIVE')
     throw invalidField(field, `must be ACTIVE: the account is ${account.status}`);
-  if (!port?.pulls?.(account.account_type, rail)) {
+  if (!port?.supportsDebit?.(account.account_type, rail)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail can debit this account.');
   }
   return rail;
@@ -145,8 +145,8 @@ export async function payerOf(
   if (isId(accountId, 'ExternalAccount')) {
     const account = await externalAccountOf(ctx, accountId);
     const customer = await payingCustomer(ctx, platform, account.customer_id, customerId);
-    checkPullable(account, port);
-    return { kind: 'pull', account, customer, currency: account.currency };
+    checkDebitable(account, port);
+    return { kind: 'debit', account, customer, currency: account.currency };
   }
   const account = await internalAccountOf(ctx, accountId);
   const wallet = await payingWallet(ctx, account);
@@ -196,8 +196,8 @@ function railsTo(
     );
   }
   const candidates = requested === undefined ? own : own.filter((each) => each === requested);
-  const rails = candidates.filter((rail) => port.carries(account.account_type, rail));
-  if (own.length ? rails.length === 0 : !port.carries(account.account_type, null)) {
+  const rails = candidates.filter((rail) => port.supportsPayout(account.account_type, rail));
+  if (own.length ? rails.length === 0 : !port.supportsPayout(account.account_type, null)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
   }
   if (own.length === 0) return { rails, railMode: null };

@@ -71,7 +71,7 @@ describe('daily velocity limit', () => {
     }
   });
 
-  it('is released by a failed pull', async () => {
+  it('is released by a failed debit', async () => {
     const { person, target } = await payer();
     const source = await externalAccount(app, person.id, 'USD', '003');
     for (let round = 0; round < 4; round++) {

@@ -116,7 +116,7 @@ export function isExpected(row: TransactionRow, kind: WaitKind): boolean {
     case 'payout':
       // HELD if the sending job was cancelled before the rail responded.
       return !refund && status === 'PROCESSING' && (funds === 'SUBMITTED' || funds === 'HELD');
-    case 'pull':
+    case 'debit':
       if (refund || (status !== 'PENDING' && status !== 'PROCESSING')) return false;
       return funds === 'AWAITED' || (row.type === 'INCOMING' && funds === 'HELD');
     default:

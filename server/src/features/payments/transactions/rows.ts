@@ -56,7 +56,10 @@ export function sourceAccountOf({ id, source_account: account }: TransactionRow)
   return account;
 }
 
-/** Amount debited from the source. Incoming payments debit what is received, as only pulls debit a source. */
+/**
+ * Amount debited from the source. For an incoming
+ * payment it equals the received amount.
+ */
 export const debitedOf = (row: PaymentRow): Money =>
   row.type === 'OUTGOING'
     ? { currency: row.sent_currency, amount: row.sent_amount }

@@ -33,9 +33,9 @@ interface Refund {
 }
 
 /**
- * Where the money of a payment is. Outgoing: not debited, awaited from a pull, received in `inbound`, held on
- * the source, submitted to the rail, settled, returned to the source, or in suspense for a person to decide.
- * Incoming: NONE before arrival, HELD while it is not available, SETTLED when it is.
+ * Where the money of a payment is. Outgoing: not debited, awaited from a debit, received in `inbound`, held
+ * on the source, submitted to the rail, settled, returned to the source, or in suspense for a person to
+ * decide. Incoming: NONE before arrival, HELD while it is not available, SETTLED when it is.
  */
 type Funds =
   | 'NONE'
@@ -103,7 +103,7 @@ const columns = {
   refund: col.json<Refund>().null.mut,
   /** Funds received for an externally funded payment, in minor units of the sending currency. */
   funded_amount: col.int8.null.mut,
-  /** When the current pull or payout was first sent. */
+  /** When the current debit or payout was first sent. */
   sent_at: col.time.null.mut,
   /** When cancellation was requested; null once the rail has responded. */
   cancel_requested_at: col.time.null.mut,
@@ -165,7 +165,7 @@ export type OutgoingRow = With<
 >;
 
 /**
- * Funds received: a deposit, a pull, a payment from a UMA address, or an internal payment by another owner.
+ * Funds received: a deposit, a debit, a payment from a UMA address, or an internal payment by another owner.
  */
 export type IncomingRow = With<
   NoCard & {

@@ -1,5 +1,5 @@
-// Incoming same-currency transfers: a pull from an external account to an internal account of the same owner.
-// Deprecated in favor of quotes and supported because clients use them.
+// Incoming same-currency transfers: a debit from an external account to an internal account of the same
+// owner. Deprecated in favor of quotes and supported because clients use them.
 
 import { type Static, Type } from '@sinclair/typebox';
 import { corridors } from '../../../catalog/currencies/corridors.ts';
@@ -13,9 +13,9 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import { requireExternalAccount } from '../../payees/external-accounts/index.ts';
 import { checkAmount, checkDirection } from '../../tenancy/config/index.ts';
 import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
-import { stagePull, startPull } from '../pay-ins/index.ts';
+import { stageDebit, startDebit } from '../pay-ins/index.ts';
 import { presentTransaction, TransactionOneOf } from '../presentation/index.ts';
-import { checkPullable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
+import { checkDebitable, type Payee, type Payer, payeeOf, payerOf } from '../pricing/index.ts';
 import { type IncomingRow, sourceAccountOf } from '../transactions/index.ts';
 import { InternalAccountReference, type TransferParts } from './contract.ts';
 
@@ -76,10 +76,10 @@ export const createTransferIn = operation({
   money: true,
 });
 
-type Parties = { payer: Payer & { kind: 'pull' }; payee: Payee & { kind: 'internal' } };
+type Parties = { payer: Payer & { kind: 'debit' }; payee: Payee & { kind: 'internal' } };
 
 function partiesOf(payer: Payer, payee: Payee): Parties {
-  if (payer.kind !== 'pull') {
+  if (payer.kind !== 'debit') {
     throw invalidField('source.accountId', 'must be an external account');
   }
   if (payee.kind !== 'internal') {
@@ -132,7 +132,7 @@ async function resolve(
     payeeOf(ctx, { accountId: to }, port),
   ]);
   const parties = partiesOf(payer, payee);
-  const rail = checkPullable(parties.payer.account, port);
+  const rail = checkDebitable(parties.payer.account, port);
   requireExternalAccount(ctx, parties.payer.account);
   checkLimits(platform, rail, { currency: parties.payee.currency, amount });
   return { rail, ...parties };
@@ -148,7 +148,7 @@ export async function stageTransferIn(
   const amount = BigInt(request.amount as number);
   const input = { from: source.accountId, to: destination.accountId, amount };
   const { payer, payee, rail } = await resolve(ctx, parts, input);
-  return stagePull(ctx, {
+  return stageDebit(ctx, {
     source: payer.account,
     account: payee.account,
     platformCustomerId: payee.owner?.platform_customer_id ?? ctx.caller.platformId,
@@ -157,7 +157,7 @@ export async function stageTransferIn(
   });
 }
 
-/** Starts the pull. The transfer is checked again, as it may have waited for approval. */
+/** Starts the debit. The transfer is checked again, as it may have waited for approval. */
 export async function startTransferIn(
   ctx: Ctx,
   parts: TransferParts,
@@ -168,12 +168,12 @@ export async function startTransferIn(
     to: row.destination_account,
     amount: row.received_amount,
   });
-  return startPull(ctx, row);
+  return startDebit(ctx, row);
 }
 
 export const transferInOperations = (parts: TransferParts) => [
   handle(createTransferIn, async (ctx, { body }) => {
-    const row = startPull(ctx, await stageTransferIn(ctx, parts, body));
+    const row = startDebit(ctx, await stageTransferIn(ctx, parts, body));
     return { status: 201, body: presentTransaction(row) as Static<typeof TransactionOneOf> };
   }),
 ];

@@ -48,12 +48,12 @@ const credentialsOf = ({ model }: Sim, { id }: Purse): Noted[] =>
     ({ status }) => status === 'ACTIVE',
   );
 
-const MOST_POLLS = 20;
+const MAX_POLLS = 20;
 
 /** The reply with the encryption key for the code, or the rejection. */
 async function requestCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
   const path = `/auth/credentials/${id}/challenge`;
-  for (let polls = 0; polls < MOST_POLLS; polls++) {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
     const answer = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
     if (answer.status >= 400 || answer.body.status !== 'PROCESSING') return answer;
   }

@@ -22,7 +22,7 @@ import { applyStep } from '../../rules/invariants.ts';
 import { decide, exceptions } from './cards.ts';
 import { restore, settleOrders } from './mints.ts';
 
-const MOST_ROUNDS = 4_000;
+const MAX_ROUNDS = 4_000;
 const LEASES_END_MS = 21_000;
 
 /** Reads the diary; throws when an invariant is broken. */
@@ -50,7 +50,7 @@ function nextDue({ model }: Sim): number | undefined {
 }
 
 async function untilIdle(sim: Sim): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     for (const node of sim.nodes) await look(node);
     for (const node of sim.nodes) await deliver(sim, node);
     if ((await observe(sim)) > 0) continue;
@@ -60,7 +60,7 @@ async function untilIdle(sim: Sim): Promise<void> {
     const wait = next > sim.effects.now() ? next - sim.effects.now() : LEASES_END_MS;
     sim.effects.pass(wait);
   }
-  throw broken(`after ${MOST_ROUNDS} rounds work is left`);
+  throw broken(`after ${MAX_ROUNDS} rounds work is left`);
 }
 
 /** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */

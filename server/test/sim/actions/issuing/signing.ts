@@ -52,7 +52,7 @@ export interface SignedResult {
   note: string;
 }
 
-const MOST_POLLS = 20;
+const MAX_POLLS = 20;
 /** A quote that is being paid has a status of that name as well. */
 const isAtWork = ({ body }: Answer) => body?.status === 'PROCESSING' && body.id === undefined;
 const USED = 30;
@@ -60,7 +60,7 @@ const USED = 30;
 /** Sends a signed request until it completes or the client gives up. */
 async function send(sim: Sim, leg: Leg, headers: Record<string, string>): Promise<SignedResult> {
   const more = { headers, withoutKey: !leg.keyed };
-  for (let polls = 0; polls < MOST_POLLS; polls++) {
+  for (let polls = 0; polls < MAX_POLLS; polls++) {
     const answer = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
     if (answer.status < 400 && isAtWork(answer)) {
       if (sim.chance.percent(15)) return { note: 'left processing' };

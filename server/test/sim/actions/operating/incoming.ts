@@ -89,7 +89,7 @@ async function quoteFrom(
   sim: Sim,
   payer: Person,
   source: { sourceType: string; currency?: string },
-  kind: 'pull' | 'realtime',
+  kind: 'debit' | 'realtime',
 ): Promise<Order | string> {
   const target = targetFor(sim, payer);
   const { inside, outside } = target;
@@ -114,18 +114,18 @@ async function quoteFrom(
   return order;
 }
 
-export async function quotePull(sim: Sim, who = payers(sim)): Promise<string> {
+export async function quoteDebit(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
   const own = dollars(sim, payer);
   if (own.length === 0) return 'no source';
   const from = sim.chance.of(own);
   const source = { sourceType: 'ACCOUNT', accountId: from.id };
-  const order = await quoteFrom(sim, payer, source, 'pull');
+  const order = await quoteFrom(sim, payer, source, 'debit');
   if (typeof order === 'string') return order;
   order.from = from;
-  const pulled = debitOutcome(from.suffix);
+  const debited = debitOutcome(from.suffix);
   if (!inSandbox(payer)) order.ending = null;
-  else if (pulled.status === 'FAILED') order.ending = pulled;
+  else if (debited.status === 'FAILED') order.ending = debited;
   return `${order.sent} from …${from.suffix}`;
 }
 
@@ -306,7 +306,7 @@ export const INCOMING: readonly Action[] = [
     name: 'create a quote with a funding debit',
     weight: 4,
     ready: anyPayer,
-    run: (sim) => quotePull(sim),
+    run: (sim) => quoteDebit(sim),
   },
   { name: 'create a quote for a deposit', weight: 7, ready: anyPayer, run: quoteRealtime },
   {

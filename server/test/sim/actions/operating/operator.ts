@@ -24,7 +24,7 @@ import {
   expectIn,
   noteFunds,
   noteStray,
-  quotePull,
+  quoteDebit,
   transferIn,
   unpaid,
 } from './incoming.ts';
@@ -112,11 +112,11 @@ async function returnDebit(sim: Sim): Promise<string> {
     const { row, transfers } = paymentOf(sim, order);
     const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
     const over = transfers.some(({ step }) => step.startsWith('return'));
-    return order.kind === 'pull' && passedOn && !over && isOutside(row.source_account);
+    return order.kind === 'debit' && passedOn && !over && isOutside(row.source_account);
   });
   if (fitting.length === 0) return 'none';
   const order = sim.chance.of(fitting);
-  const command = ['payouts', 'return', order.id, '--of', 'pull', '--reason', 'PAYOUT_RETURNED'];
+  const command = ['payouts', 'return', order.id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED'];
   outcome(await operator(sim, ...command), true, command.join(' '));
   outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
   const { currency, owner } = order.from ?? {};
@@ -293,13 +293,13 @@ const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
 /** The same payments as in the sandbox, at a higher rate. */
 const OF_PRODUCTION = [
   (sim: Sim, who: Person[]) => quote(sim, true, who),
-  (sim: Sim, who: Person[]) => quotePull(sim, who),
+  (sim: Sim, who: Person[]) => quoteDebit(sim, who),
   (sim: Sim, who: Person[]) => transferOut(sim, who),
   (sim: Sim, who: Person[]) => transferIn(sim, who),
 ];
 
 const pullsHere = (sim: Sim) =>
-  productionOrders(sim).filter(({ kind, started }) => kind === 'pull' && !started);
+  productionOrders(sim).filter(({ kind, started }) => kind === 'debit' && !started);
 
 const payersHere = (sim: Sim) => payers(sim).filter(inProduction);
 

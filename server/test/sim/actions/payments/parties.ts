@@ -22,9 +22,9 @@ import {
   rejection,
 } from '../action.ts';
 
-const MOST_PLATFORMS = 5;
-const MOST_PEOPLE = 40;
-const MOST_OUTSIDE = 150;
+const MAX_PLATFORMS = 5;
+const MAX_PEOPLE = 40;
+const MAX_OUTSIDE = 150;
 
 export async function openPurses(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
@@ -218,7 +218,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   const code = rejection(answer, ['ACCOUNT_NOT_FOUND']);
   if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
   account.gone = true;
-  drop<Outside>(sim.outside, MOST_OUTSIDE);
+  drop<Outside>(sim.outside, MAX_OUTSIDE);
   return code ?? 'gone';
 }
 
@@ -233,7 +233,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
     if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
   }
   for (const each of sim.outside) if (each.owner === person) each.gone = true;
-  drop<Person>(sim.people, MOST_PEOPLE);
+  drop<Person>(sim.people, MAX_PEOPLE);
   return 'gone';
 }
 
@@ -241,7 +241,7 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add a platform',
     weight: 2,
-    ready: (sim) => sim.platforms.length < MOST_PLATFORMS,
+    ready: (sim) => sim.platforms.length < MAX_PLATFORMS,
     run: (sim) => addPlatform(sim, 'sandbox'),
   },
   {
@@ -262,7 +262,7 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add a customer',
     weight: 4,
-    ready: (sim) => living(sim).length < MOST_PEOPLE,
+    ready: (sim) => living(sim).length < MAX_PEOPLE,
     run: addCustomer,
   },
   {
@@ -274,7 +274,7 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add an external account',
     weight: 6,
-    ready: (sim) => sim.outside.length < MOST_OUTSIDE,
+    ready: (sim) => sim.outside.length < MAX_OUTSIDE,
     run: addOutside,
   },
   {

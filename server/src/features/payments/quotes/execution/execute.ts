@@ -1,6 +1,6 @@
 // Starts a payment: it is checked again and its funds are debited or held. Between internal accounts it
-// completes in the same commit; over a rail the funds are held and a job sends them; from an external
-// account a job pulls them first. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
+// completes in the same commit; over a rail the funds are held and a job sends them; from an external account
+// a job collects them first by debit. A REALTIME_FUNDING payment starts when its funds arrive (funding.ts).
 
 import { defineJob } from '../../../../kernel/contract/job.ts';
 import { Fault } from '../../../../kernel/fault.ts';
@@ -32,7 +32,7 @@ import {
 import type { QuoteRow } from '../store.ts';
 import { checkInvoice, reserveInvoice } from './invoice.ts';
 
-export const SEND_PULL = defineJob('funding.send', RailTransferInput);
+export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
 const gone = (what: string) =>
   new Fault('ACCOUNT_NOT_FOUND', `The ${what} account no longer exists.`);
@@ -70,7 +70,7 @@ async function sourceOf(ctx: Ctx, row: OutgoingRow): Promise<InternalAccountRow 
   const id = row.source_account;
   if (id === null) return undefined;
   if (isId(id, 'InternalAccount')) return usable(ctx, id, 'source');
-  // The account must exist until the pull starts; it can be deleted afterwards.
+  // The account must exist until the debit starts; it can be deleted afterwards.
   if (row.status === 'PROCESSING') return undefined;
   requireExternalAccount(ctx, await registered(ctx, id, 'source'));
   return undefined;
@@ -207,7 +207,7 @@ export async function startPayment(
   checkSigned(parties, signed);
   await countVolume(ctx, row);
   if (parties.source) return makePayment(ctx, row, parties);
-  ctx.later(SEND_PULL, { transactionId: row.id });
+  ctx.later(SEND_FUNDING_DEBIT, { transactionId: row.id });
   return awaitFunds(ctx, row);
 }
 

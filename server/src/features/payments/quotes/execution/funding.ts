@@ -1,6 +1,6 @@
-// External funding of payments: pulled by a rail, or paid in. When the funds arrive, the payment continues,
-// or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that arrive:
-// they name a quote, a payment reference or an account.
+// External funding of payments: by debit over a rail, or by deposit. When the funds arrive, the payment
+// continues, or it fails and the funds are returned. `receiveFunds` is the only entry point for funds that
+// arrive: they name a quote, a payment reference or an account.
 
 import { isFiat } from '../../../../catalog/currencies/currencies.ts';
 import type { Progress } from '../../../../connectors/ports/index.ts';
@@ -40,10 +40,10 @@ import { type Deposit, receiveDeposit, rejectDeposit } from '../../pay-ins/index
 import {
   type ConnectorsOf,
   currentOf,
+  debitOf,
   loadOf,
   overRail,
   postpone,
-  pullOf,
   type RailTransfer,
   RailTransferInput,
 } from '../../payouts/index.ts';
@@ -61,9 +61,9 @@ import {
 } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
-import { checkParties, countVolume, hasRoom, makePayment, SEND_PULL } from './execute.ts';
+import { checkParties, countVolume, hasRoom, makePayment, SEND_FUNDING_DEBIT } from './execute.ts';
 
-const CHECK_PULL = defineJob('funding.check', RailTransferInput);
+const CHECK_FUNDING_DEBIT = defineJob('funding.check', RailTransferInput);
 
 /** Failure reason of a payment that cannot be made when its funds arrive. */
 function reasonOf({ code }: Fault): FailureReason {
@@ -81,7 +81,7 @@ async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promis
     throw error;
   });
   if (parties instanceof Fault) return rejectFunds(ctx, row, funds, reasonOf(parties));
-  // A pulled payment was counted at the start of the pull.
+  // A payment funded by debit was counted at the start of the debit.
   if (row.status === 'PENDING') {
     if (!(await hasRoom(ctx, row))) return rejectFunds(ctx, row, funds, 'LIMIT_EXCEEDED');
     await countVolume(ctx, row, true);
@@ -187,7 +187,7 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
 }
 
 /**
- * Reverses the pull or deposit that funded a payment, after the payment was made. The balance of the payer
+ * Reverses the debit or deposit that funded a payment, after the payment was made. The balance of the payer
  * is debited, else the balance of the platform; if neither has an account in this currency, suspense is
  * debited and a person decides. Returns false if the reversal was already posted.
  */
@@ -212,7 +212,7 @@ export async function reverseFunding(ctx: Ctx, row: OutgoingRow): Promise<boolea
   return true;
 }
 
-/** Applies a status of the pull that funds a payment, from the rail or from an operator. */
+/** Applies a status of the debit that funds a payment, from the rail or from an operator. */
 export async function applyFundingStatus(
   ctx: Ctx,
   row: OutgoingRow,
@@ -220,13 +220,13 @@ export async function applyFundingStatus(
 ): Promise<void> {
   const checkAgain = (afterMs: number | undefined) => {
     if (afterMs === undefined) return;
-    ctx.later(CHECK_PULL, { transactionId: row.id }, ctx.now + afterMs);
+    ctx.later(CHECK_FUNDING_DEBIT, { transactionId: row.id }, ctx.now + afterMs);
   };
   const awaited = row.funds === 'AWAITED';
   switch (progress.state) {
     case 'accepted':
       if (progress.checkAfterMs !== undefined) return checkAgain(progress.checkAfterMs);
-      if (awaited) await awaitRailResult(ctx, row, 'pull');
+      if (awaited) await awaitRailResult(ctx, row, 'debit');
       return;
     case 'unknown':
       return checkAgain(progress.checkAfterMs);
@@ -248,7 +248,7 @@ export async function applyFundingStatus(
   }
 }
 
-/** Cancels a pull whose funds have not arrived. */
+/** Cancels a debit whose funds have not arrived. */
 const cancelFunding =
   (connectors: ConnectorsOf) =>
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
@@ -260,11 +260,11 @@ const cancelFunding =
         void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));
       return { caller, stage };
     }
-    if (await hasJobFor(runtime.db, SEND_PULL, row.id)) {
+    if (await hasJobFor(runtime.db, SEND_FUNDING_DEBIT, row.id)) {
       // Another worker may be sending it; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
-    const answer = await rail.cancel(await pullOf(runtime, row), now);
+    const answer = await rail.cancel(await debitOf(runtime, row), now);
     return {
       caller,
       stage: async (ctx) => {
@@ -277,16 +277,16 @@ const cancelFunding =
 
 const FUNDING: RailTransfer<OutgoingRow> = {
   as: asOutgoing,
-  instructionOf: pullOf,
+  instructionOf: debitOf,
   apply: applyFundingStatus,
   isDue: (row, request) => request === 'check' || row.funds === 'AWAITED',
 };
 
-/** The jobs that pull the funds of payments and cancel pulls. */
+/** The jobs that debit external accounts for payments, and cancel those debits. */
 export function fundingJobs(connectors: ConnectorsOf): JobHandler[] {
   return [
-    overRail(connectors, SEND_PULL, FUNDING, 'send'),
-    overRail(connectors, CHECK_PULL, FUNDING, 'check'),
+    overRail(connectors, SEND_FUNDING_DEBIT, FUNDING, 'send'),
+    overRail(connectors, CHECK_FUNDING_DEBIT, FUNDING, 'check'),
     jobHandler(CANCEL_FUNDING, { run: cancelFunding(connectors) }),
   ];
 }

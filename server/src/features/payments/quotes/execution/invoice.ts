@@ -61,7 +61,7 @@ export async function reserveInvoice(
 ): Promise<void> {
   const invoice = invoiceOf(ctx, target);
   if (!invoice) return;
-  // Pulled funds can arrive days after the quote.
+  // Funds collected by debit can arrive days after the quote.
   checkTerms(ctx, invoice, amount);
   const use = await useOf(ctx, invoice, id);
   if (use?.transaction_id === id) return;

@@ -1,4 +1,4 @@
-// Late and repeated results: bank returns after an account was closed, pulls returned repeatedly, fee
+// Late and repeated results: bank returns after an account was closed, debits returned repeatedly, fee
 // accounts frozen meanwhile, and cancellations of funds that have not arrived.
 import { describe, expect, it } from 'vitest';
 import {
@@ -79,8 +79,8 @@ describe('bank return for a closed account or a deleted customer', () => {
   });
 });
 
-describe('returned pull', () => {
-  async function pulled(suffix: string) {
+describe('returned debit', () => {
+  async function debited(suffix: string) {
     const { person, account } = await fundedCustomer(app, 300_00);
     const source = await externalAccount(app, person.id, 'USD', suffix);
     const target = await externalAccount(app, person.id, 'MXN');
@@ -95,20 +95,20 @@ describe('returned pull', () => {
     ['005', 'while it is awaited'],
     ['002', 'after it failed'],
   ])('…%s %s has no ledger effect, even if repeated', async (suffix) => {
-    const { account, id } = await pulled(suffix);
+    const { account, id } = await debited(suffix);
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await transaction(id)).status).toBe('FAILED');
     expect((await balances(app, account.id)).total).toBe(300_00);
   });
 
   it('is debited once after the funds were paid out', async () => {
-    const { account, id } = await pulled('000');
+    const { account, id } = await debited('000');
     for (let round = 0; round < 3; round++) await notify(id, applyFundingStatus, RETURNED);
     expect((await balances(app, account.id)).total).toBe(200_00);
   });
 
   it('can be cancelled before the funds arrive', async () => {
-    const { account, id } = await pulled('005');
+    const { account, id } = await debited('005');
     ok(await app.call('POST', `/transactions/${id}/cancel`), 200);
     await app.settle();
     expect(await transaction(id)).toMatchObject({ status: 'FAILED' });

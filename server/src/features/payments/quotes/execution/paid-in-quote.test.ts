@@ -1,4 +1,4 @@
-// Payments with external funds: paid in for a quote exactly, short, in excess, late and twice, and pulled
+// Payments with external funds: paid in for a quote exactly, short, in excess, late and twice, and debited
 // from a bank account with every result of a bank. Each ends with the states, the events in order, the
 // balances and the books.
 import { describe, expect, it } from 'vitest';
@@ -257,8 +257,8 @@ describe('sandboxSend', () => {
   });
 });
 
-describe('pull quote', () => {
-  async function pulled(suffix: string) {
+describe('quote funded by debit', () => {
+  async function debited(suffix: string) {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'USD', suffix);
     const target = await externalAccount(app, person.id, 'MXN');
@@ -270,7 +270,7 @@ describe('pull quote', () => {
   }
 
   it('completes', async () => {
-    const { quote } = await pulled('000');
+    const { quote } = await debited('000');
     await app.settle();
     expect((await quoteOf(quote.id)).status).toBe('COMPLETED');
     expect(short(await eventTypes(app, quote.transactionId))).toEqual([
@@ -288,7 +288,7 @@ describe('pull quote', () => {
   ])(
     'fails with …%s as %s, without a refund because nothing was debited',
     async (suffix, why, ms) => {
-      const { quote } = await pulled(suffix);
+      const { quote } = await debited(suffix);
       await app.settle();
       if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
       await app.advance(ms);
@@ -303,8 +303,8 @@ describe('pull quote', () => {
     },
   );
 
-  it('records a debt if the bank returns the pull after the payout', async () => {
-    const { quote, person } = await pulled('000');
+  it('records a debt if the bank returns the debit after the payout', async () => {
+    const { quote, person } = await debited('000');
     await app.settle();
     const account = await internalAccount(app, person.id, 'USD');
     await fund(app, account.id, 30_00);
@@ -320,7 +320,7 @@ describe('pull quote', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 30_00, total: 30_00 });
   });
 
-  it('is rejected for an account that cannot be pulled', async () => {
+  it('is rejected for an account that cannot be debited', async () => {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'EUR');
     const target = await externalAccount(app, person.id, 'MXN');

@@ -19,8 +19,8 @@ import { internalAccounts } from '../../balances/internal-accounts/store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';
+import { cancelDebit } from './debit.ts';
 import { applyIncomingStatus, releaseDeposit, returnHeldDeposit } from './index.ts';
-import { cancelPull } from './pull.ts';
 
 const incoming = (statuses: string) =>
   statuses.split(' ').map((status) => `INCOMING_PAYMENT.${status}`);
@@ -42,7 +42,7 @@ const transferIn = (from: string, to: string, amount: unknown = 250_00, options 
     options,
   );
 
-async function pulled(suffix: string) {
+async function debited(suffix: string) {
   const { account, source } = await accounts(suffix);
   const row = ok(await transferIn(source.id, account.id), 201);
   return { account, source, row };
@@ -50,7 +50,7 @@ async function pulled(suffix: string) {
 
 const read = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 
-const notify = (id: string, progress: Progress, kind: WaitKind = 'pull') =>
+const notify = (id: string, progress: Progress, kind: WaitKind = 'debit') =>
   app.operate(async (ctx) => {
     const row = await currentOf(ctx, id, asIncoming);
     await applyIncomingStatus(ctx, row, kind, progress);
@@ -69,7 +69,7 @@ const transition = (id: string, event: 'freeze' | 'close') =>
 
 describe('createTransferIn', () => {
   it('returns a pending transaction and completes', async () => {
-    const { account, source, row } = await pulled('000');
+    const { account, source, row } = await debited('000');
     expect(row).toMatchObject({
       type: 'INCOMING',
       direction: 'CREDIT',
@@ -87,7 +87,7 @@ describe('createTransferIn', () => {
   });
 
   it.each(['002', '003', '004'])('fails immediately for %s', async (suffix) => {
-    const { account, row } = await pulled(suffix);
+    const { account, row } = await debited(suffix);
     await app.settle();
     const after = await read(row.id);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
@@ -97,7 +97,7 @@ describe('createTransferIn', () => {
   });
 
   it('includes 005 in the total for thirty seconds and fails', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     await app.advance(29_999);
     expect((await read(row.id)).status).toBe('PROCESSING');
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 250_00 });
@@ -221,9 +221,9 @@ describe('createTransferIn', () => {
   });
 });
 
-describe('rail notification about a pull', () => {
+describe('rail notification about a debit', () => {
   it('is applied once', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     await app.settle();
     const settled: Progress = { state: 'settled', reference: 'x' };
     await notify(row.id, { state: 'accepted', checkAfterMs: 3_600_000 });
@@ -236,8 +236,8 @@ describe('rail notification about a pull', () => {
     expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED'));
   });
 
-  it('reverses a completed pull that the bank returns days later', async () => {
-    const { account, row } = await pulled('000');
+  it('reverses a completed debit that the bank returns days later', async () => {
+    const { account, row } = await debited('000');
     await app.advance(5 * 24 * 3_600_000);
     await notify(row.id, { state: 'returned', reason: 'PAYOUT_RETURNED' });
     expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING COMPLETED FAILED'));
@@ -245,18 +245,18 @@ describe('rail notification about a pull', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('fails the pull after screening', async () => {
-    const { row } = await pulled('005');
+  it('fails the debit after screening', async () => {
+    const { row } = await debited('005');
     await app.settle();
     await notify(row.id, { state: 'failed', reason: 'COMPLIANCE_REJECTED' });
     expect((await read(row.id)).failureReason).toBe('COMPLIANCE_REJECTED');
   });
 
   it('is ignored after a cancellation', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     await app.settle();
     await app.operate(async (ctx) => {
-      await cancelPull(ctx, await currentOf(ctx, row.id, asIncoming));
+      await cancelDebit(ctx, await currentOf(ctx, row.id, asIncoming));
     });
     expect(await read(row.id)).toMatchObject({
       status: 'FAILED',
@@ -267,9 +267,9 @@ describe('rail notification about a pull', () => {
     expect(await eventTypes(app, row.id)).toEqual(incoming('PENDING FAILED'));
   });
 
-  /** A pull that its bank settled on an account frozen before. */
+  /** A debit that its bank settled on an account frozen before. */
   async function heldPull(settle = true) {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     if (settle) await app.settle();
     await transition(account.id, 'freeze');
     await notify(row.id, { state: 'settled', reference: 'x' });
@@ -319,7 +319,7 @@ describe('rail notification about a pull', () => {
   });
 
   it('ends the cancellation of funds that arrive meanwhile', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
     await transition(account.id, 'freeze');
     await notify(row.id, { state: 'settled', reference: 'x' });
@@ -337,8 +337,8 @@ describe('rail notification about a pull', () => {
     expect(cancel_requested_at).toBeNull();
   });
 
-  it('about the pull does not affect the deposit return', async () => {
-    const { account, row } = await pulled('005');
+  it('about the debit does not affect the deposit return', async () => {
+    const { account, row } = await debited('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });
     for (const state of ['settled', 'failed', 'returned'] as const) {
@@ -351,7 +351,7 @@ describe('rail notification about a pull', () => {
   });
 
   it('about the deposit return prevents its submission', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     await transition(account.id, 'close');
     await notify(row.id, { state: 'settled', reference: 'x' });
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' }, 'refund');
@@ -364,7 +364,7 @@ describe('rail notification about a pull', () => {
   });
 
   it('returns the funds if the account was closed meanwhile', async () => {
-    const { account, row } = await pulled('005');
+    const { account, row } = await debited('005');
     await transition(account.id, 'close');
     await app.settle();
     await notify(row.id, { state: 'settled', reference: 'x' });

@@ -1,6 +1,6 @@
-// A pull: a debit of an external account with the consent of its owner. While it is in progress the amount is
-// in the total balance of the internal account; it becomes available at settlement. A failed pull has debited
-// nothing, so nothing is returned.
+// Direct debits of external accounts with the consent of their owner. While one is in progress the amount is
+// in the total balance of the internal account; it becomes available at settlement. A failed debit has
+// collected nothing, so nothing is returned.
 
 import type { Progress } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
@@ -22,10 +22,10 @@ import {
 } from '../transactions/index.ts';
 import { dispositionAt, holdArrived, isHeld, releaseDeposit, reverseDeposit } from './deposit.ts';
 import { completeOn, fail, failAndReturn, followUp, hold, incomingReason } from './ends.ts';
-import { PULL } from './kinds.ts';
+import { DEBIT } from './kinds.ts';
 import { postHeld } from './postings.ts';
 
-interface Pull {
+interface DebitInput {
   source: ExternalAccountRow;
   account: InternalAccountRow;
   /** `platformCustomerId` of the owner of both accounts; the platform's id if it owns them. */
@@ -34,15 +34,15 @@ interface Pull {
   amount: bigint;
 }
 
-/** Stages the transaction of a pull without starting it. */
-export function stagePull(ctx: Ctx, pull: Pull): IncomingRow {
-  const { source, account, amount } = pull;
+/** Stages the transaction of a debit without starting it. */
+export function stageDebit(ctx: Ctx, debit: DebitInput): IncomingRow {
+  const { source, account, amount } = debit;
   const { currency } = account;
   return insertTransaction(ctx, {
     id: ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: account.customer_id,
-    platform_customer_id: pull.platformCustomerId,
+    platform_customer_id: debit.platformCustomerId,
     type: 'INCOMING',
     direction: 'CREDIT',
     status: 'PENDING',
@@ -56,21 +56,21 @@ export function stagePull(ctx: Ctx, pull: Pull): IncomingRow {
     received_amount: amount,
     received_currency: currency,
     agent_id: ctx.caller.agentId,
-    rail: pull.rail,
+    rail: debit.rail,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
 }
 
-/** Stages the job that sends the pull. */
-export function startPull(ctx: Ctx, row: IncomingRow): IncomingRow {
+/** Stages the job that sends the debit. */
+export function startDebit(ctx: Ctx, row: IncomingRow): IncomingRow {
   const started = changeTransaction(ctx, row, { funds: 'AWAITED', sent_at: ctx.now });
   emitPayment(ctx, incomingPayment.PENDING, started);
-  ctx.later(PULL, { transactionId: row.id, request: 'send' });
+  ctx.later(DEBIT, { transactionId: row.id, request: 'send' });
   return started;
 }
 
-export const isPull = (row: IncomingRow): boolean =>
+export const isDebit = (row: IncomingRow): boolean =>
   row.source?.sourceType === 'ACCOUNT' && row.rail !== null;
 
 async function targetOf(ctx: Ctx, row: IncomingRow) {
@@ -79,15 +79,15 @@ async function targetOf(ctx: Ctx, row: IncomingRow) {
   return { account, disposition: dispositionAt(account, owner ?? null) };
 }
 
-/** Reverses the agent's velocity usage if this change made the pull fail. */
+/** Reverses the agent's velocity usage if this change made the debit fail. */
 async function reverseUsageOnFailure(ctx: Ctx, before: IncomingRow, after: IncomingRow) {
   const failed = before.status !== 'FAILED' && after.status === 'FAILED';
   if (failed && after.agent_id !== null) await reverseUsage(ctx, after);
   return after;
 }
 
-/** The rail accepted the pull: the amount is credited and held. */
-async function acceptPull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
+/** The rail accepted the debit: the amount is credited and held. */
+async function acceptDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.status !== 'PENDING' || row.funds !== 'AWAITED') return row;
   const accepted = {
     status: transactionFeature.states.incoming.next(row.status, 'accept'),
@@ -99,7 +99,7 @@ async function acceptPull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   return changeTransaction(ctx, row, { ...accepted, funds: 'HELD' });
 }
 
-async function settlePull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
+async function settleDebit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (row.funds !== 'AWAITED' && !isHeld(row)) return row;
   const { account, disposition } = await targetOf(ctx, row);
   if (account && disposition === 'hold') return holdArrived(ctx, row, account);
@@ -108,11 +108,11 @@ async function settlePull(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   return reverseUsageOnFailure(ctx, row, failAndReturn(ctx, row, 'COLLECTION_FAILED'));
 }
 
-/** Whether the pull has settled and the funds are held for review. */
+/** Whether the debit has settled and the funds are held for review. */
 const hasArrived = (row: IncomingRow): boolean => isHeld(row) && row.pending_reason !== null;
 
-/** The pull failed, or was returned before settlement. */
-async function failPull(
+/** The debit failed, or was returned before settlement. */
+async function failDebit(
   ctx: Ctx,
   row: IncomingRow,
   reason: FailureReason = 'COLLECTION_FAILED',
@@ -126,12 +126,12 @@ async function failPull(
   return reverseUsageOnFailure(ctx, row, fail(ctx, row, reason, 'NONE'));
 }
 
-/** The rail cancelled the pull. A pull that has settled by then can only be returned. */
-export const cancelPull = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRow> =>
-  hasArrived(row) ? row : failPull(ctx, row);
+/** The rail cancelled the debit. A debit that has settled by then can only be returned. */
+export const cancelDebit = async (ctx: Ctx, row: IncomingRow): Promise<IncomingRow> =>
+  hasArrived(row) ? row : failDebit(ctx, row);
 
-/** Applies a status of a pull, from the rail or from an operator. */
-export async function applyPullStatus(
+/** Applies a status of a debit, from the rail or from an operator. */
+export async function applyDebitStatus(
   ctx: Ctx,
   row: IncomingRow,
   progress: Progress,
@@ -140,22 +140,22 @@ export async function applyPullStatus(
     case 'unknown':
     case 'accepted':
     case 'settled':
-      if (progress.state === 'accepted') await acceptPull(ctx, row);
-      if (progress.state === 'settled') await settlePull(ctx, row);
-      return followUp(ctx, row, [PULL, 'pull'], progress);
+      if (progress.state === 'accepted') await acceptDebit(ctx, row);
+      if (progress.state === 'settled') await settleDebit(ctx, row);
+      return followUp(ctx, row, [DEBIT, 'debit'], progress);
     case 'returned': {
       const reason = incomingReason(progress.reason, 'COLLECTION_FAILED');
       if (row.status === 'COMPLETED') {
         return void (await reverseUsageOnFailure(ctx, row, await reverseDeposit(ctx, row, reason)));
       }
-      return void (await failPull(ctx, row, reason));
+      return void (await failDebit(ctx, row, reason));
     }
     case 'failed':
       // Settled funds leave the account only by a return.
       if (hasArrived(row)) return;
-      return void (await failPull(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED')));
+      return void (await failDebit(ctx, row, incomingReason(progress.reason, 'COLLECTION_FAILED')));
     case 'cancelled':
-      return void (await cancelPull(ctx, row));
+      return void (await cancelDebit(ctx, row));
     default:
       return assertNever(progress, 'transfer progress');
   }
