@@ -220,18 +220,8 @@ export async function compose(
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
-  const dependencies = {
-    connectors,
-    tokens,
-    webhooks,
-    files,
-    storage,
-    origin,
-    note,
-    log,
-    bodyErrors,
-  };
-  const parts = partsOf({ ...dependencies, ...pressure, walletRecoveryMs });
+  const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
+  const parts = partsOf({ ...shared, ...pressure, walletRecoveryMs });
   const operations = operationsOf(parts);
   const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];

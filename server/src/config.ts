@@ -117,7 +117,7 @@ function unknownFlag(name: string): string {
   return `${name} is not a setting${proposal}. Try --help.`;
 }
 
-function unknownWords(rest: readonly string[]): string[] {
+function unknownArguments(rest: readonly string[]): string[] {
   return rest.flatMap((word, at) => {
     if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
     // Most likely the value of the flag before it.
@@ -172,7 +172,7 @@ function build(values: Map<string, string>, base: string): Config {
 }
 
 /** Errors of settings that are valid alone and invalid together. */
-function togetherErrors(values: Map<string, string>): string[] {
+function combinationErrors(values: Map<string, string>): string[] {
   const errors: string[] = [];
   if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
     errors.push(
@@ -205,7 +205,7 @@ export function readConfig(
 ): ConfigResult {
   if (argv.includes('--help') || argv.includes('-h')) return { help: settingsHelp() };
   const { values: flagValues, rest, errors } = readFlags(argv);
-  errors.push(...unknownWords(rest));
+  errors.push(...unknownArguments(rest));
   const values = new Map<string, string>();
   for (const setting of SETTINGS) {
     const flagged = flagValues.get(setting.env);
@@ -216,7 +216,7 @@ export function readConfig(
     const name = flagged === undefined ? setting.env : `--${setting.flag}`;
     if (problem) errors.push(`${name} ${problem}.`);
   }
-  errors.push(...togetherErrors(values));
+  errors.push(...combinationErrors(values));
   return errors.length > 0 ? { errors } : { config: build(values, base) };
 }
 

@@ -235,8 +235,14 @@ describe('misuse', () => {
     [['platform'], 'platform needs a verb: create, list, '],
     [['platform', 'create'], '--name NAME is needed'],
     [['platform', 'create', '--name', 'X', '--currencies', 'USD,XYZ'], 'currencies'],
-    [['platform', 'create', '--name', 'X', '--environment', 'test'], '--environment takes'],
-    [['token', 'create', '--platform', 'x', '--permissions', 'ALL'], '--permissions takes'],
+    [
+      ['platform', 'create', '--name', 'X', '--environment', 'test'],
+      '--environment must be one of',
+    ],
+    [
+      ['token', 'create', '--platform', 'x', '--permissions', 'ALL'],
+      '--permissions must be one of',
+    ],
     [['token', 'create', '--platform', 'x'], '--permissions VIEW,TRANSACT is needed'],
     [['keys', 'show', '--port', 'x'], '--port must be a number'],
   ])('%j', async (argv, message) => {

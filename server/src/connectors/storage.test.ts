@@ -215,7 +215,7 @@ describe('the bucket', () => {
     );
   });
 
-  it('gives up after repeated errors, without keys in the message', async () => {
+  it('fails after repeated errors, without keys in the message', async () => {
     trouble = (request, reply) => {
       request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;

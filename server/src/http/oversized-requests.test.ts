@@ -69,7 +69,7 @@ describe('a body', () => {
     await goesOn();
   });
 
-  it('may have more where the contract states it', async () => {
+  it('may be larger if the contract states it', async () => {
     const larger = app.operations.filter(({ contract }) => contract.maxBody);
     const named = larger.map(({ contract }) => contract.operationId).sort();
     expect(named).toEqual(['createAgent', 'updateAgentPolicy', 'updatePlatformConfig']);
@@ -79,7 +79,7 @@ describe('a body', () => {
     expect(await patch(256 * KIB + 1)).toMatchObject({ status: 400 });
   });
 
-  it('is measured as it comes when its length is not announced', async () => {
+  it('is measured while it arrives if its length is not announced', async () => {
     const headers = { 'transfer-encoding': 'chunked' };
     expect((await send('/tokens', { body: padded(64 * KIB), headers })).status).toBe(201);
     const rejected = await send('/tokens', { body: padded(64 * KIB + 1), headers });
@@ -154,7 +154,7 @@ describe('a list in a body', () => {
     expect(rejected.body.reason).toContain('1000 items');
   });
 
-  it('has its first 100 bad items named', async () => {
+  it('reports its first 100 invalid items', async () => {
     const permissions = Array(900).fill('NONE');
     const { status, body } = await send('/tokens', {
       body: JSON.stringify({ name: 'x', permissions }),

@@ -13,7 +13,7 @@ describe('metrics of several processes', () => {
     );
   });
 
-  it('leave out a process that does not answer', async () => {
+  it('omit a process that does not respond', async () => {
     const collection = createCollection(() => [
       { number: 1, request: (id) => void collection.received(1, id, textOf(1)) },
       { number: 2, request: () => undefined },

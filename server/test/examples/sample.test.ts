@@ -52,7 +52,7 @@ const WITHOUT = new Set([
 const isAgents = ({ path }: { path: string }) => path.startsWith('/agents/me');
 
 describe('the sample customer', () => {
-  it('answers the quotes and reads of the reference as they are shown', async () => {
+  it('returns the replies that the reference shows for quotes and reads', async () => {
     await createSample(app.app.server, app.platform);
     const operations = await reference();
     const found: string[] = [];

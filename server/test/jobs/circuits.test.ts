@@ -88,7 +88,7 @@ function httpRail(door: Effects, url: string): RailPort {
 }
 
 describe('a payout whose rail has an open circuit', () => {
-  it('does not fail: it is sent once the rail answers', async () => {
+  it('does not fail: it is sent once the rail responds', async () => {
     const circuits = createCircuits(app.effects.now);
     const door = circuits.effects(app.effects, 'rail');
     const rail = httpRail(door, service.url);

@@ -124,7 +124,7 @@ describe('jobs retry', () => {
     expect(await funds(payment)).toEqual(GONE);
   });
 
-  it('of a check asks for the status and does not send again', async () => {
+  it('of a check requests the status and does not send again', async () => {
     const payment = await payout();
     provider.manner = 'error';
     await workerOver({ isCareful: true }).runDue();
@@ -163,7 +163,7 @@ describe('jobs cancel', () => {
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
 
-  it('of a send that never ran lets the operator fail the payout, which returns once', async () => {
+  it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
     const payment = await payout();
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(HELD);

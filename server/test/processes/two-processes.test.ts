@@ -200,7 +200,7 @@ describe('two processes on one database', () => {
     expect(received.size).toBe(deliveries.length);
   }, 40_000);
 
-  it('apply a change of the configuration at once', async () => {
+  it('apply a configuration change immediately', async () => {
     const [one, two] = servers as [Running, Running];
     await must(two, 'GET', '/config');
     for (const bps of [10, 20, 30]) {

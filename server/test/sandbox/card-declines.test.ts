@@ -47,7 +47,7 @@ const PARENTS: Readonly<Record<string, Parent>> = {
     status: 'SETTLED',
     takes: [],
   },
-  'has come back': {
+  'is refunded': {
     acts: [auth, cleared, notice('return', 40)],
     status: 'REFUNDED',
     takes: ['return_reversal'],
@@ -105,7 +105,7 @@ describe('a payment that', () => {
     expect(await story.payment()).toEqual(before);
   });
 
-  it('is returned by no cent more than was cleared and did not come back', async () => {
+  it('cannot be refunded above the cleared amount less earlier refunds', async () => {
     const story = await fixture.begin();
     for (const act of [auth, cleared, notice('return', 10)]) await act(story);
     const { id: cardTransactionId } = await story.payment();
@@ -132,11 +132,11 @@ const NOTICE_OPERATIONS = [
   ['sandboxSimulateCardReturnReversal', 'return_reversal'],
 ] as const;
 
-describe('what is simulated', () => {
+describe('a simulated message', () => {
   const merchant = { descriptor: 'SHOP 000', mcc: '5411', country: 'US' };
   const body = { amount: 40_00, currency: { code: 'USD' }, merchant };
 
-  it('is of a payment with this card', async () => {
+  it('requires a payment with this card', async () => {
     const [story, other] = [await fixture.begin(), await fixture.begin()];
     await story.request('authorization', 40);
     await other.request('authorization', 40);
@@ -156,7 +156,7 @@ describe('what is simulated', () => {
     expect((await other.payment()).status).toBe('AUTHORIZED');
   });
 
-  it('is refused with every bad field at once', async () => {
+  it('is rejected with every invalid field at once', async () => {
     const story = await fixture.begin();
     const bad = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
@@ -176,7 +176,7 @@ describe('what is simulated', () => {
     expect(await story.payments()).toEqual([]);
   });
 
-  it('is in the currency of the card where none is named, with the merchant as given', async () => {
+  it('has by default the currency of the card, and the merchant of the request', async () => {
     const story = await fixture.begin();
     const sent = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
     ok(await story.simulate('authorization', sent), 202);
@@ -186,7 +186,7 @@ describe('what is simulated', () => {
   });
 
   describe.each(ASKING)('%s', (_operation, what) => {
-    it('happens once for an idempotency key', async () => {
+    it('has one effect for an idempotency key', async () => {
       const story = await fixture.begin();
       const key = { 'idempotency-key': `ask ${what}` };
       const first = ok(await story.simulate(what, body, key), 202);
@@ -204,7 +204,7 @@ describe('what is simulated', () => {
     return_reversal: { acts: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
   };
   describe.each(NOTICE_OPERATIONS)('%s', (_operation, what) => {
-    it('happens once for an idempotency key', async () => {
+    it('has one effect for an idempotency key', async () => {
       const { acts, shows } = NEWS[what];
       const story = await fixture.begin();
       for (const act of acts) await act(story);
@@ -220,7 +220,7 @@ describe('what is simulated', () => {
   });
 
   describe('sandboxSimulateCardBalanceInquiry', () => {
-    it('has a name of its own each time, for a decline as well', async () => {
+    it('has a new reference each time, for a decline as well', async () => {
       const story = await fixture.begin();
       const tokens = [
         await story.request('authorization', 1),

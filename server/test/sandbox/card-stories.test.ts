@@ -212,7 +212,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     ],
     end: `SETTLED 30, cleared 30 in 1, ${TAKEN}; account 970/970`,
   },
-  'returned in whole, which is taken back': {
+  'refunded in full, and the refund is reversed': {
     acts: [
       paid(),
       whole,
@@ -221,7 +221,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     ],
     end: `${WHOLE}; account 960/960`,
   },
-  'returned in pieces, the last of which is taken back': {
+  'refunded in parts, and the last refund is reversed': {
     acts: [
       paid(),
       whole,

@@ -45,7 +45,7 @@ const ISSUING: Readonly<Record<string, Issuing>> = {
 };
 
 describe('the table of issuing', () => {
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
   });
 
@@ -98,13 +98,13 @@ describe('the table of funding', () => {
     ...{ [OTHER]: null, '001': null, '002': null, '003': 'create', '004': 'update', '005': null },
   };
 
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.fromEntries(Object.entries(REJECTED).filter(([, when]) => when))).toEqual(
       FUNDING_REJECTIONS,
     );
   });
 
-  it.each(Object.keys(REJECTED))('…%s, for a new card and for one that exists', async (suffix) => {
+  it.each(Object.keys(REJECTED))('…%s, for a new and an existing card', async (suffix) => {
     const { cards, app } = fixture;
     const rejected = expectedOf(REJECTED, suffix);
     const ends = (answer: { status: number; body: { code?: string } }, good: number) =>
@@ -275,14 +275,14 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'has just so much': { begun: () => ({ funds: 40 }), declines: {} },
 };
 
-describe('a card that a wallet pays for', () => {
+describe('a card funded by a wallet', () => {
   // Whether a card is good, too, is whether it could pay.
   const WITHOUT: Partial<Record<Requested, string>> = {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
   const cases = ASKED.flatMap((what) => [true, false].map((hasKey) => [what, hasKey] as const));
-  it.each(cases)('%s, where the wallet has a key that signs: %s', async (what, hasKey) => {
+  it.each(cases)('%s, if the wallet has a delegated key: %s', async (what, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
     const held = await wallets.walletCard({ funds: 1_000_000_000 });
     if (hasKey) await wallets.key(held);

@@ -49,7 +49,7 @@ const NAMES: Readonly<Record<string, NameRow>> = {
 };
 
 describe('the table of names', () => {
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.keys(NAMES).sort()).toEqual(
       ['000', ...Object.keys(NAME_CHECKS_BY_SUFFIX)].sort(),
     );
@@ -94,7 +94,7 @@ describe('the table of names', () => {
     expect(story.next()).toEqual([]);
   });
 
-  it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('says nothing of wallets: …%s', async (suffix) => {
+  it.each(Object.keys(NAME_CHECKS_BY_SUFFIX))('does not apply to wallets: …%s', async (suffix) => {
     const person = await customer(fixture.app);
     const wallet = ok(await register(fixture, person.id, 'USDC on Base', suffix), 201);
     expect(wallet.status).toBe('ACTIVE');
@@ -190,7 +190,7 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
 };
 
 describe('the table of UMA addresses, as receivers', () => {
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.keys(RECEIVERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 
@@ -230,7 +230,7 @@ describe('the table of UMA addresses, as receivers', () => {
 
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
 
-  it('is the same at the host with a label in the middle', () =>
+  it('is the same for the host with an additional label', () =>
     pay(at('$success.usd', 'sandbox.label.uma.money'), PAID));
 });
 
@@ -263,7 +263,7 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
 };
 
 describe('the table of UMA addresses, as senders', () => {
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.keys(SENDERS).sort()).toEqual(NAMES_OF_UMA.toSorted());
   });
 

@@ -211,7 +211,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   });
 });
 
-describe('a document whose number names a finding', () => {
+describe('a document whose number selects a finding', () => {
   it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, about) => {
     const as = of('default');
     const { id } = await fixture.person(as, 'Ada Lovelace');

@@ -145,7 +145,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
 };
 
 describe('the table of quotes', () => {
-  it('is the one that is expected here', () => {
+  it('has the expected rows', () => {
     expect(Object.keys(QUOTES).sort()).toEqual(withOther(QUOTE_OUTCOMES));
   });
 
@@ -183,7 +183,7 @@ describe('the table of quotes', () => {
   const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
     (['paid in', 'debited'] as const).map((how) => [suffix, how] as const),
   );
-  it.each(funded)('…%s, with money %s for it', async (suffix, how) => {
+  it.each(funded)('…%s, with funds %s for it', async (suffix, how) => {
     const { app } = fixture;
     const person = await customer(app);
     const own = await internalAccount(app, person.id, 'USD');
@@ -282,7 +282,7 @@ describe('the table of transfers', () => {
   // Endings that only quotes know are here to show that they mean nothing to transfers.
   const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
-  it('is the one that is expected here, for each way of a transfer', () => {
+  it('has the expected rows for each kind of transfer', () => {
     for (const rows of [PAYOUTS, DEBITS, DEBIT_FUNDED]) {
       expect(Object.keys(rows).sort()).toEqual(suffixes);
     }

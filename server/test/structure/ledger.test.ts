@@ -49,6 +49,6 @@ it('writes tables of the ledger in the statements beside the committer alone', (
   expect(named(writes)).toEqual([STATEMENTS]);
 });
 
-it('makes ids of accounts that are no balance in the chart alone', () => {
+it('creates ids of system accounts only in the chart', () => {
   expect(named(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

@@ -213,7 +213,7 @@ describe('rules of account types', () => {
     },
   );
 
-  it('SWIFT requires a country, and an IBAN where banks accept nothing else', () => {
+  it('SWIFT requires a country, and an IBAN where banks accept only that', () => {
     expect(fields(change('SWIFT_ACCOUNT', { country: 'ZZ' }))).toEqual(['accountInfo.country']);
     const british = change('SWIFT_ACCOUNT', { country: 'GB' });
     expect([fields(british), fields(british, PRODUCTION)]).toEqual([[], ['accountInfo.iban']]);

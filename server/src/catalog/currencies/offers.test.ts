@@ -26,7 +26,7 @@ describe('offers', () => {
     expect(regionsOffering('USDT')).toContain('US');
   });
 
-  it('are made to ISO countries and the EU', () => {
+  it('accept ISO countries and the EU', () => {
     expect(['US', 'EU', 'NO', 'XX', 'us', ''].map(isRegion)).toEqual([
       true,
       true,

@@ -89,7 +89,7 @@ describe('manualFunding', () => {
 });
 
 describe('references', () => {
-  it('lead back to the account, however a bank has spaced them', () => {
+  it('identify the account with any spacing', () => {
     const reference = accountReference(id);
     expect(reference).toHaveLength(34);
     expect(accountIdOfReference(reference)).toBe(id);

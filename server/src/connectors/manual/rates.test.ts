@@ -45,7 +45,7 @@ describe('httpRates', () => {
     requested = 0;
   });
 
-  it('makes one request for many calls, and another after a minute', async () => {
+  it('sends one request for many calls, and another after a minute', async () => {
     const effects = testEffects(NOW);
     const port = httpRates(effects, url, options);
     answer = { status: 200, body: table('0.9154') };
@@ -129,7 +129,7 @@ describe('fileRates', () => {
     expect(await euro(port)).toBeUndefined();
   });
 
-  it('dates a table that says no time by its file', async () => {
+  it('uses the time of the file for a table without a time', async () => {
     const effects = testEffects(NOW);
     const file = path.join(folder, 'rates.csv');
     writeFileSync(file, 'base,USD\nEUR,0.9\n');
@@ -140,7 +140,7 @@ describe('fileRates', () => {
     expect(await euro(port)).toBeUndefined();
   });
 
-  it('throws at first where the file is bad or absent', () => {
+  it('throws at first if the file is invalid or absent', () => {
     const effects = testEffects(NOW);
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');

@@ -68,7 +68,7 @@ describe('accepted tokens', () => {
     });
   });
 
-  it('a type that says it is such a token, or none', async () => {
+  it('the type of an ID token, or none', async () => {
     const { judge } = setUp();
     for (const typ of ['JWT', 'jwt']) {
       expect(await judge(first, {}, { typ })).toHaveProperty('identity');
@@ -155,7 +155,7 @@ describe('malformed tokens', () => {
 });
 
 describe('the keys of a provider', () => {
-  it('are kept for five minutes by the clock', async () => {
+  it('are cached for five minutes', async () => {
     const { judge, pass } = setUp();
     await judge(first);
     expect(provider.seen()).toEqual(BOTH);

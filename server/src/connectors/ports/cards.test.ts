@@ -215,7 +215,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 });
 
 describe('an issuer', () => {
-  it('is there for the sandbox alone, and where something can be sealed', () => {
+  it('exists only in the sandbox, and with a sealing key', () => {
     expect(registry('production').issuer).toBeUndefined();
     expect(connectorRegistry(effects)('sandbox').issuer).toBeUndefined();
   });

@@ -147,7 +147,7 @@ describe.each(offersOf('rail', effects))(
 const RATES = offersOf('rates', effects, settings);
 
 describe.each(RATES)('the rates of the %s connector in %s', (_name, _mode, rates) => {
-  it('turn around, and are of a moment that has been', async () => {
+  it('have an inverse, and a time in the past', async () => {
     const codes = ['USD', 'EUR', 'JPY', 'MXN', 'BTC'];
     for (const from of codes) {
       for (const to of codes) {
@@ -206,7 +206,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
 describe.each(offersOf('names', effects))(
   'the names of the %s connector in %s',
   (_name, _mode, names) => {
-    it('are answered in the end, by asking at the times that are named', async () => {
+    it('have a result when polled at the returned times', async () => {
       for (const suffix of [...SUFFIXES, '102', '103', '104', '105', '106', '107']) {
         const { account } = instructionWith(suffix);
         let elapsedMs = 0;
@@ -279,7 +279,7 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
     }
   });
 
-  it('is not there unless a setting says so, and never in the sandbox', () => {
+  it('is absent without its setting, and always in the sandbox', () => {
     const bare = connectorRegistry(effects)('production');
     const full = { smtpUrl: 'smtps://a', mailFrom: 'a@example.com', smsUrl: 'https://a' };
     const sandbox = connectorRegistry(effects, full)('sandbox');
@@ -326,7 +326,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
     ];
   });
 
-  it('come to an end, or wait for an operator, by asking at the times they name', async () => {
+  it('end, or wait for an operator, when polled at the returned times', async () => {
     for (const each of cases) {
       let verdict = await identity?.submit(each);
       for (let requested = 0; requested < 5; requested++) {
@@ -341,7 +341,7 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
     }
   });
 
-  it('take a second submission of a case as the first', async () => {
+  it('treat a second submission of a case as the first', async () => {
     for (const each of cases) {
       const first = await identity?.submit(each);
       expect(await identity?.submit({ ...each })).toEqual(first);

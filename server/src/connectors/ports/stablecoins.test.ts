@@ -106,7 +106,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
     expect(await mint.linkAccount(link, { ...provider.wallet, rail: 'WIRE' })).toEqual(wrong);
   });
 
-  it('says where to pay for a mint by wire, and until when', async () => {
+  it('returns the wire instructions of a mint and their expiry', async () => {
     const { mint, link, order } = await fixture(provider);
     const answer = await mint.prepare(link, order());
     expect(answer).toMatchObject({
@@ -161,7 +161,7 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   });
 });
 
-describe('the sandbox’s own rows', () => {
+describe('rows of the sandbox', () => {
   const at = (suffix: string) =>
     fixture({
       ...(PROVIDERS[0] as Provider),
@@ -229,7 +229,7 @@ describe('the sandbox’s own rows', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('knows the client of the secret %s no more once it is linked', async (suffix, as) => {
+  ])('rejects the client of the secret %s once it is linked', async (suffix, as) => {
     const port = sandboxMint(() => START);
     const credentials = { clientId: 'c', clientSecret: suffix };
     const [providerAccountId = ''] = await port.accountsOf(credentials);
@@ -245,13 +245,13 @@ describe('the sandbox’s own rows', () => {
     ['009', 'unlinked'],
     ['010', 'unlinked'],
     ['', 'accepted'],
-  ])('answers an order from the balance under the secret %s with %s', async (suffix, state) => {
+  ])('replies to an order from the balance under the secret %s with %s', async (suffix, state) => {
     const { mint, link, order } = await at(suffix);
     const answer = await mint.prepare(link, order({ source: 'PROVIDER_INTERNAL_BALANCE' }));
     expect(answer.state).toBe(state);
   });
 
-  it('does not answer about orders, or about anything', async () => {
+  it('does not respond to requests about orders, or to any', async () => {
     const { mint, link, order } = await at('007');
     await expect(mint.prepare(link, order())).rejects.toThrow('does not answer');
     const credentials = { clientId: 'c', clientSecret: '008' };
@@ -303,7 +303,7 @@ describe('the sandbox’s own rows', () => {
     ['005', 29 * SECOND, 'processing'],
     ['005', 30 * SECOND, 'completed'],
     ['none', 4 * SECOND, 'processing'],
-  ])('has an order described as %s stand after %d ms at %s', async (end, afterMs, state) => {
+  ])('has for an order described as %s after %d ms the state %s', async (end, afterMs, state) => {
     const { mint, link, order } = await at('');
     const progress = await mint.check(link, order({ description: `a ${end}` }), START + afterMs);
     expect(progress.state).toBe(state);

@@ -309,7 +309,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
   const opened = (stamp: string): Record<string, string> =>
     JSON.parse(Buffer.from(stamp, 'base64url').toString());
 
-  it('makes the stamps that the client library makes', async () => {
+  it('creates the same stamps as the client library', async () => {
     const { publicKey, signer } = await custody.newSigner({ id });
     expect(publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
     expect((await custody.newSigner({ id })).publicKey).not.toBe(publicKey);
@@ -326,7 +326,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
   });
 
-  it('signs under its own id only, and not if it is damaged', async () => {
+  it('signs only under its own id, and not if it is damaged', async () => {
     const { signer } = await custody.newSigner({ id });
     await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
     const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
@@ -339,7 +339,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
 describe('the custodians of the two environments', () => {
   const [sandbox, production] = MODES.map(custodianOf) as [CustodyPort, CustodyPort];
 
-  it('sign with keys of their own, the same after a restart', () => {
+  it('sign with separate keys, the same after a restart', () => {
     const keys = [sandbox.publicKeys(), production.publicKeys()];
     const all = keys.flatMap(({ bundles, tokens }) => [bundles, tokens]);
     expect(new Set(all).size).toBe(4);

@@ -103,7 +103,7 @@ describe('the built-in custodian', () => {
     expect(target).toBe('0');
   });
 
-  it('seals a key that signs by itself under its own name, and wipes it after each use', async () => {
+  it('seals a delegated key under its own purpose, and wipes it after each use', async () => {
     const keys = glassKeys();
     const opened: Buffer[] = [];
     const open: CustodyKeys['open'] = (at, context) => {

@@ -168,7 +168,7 @@ describe('numbers that begin with zeros', () => {
 describe('the published stamp', () => {
   const { privateKey, payload, publicKey, signature } = STAMP;
 
-  it('is of the key it says, for us and for the client library', async () => {
+  it('verifies with the stated key, here and in the client library', async () => {
     expect(compressed(pairOf(privateKey))).toBe(publicKey);
     const ours = createPublicKey(p256PrivateKey(pairOf(privateKey)));
     expect(ours.equals(p256PublicKey(publicKey))).toBe(true);

@@ -47,7 +47,9 @@ function isRejection({ code, command, responseCode }: SmtpError): boolean {
 
 /** Without the server's text, which repeats the recipient. */
 const failure = ({ code, command, responseCode }: SmtpError): Error =>
-  new Error(`the mail server took no message: ${[code, command, responseCode].join(' ').trim()}`);
+  new Error(
+    `the mail server did not accept the message: ${[code, command, responseCode].join(' ').trim()}`,
+  );
 
 function connectionOf(address: string) {
   const url = new URL(address);

@@ -73,7 +73,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('end FAILED where funds are insufficient', async () => {
+  it('end FAILED if funds are insufficient', async () => {
     const agent = await payer({}, 350_00);
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
@@ -92,7 +92,7 @@ describe('concurrent decisions', () => {
     }
   });
 
-  it('end FAILED where the limit is exceeded', async () => {
+  it('end FAILED if the limit is exceeded', async () => {
     const agent = await payer(limits({ dailyLimit: 450_00 }));
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),

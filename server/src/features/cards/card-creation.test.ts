@@ -79,7 +79,7 @@ describe('createCard', () => {
     ]);
   });
 
-  it('makes up a name where there is none', async () => {
+  it('generates platformCardId if it is absent', async () => {
     const { platformCardId } = ok(
       await fixture.askCard(await fixture.holder(), { platformCardId: undefined }),
       201,
@@ -87,7 +87,7 @@ describe('createCard', () => {
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
   });
 
-  it('reports all bad fields at once', async () => {
+  it('reports all invalid fields at once', async () => {
     const bad = await fixture.call('POST', '/cards', {
       cardholderId: 'Customer:unknown',
       form: 'PLASTIC',
@@ -107,7 +107,7 @@ describe('createCard', () => {
     expect(app.log.join('')).not.toContain('battery');
   });
 
-  it('does the same again under the same key', async () => {
+  it('replays the reply for the same idempotency key', async () => {
     const holder = await fixture.holder();
     const body = fixture.cardBody(holder);
     const key = { 'idempotency-key': cardName() };
@@ -124,7 +124,7 @@ describe('createCard', () => {
 });
 
 describe('the cardholder', () => {
-  it('must be there, and alive', async () => {
+  it('must exist and not be deleted', async () => {
     const holder = await fixture.holder();
     const theirs = await cardFixture(app, { as: app.other }).holder();
     for (const id of [theirs.customer.id, 'Customer:unknown', '']) {
@@ -152,8 +152,8 @@ describe('the cardholder', () => {
   });
 });
 
-describe('what may pay', () => {
-  it('is dollars, or USDB in a balance or a wallet', async () => {
+describe('the funding sources', () => {
+  it('are USD accounts, or USDB in a balance or a wallet', async () => {
     const usdb = await fixture.holder({ currency: 'USDB' });
     expect(await fixture.card(usdb)).toMatchObject({ state: 'ACTIVE', currency: 'USD' });
     const wallet = await walletFixture(app).customerWithWallet();
@@ -170,7 +170,7 @@ describe('what may pay', () => {
     return emitted.map(({ field, message }) => `${field} ${message}`);
   };
 
-  it('is an account of the cardholder, and of this platform', async () => {
+  it('belong to the cardholder and the platform', async () => {
     const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
     const theirs = await cardFixture(app, { as: app.other }).holder();
     const own = await internalAccount(app, null, 'USD');
@@ -191,7 +191,7 @@ describe('what may pay', () => {
     ]);
   });
 
-  it('is of one currency that cards can be paid in', async () => {
+  it('have one currency that can fund cards', async () => {
     const usd = await fixture.holder();
     const eur = await internalAccount(app, usd.customer.id, 'EUR');
     const usdb = await internalAccount(app, usd.customer.id, 'USDB');
@@ -211,7 +211,7 @@ describe('what may pay', () => {
     expect(why(await fixture.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
   });
 
-  it('is what the issuer accepts for the card, by the name that its platform chose', async () => {
+  it('are accepted by the issuer, which receives the platformCardId', async () => {
     const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
     const holder = await fixture.holder();
     expect(why(await fixture.askCard(holder, { platformCardId: cardName('003') }))).toEqual(
@@ -223,7 +223,7 @@ describe('what may pay', () => {
     expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
   });
 
-  it('is named once, and at most ten times', async () => {
+  it('are unique, and at most ten', async () => {
     const holder = await fixture.holder();
     const twice = [holder.accountId, holder.accountId];
     const eleven = Array.from({ length: 11 }, (_, at) => `InternalAccount:${at}`);
@@ -238,7 +238,7 @@ describe('what may pay', () => {
   });
 });
 
-describe('how many', () => {
+describe('the limit of cards', () => {
   it('is exact for a platform under concurrency, and a closed card frees one', async () => {
     const as = await limitedTo({ maxLive: 7 });
     const tight = cardFixture(app, { as });
@@ -292,7 +292,7 @@ describe('how many', () => {
 });
 
 describe('platformCardId', () => {
-  it('permits one live card under concurrency', async () => {
+  it('is unique among open cards under concurrency', async () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
     const all = await Promise.all(
@@ -318,14 +318,14 @@ describe('the issuer', () => {
       data.stateReason,
     ]);
 
-  it('001 says nothing', async () => {
+  it('001 does not respond', async () => {
     const { id } = await fixture.card(await fixture.holder(), { platformCardId: cardName('001') });
     await app.advance(3_600_000);
     expect((await fixture.cardNow(id)).state).toBe('PROCESSING');
     expect(await emitted(id)).toEqual([]);
   });
 
-  it('002 rejects it, and its name is free', async () => {
+  it('002 rejects it, and its platformCardId can be used again', async () => {
     const platformCardId = cardName('002');
     const holder = await fixture.holder();
     const shown = await fixture.card(holder, { platformCardId });
@@ -336,7 +336,7 @@ describe('the issuer', () => {
     expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
   });
 
-  it('005 takes its time', async () => {
+  it('005 issues it later', async () => {
     const { id, state } = await fixture.card(await fixture.holder(), {
       platformCardId: cardName('005'),
     });
@@ -350,7 +350,7 @@ describe('the issuer', () => {
 });
 
 describe('without an issuer', () => {
-  it('every operation says so', async () => {
+  it('every operation returns 501', async () => {
     const as = app.production;
     const { call, cardBody } = cardFixture(app, { as });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });

@@ -37,26 +37,26 @@ async function listed(query: string): Promise<string[]> {
 }
 
 describe('listCards', () => {
-  it('is newest first, or oldest', async () => {
+  it('is sorted by newest or oldest first', async () => {
     const all = ['bobs', 'waiting', 'frozen', 'active', 'closed'];
     expect(await listed('')).toEqual(all);
     expect(await listed('sortOrder=asc')).toEqual(all.toReversed());
   });
 
   describe('getCardById', () => {
-    it('shows each card as it shows it alone', async () => {
+    it('returns each card as getCardById does', async () => {
       const { data, totalCount } = ok(await fixture.call('GET', '/cards'), 200);
       expect(totalCount).toBe(5);
       for (const each of data) expect(await fixture.cardNow(each.id)).toEqual(each);
     });
   });
 
-  it('goes by the cardholder', async () => {
+  it('filters by cardholder', async () => {
     expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['bobs']);
     expect(await listed('cardholderId=unknown')).toEqual([]);
   });
 
-  it('goes by the account that pays now, which of a closed card is none', async () => {
+  it('filters by current funding source; a closed card has none', async () => {
     expect(await listed(`accountId=${ada?.accountId}`)).toEqual(['waiting', 'frozen', 'active']);
     expect(await listed(`accountId=${ada?.accountId}&state=FROZEN`)).toEqual(['frozen']);
     expect(await listed(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`)).toEqual(
@@ -68,7 +68,7 @@ describe('listCards', () => {
     expect(data).toEqual([]);
   });
 
-  it('goes by your own id, of closed cards too', async () => {
+  it('filters by platformCardId, closed cards included', async () => {
     expect(await listed(`platformCardId=${name}`)).toEqual(['active', 'closed']);
     expect(await listed('platformCardId=unknown')).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('listCards', () => {
     expect(await listed(`state=${state}`)).toEqual(expected);
   });
 
-  it('comes in pages', async () => {
+  it('is paginated', async () => {
     const seen: string[] = [];
     let cursor: string | undefined = '';
     while (cursor !== undefined) {

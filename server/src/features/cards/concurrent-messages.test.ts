@@ -30,8 +30,8 @@ async function cardOf(funds = 100_00) {
   return { ...holder, cardId: id as string };
 }
 
-describe('two notices at once under one id', () => {
-  it('about two payments are not taken for one', async () => {
+describe('two concurrent notices with one id', () => {
+  it('about two payments are not treated as one', async () => {
     const tokens: string[] = [];
     for (const of of [await cardOf(), await cardOf()]) {
       const request = network.message(of.cardId, 30_00);
@@ -106,7 +106,7 @@ describe('funds in suspense of a payment in progress', () => {
     return { paid, now: async () => [await suspense(), await waits()] };
   }
 
-  it('goes back with what came for it meanwhile', async () => {
+  it('are returned together with what arrived meanwhile', async () => {
     const { paid, now } = await suspensePayment();
     expect(await now()).toEqual([60, true]);
     await decide(
@@ -117,14 +117,14 @@ describe('funds in suspense of a payment in progress', () => {
     expect(await now()).toEqual([0, false]);
   });
 
-  it('is missing, and waited for, where it was sent before it was taken back', async () => {
+  it('are a shortfall if they were returned before the reversal', async () => {
     const { paid, now } = await suspensePayment();
     const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
     await cardNetwork(app, crossed(send)).notify(paid.token, REVERSAL);
     expect(await now()).toEqual([-60, true]);
   });
 
-  it('that was missing is found as it is by then', async () => {
+  it('that were missing are settled at their current amount', async () => {
     const { paid, now } = await suspensePayment();
     await paid.notify(giving(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
@@ -139,8 +139,8 @@ describe('funds in suspense of a payment in progress', () => {
   });
 });
 
-describe('a clearing of more than was authorised', () => {
-  it('takes nothing for a card that is closed in the same moment', async () => {
+describe('a clearing above the authorized amount', () => {
+  it('debits nothing if the card is closed concurrently', async () => {
     const paid = await payments.begin();
     const { committer } = app.runtime;
     let crossings = 0;
@@ -156,8 +156,8 @@ describe('a clearing of more than was authorised', () => {
   });
 });
 
-describe('a fault that is nothing about the wallet', () => {
-  it('is no decline: the request may be repeated', async () => {
+describe('a fault unrelated to the wallet', () => {
+  it('is not a decline: the request can be repeated', async () => {
     const of = await cardOf();
     const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
     let looks = 0;
@@ -175,7 +175,7 @@ describe('a fault that is nothing about the wallet', () => {
   });
 });
 
-describe('a fault that is nothing about the account', () => {
+describe('a fault unrelated to the account', () => {
   it.each(['CLEARING', 'AUTHORIZATION_ADVICE'] as const)(
     'writes nothing of the %s, which is then repeated',
     async (kind) => {

@@ -18,8 +18,8 @@ afterAll(() => app.settle());
 const remove = async (customerId: string) =>
   void ok(await app.call('DELETE', `/customers/${customerId}`), 200);
 
-describe('a card whose holder is gone', () => {
-  it('pays no late clearing: that is our loss', async () => {
+describe('a card of a deleted holder', () => {
+  it('does not fund a late clearing, which is written off', async () => {
     const paid = await payments.begin({ funds: 100 });
     await paid.notify({ kind: 'CLEARING', amount: 100n });
     await remove(paid.card.cardholderId);
@@ -33,7 +33,7 @@ describe('a card whose holder is gone', () => {
     expect(await paid.now()).toEqual(lost);
   });
 
-  it('accepts no credit authorization or advice', async () => {
+  it('accepts no credit authorization or adjustment', async () => {
     const fixture = cardFixture(app);
     const network = cardNetwork(app);
     const holder = await fixture.holder();

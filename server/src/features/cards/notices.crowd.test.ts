@@ -14,15 +14,15 @@ const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount)
 const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
-describe('words that meet', () => {
-  it('two clearings are both counted', async () => {
+describe('concurrent notices', () => {
+  it('counts two clearings', async () => {
     const paid = await fixture.begin();
     await Promise.all([paid.clear(60), paid.clear(60)]);
     await app.settle();
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
   });
 
-  it('a clearing and an expiry leave nothing behind, whichever was first', async () => {
+  it('a clearing and an expiry release the rest in either order', async () => {
     const all: BegunPayment[] = [];
     while (all.length < 4) all.push(await fixture.begin());
     await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.notify(EXPIRY, false)]));
@@ -36,7 +36,7 @@ describe('words that meet', () => {
     }
   });
 
-  it('returns never bring back more than was cleared', async () => {
+  it('refunds never exceed the cleared amount', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
     const both = await Promise.allSettled([1, 2, 3].map(() => paid.notify(giving(60), false)));

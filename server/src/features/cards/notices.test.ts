@@ -22,8 +22,8 @@ const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 const MOST = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
-describe('an authorisation', () => {
-  it('sets the money aside, takes it, and keeps it for the network', async () => {
+describe('an authorization', () => {
+  it('holds the funds, debits them, and keeps them until the clearing', async () => {
     const paid = await fixture.begin();
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
@@ -33,7 +33,7 @@ describe('an authorisation', () => {
     });
   });
 
-  it('that is cleared at once is born settled', async () => {
+  it('that is cleared at once is created as SETTLED', async () => {
     const paid = await fixture.begin({ kind: 'financial_authorization' });
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
@@ -41,14 +41,14 @@ describe('an authorisation', () => {
 });
 
 describe('a clearing', () => {
-  it('of no amount that could be booked is refused', async () => {
+  it('of an invalid amount is rejected', async () => {
     const paid = await fixture.begin();
     await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is no amount');
     const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
     await expect(paid.notify(most)).rejects.toThrow('is no amount of the payment');
   });
 
-  it('of more than a payment may be for is refused, however it comes', async () => {
+  it('above the maximum amount is rejected, in one clearing or several', async () => {
     const paid = await fixture.begin();
     const rejected = 'is no amount of the payment';
     await expect(paid.notify(clearing(MOST + 1))).rejects.toThrow(rejected);
@@ -57,7 +57,7 @@ describe('a clearing', () => {
     await expect(paid.notify(clearing(MOST - 59))).rejects.toThrow(rejected);
   });
 
-  it('is not added to what is a total already, or comes back', async () => {
+  it('is not added to an adjusted total or to refunds', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
     await paid.notify(advice(MOST));
     await paid.notify(clearing(MOST / 2 + 1));
@@ -67,7 +67,7 @@ describe('a clearing', () => {
     expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MOST / 2 + 1 });
   });
 
-  it('of everything settles the payment', async () => {
+  it('of the whole amount settles the payment', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
@@ -78,7 +78,7 @@ describe('a clearing', () => {
     });
   });
 
-  it('in pieces settles with the last', async () => {
+  it('in parts settles the payment with the last', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
     const half = { status: 'PARTIALLY_SETTLED', account: '900 of 900', cards: 70, settled: 30 };
@@ -91,7 +91,7 @@ describe('a clearing', () => {
     expect(await paid.shown()).toMatchObject({ settlementSummary: { count: 3, totalAmount: 100 } });
   });
 
-  it('of more than was authorised takes the difference', async () => {
+  it('above the authorization debits the difference', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(120));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
@@ -102,7 +102,7 @@ describe('a clearing', () => {
     });
   });
 
-  it('that comes late, after everything, is taken as well', async () => {
+  it('is accepted after the expiry', async () => {
     const paid = await fixture.begin();
     await paid.notify(EXPIRY);
     await paid.notify(clearing(40));
@@ -112,7 +112,7 @@ describe('a clearing', () => {
     expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
-  it('that the account cannot pay makes an exception', async () => {
+  it('that the account cannot cover is an exception', async () => {
     const paid = await fixture.begin({ funds: 110 });
     await paid.notify(clearing(120));
     const stuck = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
@@ -125,7 +125,7 @@ describe('a clearing', () => {
     expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
 
-  it('on a frozen account makes an exception too, and touches nothing', async () => {
+  it('on a frozen account is an exception and posts nothing', async () => {
     const paid = await fixture.begin();
     await fixture.freezeAccount(paid.accountId);
     await paid.notify(clearing(120));
@@ -133,7 +133,7 @@ describe('a clearing', () => {
     expect(await paid.now()).toEqual(stuck);
   });
 
-  it('on a card that is closed is our loss, beyond what was taken', async () => {
+  it('on a closed card writes off what was not debited', async () => {
     const paid = await fixture.begin();
     await paid.close();
     await paid.notify(clearing(120));
@@ -166,7 +166,7 @@ describe('an expiry', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
-  it('of what came back already leaves it refunded', async () => {
+  it('after a full refund leaves the payment REFUNDED', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
     await paid.notify(giving(30));
@@ -184,8 +184,8 @@ describe('an expiry', () => {
   });
 });
 
-describe('an advice', () => {
-  it('of more takes more', async () => {
+describe('an authorization adjustment', () => {
+  it('to a higher amount debits the difference', async () => {
     const paid = await fixture.begin();
     await paid.notify(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
@@ -196,7 +196,7 @@ describe('an advice', () => {
     });
   });
 
-  it('of a lower amount releases the difference', async () => {
+  it('to a lower amount releases the difference', async () => {
     const paid = await fixture.begin();
     await paid.notify(advice(60));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
@@ -206,7 +206,7 @@ describe('an advice', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
-  it('of no more than was cleared settles', async () => {
+  it('to the cleared amount settles the payment', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(40));
     await paid.notify(advice(40));
@@ -223,7 +223,7 @@ describe('an advice', () => {
     expect(reported.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
-  it('that the account cannot pay waits for what is cleared', async () => {
+  it('that the account cannot cover debits nothing until the clearing', async () => {
     const paid = await fixture.begin({ funds: 110 });
     await paid.notify(advice(150));
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
@@ -235,7 +235,7 @@ describe('an advice', () => {
     expect((await paid.now()).status).toBe('EXCEPTION');
   });
 
-  it('on a card that is closed takes nothing before it is cleared', async () => {
+  it('on a closed card debits nothing before the clearing', async () => {
     const paid = await fixture.begin();
     await paid.close();
     await paid.notify(advice(150));
@@ -264,7 +264,7 @@ describe('a return', () => {
     expect((await paid.events()).slice(3)).toEqual(emitted);
   });
 
-  it('of more than was cleared is refused', async () => {
+  it('above the cleared amount is rejected', async () => {
     const paid = await fixture.begin();
     await expect(paid.notify(giving(1))).rejects.toThrow('exceeds the cleared amount');
     await paid.notify(clearing(40));
@@ -275,7 +275,7 @@ describe('a return', () => {
     expect((await paid.now()).account).toBe('940 of 940');
   });
 
-  it('reaches a frozen account', async () => {
+  it('is credited to a frozen account', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
     await fixture.freezeAccount(paid.accountId);
@@ -283,7 +283,7 @@ describe('a return', () => {
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
-  it('for an account that is closed waits for a person', async () => {
+  it('for a closed account goes to suspense', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
@@ -297,7 +297,7 @@ describe('a return', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
   });
 
-  it('that is reversed is taken back, into debt if need be, and what comes next pays that', async () => {
+  it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify(clearing(100));
     await paid.notify(giving(100));
@@ -339,7 +339,7 @@ async function otherPayment(cardId: string, amount: number): Promise<string> {
 }
 
 describe('a credit', () => {
-  it('brings its money with the clearing', async () => {
+  it('is credited with the clearing', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await paid.notify(clearing(40));
@@ -353,7 +353,7 @@ describe('a credit', () => {
     await expect(paid.notify(advice(10))).rejects.toThrow('A credit has no authorization advice.');
   });
 
-  it('that never comes ends with nothing', async () => {
+  it('that is never cleared expires without postings', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
     await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
@@ -362,7 +362,7 @@ describe('a credit', () => {
 });
 
 describe('an account in USDB', () => {
-  it('pays ten thousand of its units for a cent', async () => {
+  it('is debited ten thousand units for each cent', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
     expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '990003 of 990003', cards });
@@ -376,8 +376,8 @@ describe('an account in USDB', () => {
   });
 });
 
-describe('further pulls', () => {
-  it('of two payments in one instant take no more than there is', async () => {
+describe('further debits', () => {
+  it('of two concurrent payments do not exceed the balance', async () => {
     const paid = await fixture.begin({ funds: 230 });
     const second = await otherPayment(paid.card.id, 100);
     const path = `/sandbox/cards/${paid.card.id}/simulate/clearing`;

@@ -38,7 +38,7 @@ function acme() {
 const issuer = acme();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
-it('issues, decides, clears and closes by what the issuer says', async () => {
+it('issues, authorizes, clears and closes by messages of the issuer', async () => {
   const as = { as: app.production };
   const operator = commandOn(app);
   const person = await customer(app, as);

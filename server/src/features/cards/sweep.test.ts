@@ -86,14 +86,14 @@ describe('after thirty days', () => {
     ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
   });
 
-  it('an exception stays a person’s', async () => {
+  it('an exception remains for an operator', async () => {
     const stuck = await fixture.begin({ descriptor: 'Shop 006' });
     await waitOut(30 * DAY_MS);
     expect(await stuck.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await openOnes(stuck)).toEqual([]);
   });
 
-  it('each ends once, though several processes look while the network speaks', async () => {
+  it('each ends once with several processes and concurrent notices', async () => {
     const all: BegunPayment[] = [];
     while (all.length < 5) all.push(await fixture.begin());
     app.effects.set(app.effects.now() + 30 * DAY_MS);
@@ -111,7 +111,7 @@ describe('after thirty days', () => {
     expect(await openOnes(...all)).toEqual([]);
   });
 
-  it('a card of another platform is looked after too', async () => {
+  it('cards of every platform are included', async () => {
     const theirs = cardFixture(app, { as: app.other });
     const holder = await theirs.holder({ funds: 10_00 });
     const { id } = await theirs.card(holder);

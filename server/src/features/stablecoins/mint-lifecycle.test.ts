@@ -128,7 +128,7 @@ describe('createStablecoinMint', () => {
     expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
   });
 
-  it('described …005 takes half a minute', async () => {
+  it('described …005 completes after half a minute', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
     const made = ok(await fixture.mint(coin.id, body), 201);

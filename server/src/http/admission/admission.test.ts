@@ -150,7 +150,7 @@ describe('bytes of a platform', () => {
     expect(metrics.body).toContain('railhead_rate_limited_total{limit="bytes"} 2');
   });
 
-  it('are counted as they come where no length is announced', async () => {
+  it('are counted while they arrive if no length is announced', async () => {
     const port = await portOf(app.server);
     const text = JSON.stringify(large());
     const head = headOf({
@@ -211,7 +211,7 @@ describe('an address without a credential', () => {
 });
 
 describe('createRejectionDelay', () => {
-  it('answers the first request of each client and second immediately', async () => {
+  it('replies immediately to the first request of each client and second', async () => {
     let now = 0;
     const delay = createRejectionDelay(() => now, 5);
     const requested = (key: string, count: number) =>
@@ -225,7 +225,7 @@ describe('createRejectionDelay', () => {
     expect(delay('a')).toBeUndefined();
   });
 
-  it('delays a bounded number of answers', async () => {
+  it('delays a bounded number of replies', async () => {
     const delay = createRejectionDelay(() => 0, 50);
     const all = Array.from({ length: 5_000 }, () => delay('a'));
     expect(all.filter(Boolean)).toHaveLength(4_096);

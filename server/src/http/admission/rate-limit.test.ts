@@ -104,7 +104,7 @@ describe('createLimiter', () => {
     expect(requested(3, () => request('a', true, 'agent'))).toEqual([true, true, 1]);
   });
 
-  it('counts bytes of a platform, and says when enough are left', () => {
+  it('counts bytes of a platform, and returns when enough are available', () => {
     const { limiter, wait, rejections } = tokenLimiter({ bytes: 1_048_576 });
     const take = (bytes: number) => () => limiter.takeBytes('a', bytes);
     take(2_097_152)();
@@ -157,7 +157,7 @@ describe('createLimiter', () => {
     request('10.0.0.1')();
   });
 
-  it('sets no limit, and no header, where it is 0', () => {
+  it('sets no limit and no header if it is 0', () => {
     const { request, headers, limiter } = tokenLimiter({});
     expect(requested(1_000, () => request('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
@@ -168,7 +168,7 @@ describe('createLimiter', () => {
     expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
   });
 
-  it('tolerates a clock that goes back', () => {
+  it('tolerates a clock that is set back', () => {
     const { request, wait } = tokenLimiter({ requests: 1 });
     requested(3, () => request());
     wait(-60_000);
@@ -177,7 +177,7 @@ describe('createLimiter', () => {
     expect(request()).toBe(true);
   });
 
-  it('forgets who was quiet for longest, not who is asking', () => {
+  it('removes the least recently used client, not the current one', () => {
     const { request } = tokenLimiter({ requests: 1 });
     requested(3, () => request('steady'));
     for (let other = 0; other < 9_999; other++) request(`token ${other}`);

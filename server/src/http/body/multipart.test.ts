@@ -25,7 +25,7 @@ const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } 
 const many = (count: number): Entry[] =>
   Array.from({ length: count }, (_, at) => [`f${at}`, 'x'] as Entry);
 
-describe('a bad form', () => {
+describe('an invalid form', () => {
   const big = Buffer.alloc(MOST + 1);
   const cases: [string, Entry[], string[]][] = [
     ['lacks its file', [['name', 'ab']], ['file']],
@@ -100,7 +100,7 @@ describe('a bad form', () => {
     },
   );
 
-  it('leaves its connection as good as before', async () => {
+  it('leaves its connection usable', async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const exchange = (body: Buffer) =>
       new Promise<[number, number]>((resolve, reject) => {
@@ -153,7 +153,7 @@ describe('patience', () => {
     ...{ id: 'File:1', fileName: 'a', size: 5, sha256: '', findings: null },
     key: new Uint8Array(32),
   };
-  /** Reads a form into storage that takes a minute for every piece, and another for the whole. */
+  /** Reads a form into storage that needs a minute for every chunk, and another for the whole file. */
   async function read(body: Readable): Promise<string> {
     const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
     const form = readForm(body, {

@@ -40,7 +40,7 @@ describe('a good form', () => {
     expect(row).toMatchObject({ state: 'KEPT', size: 150_000n, platform_id: at.app.platform.id });
   });
 
-  it('may come in tiny pieces, without a length, fields behind the file', async () => {
+  it('may arrive in small chunks, without a length, with fields after the file', async () => {
     const body = formOf([...GOOD].reverse());
     const drip = new ReadableStream({
       start(controller) {
@@ -52,7 +52,7 @@ describe('a good form', () => {
     expect([reply.status, reply.body.size, reply.body.name]).toEqual([201, 5, 'passport']);
   });
 
-  it('is what FormData makes', async () => {
+  it('equals the encoding of FormData', async () => {
     const form = new FormData();
     form.set('name', 'Grüße 🎉');
     form.set('file', new Blob(['']), 'leer ü.pdf');
@@ -94,8 +94,8 @@ describe('before a byte of the body is read', () => {
   });
 });
 
-describe('what no operation keeps is gone', () => {
-  it.each(['refuse', 'forget'])('where it does: %s', async (name) => {
+describe('an upload that no operation stores is removed', () => {
+  it.each(['refuse', 'forget'])('if it does: %s', async (name) => {
     const before = await at.stored();
     const reply = await at.send([['name', name], ...GOOD.slice(1)]);
     expect(reply.status).toBe(name === 'refuse' ? 409 : 201);
@@ -206,7 +206,7 @@ describe('concurrent uploads', () => {
   });
 });
 
-it('a link has fewer places than its platform, and keeps no others out', async () => {
+it('a link has fewer concurrent uploads than its platform, and does not block others', async () => {
   const by = (link: string) => `http://127.0.0.1:${at.port}/links/${link}/things`;
   const headers = { 'content-type': TYPE, 'content-length': '5000' };
   const replied: (number | undefined)[] = [];

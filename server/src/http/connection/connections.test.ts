@@ -35,7 +35,7 @@ const postToken = (name: string) => {
 const tokensOf = async (name: string) =>
   (await app.call('GET', `/tokens?name=${name}`)).body.totalCount;
 
-describe('requests that wait for answers on one connection', () => {
+describe('pipelined requests on one connection', () => {
   it('are 16 at the most', async () => {
     const few = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
     expect(answersOf(few.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
@@ -51,7 +51,7 @@ describe('requests that wait for answers on one connection', () => {
     },
   );
 
-  it('leave the server as it was when their connection is reset', async () => {
+  it('do not affect the server when their connection is reset', async () => {
     for (let time = 0; time < 20; time++) {
       const socket = net.connect(port, '127.0.0.1');
       await once(socket, 'connect');

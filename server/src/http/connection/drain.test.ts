@@ -114,7 +114,7 @@ describe('many small chunks', () => {
     ]);
   });
 
-  it('count as more than their bytes where they are discarded', async () => {
+  it('count as more than their bytes if they are discarded', async () => {
     const sent = await new Promise<number>((resolve) => {
       const socket = net.connect(port, '127.0.0.1');
       const piece = '1\r\na\r\n'.repeat(10_000);

@@ -40,7 +40,7 @@ describe('a brand colour', () => {
     );
   });
 
-  it('stays as it is where it can be read', () => {
+  it('is unchanged if it is readable', () => {
     expect(accentsOf('#3b49df').light).toBe('#3b49df');
     expect(accentsOf('#ffe500').dark).toBe('#ffe500');
     expect(accentsOf('#ffe500').light).not.toBe('#ffe500');

@@ -91,7 +91,7 @@ describe('a page', () => {
     expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
   });
 
-  it('shows the other answer without running it, and leads back to the question', async () => {
+  it('shows the other reply without running it, and links to the request', async () => {
     const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
     const confirmed: string[] = [];
     const confirm = async (secret: string) => {
@@ -128,7 +128,7 @@ describe('the brand of a page', () => {
   const branded = (more: Partial<PageBrand>) =>
     serverWith({ ...PLAIN, brand: { ...SHOP, ...more } }).open();
 
-  it('is the name, above and in the title, with the mark of the sandbox where it is one', async () => {
+  it('is the name, in header and title, with a label in the sandbox', async () => {
     const { body } = await branded({});
     expect(body).toContain('<title>Here – Shop &#38; &#60;Co&#62;</title>');
     expect(body).toContain('<span class="who">Shop &#38; &#60;Co&#62;</span>');
@@ -213,7 +213,7 @@ describe('a page that is shown once', () => {
     expect(requested).toEqual(['s3cret']);
   });
 
-  it('answers HEAD as GET would, and stays unseen', async () => {
+  it('answers HEAD like GET, without consuming the link', async () => {
     const peek = async () => PLAIN;
     const { open, requested } = serverWith(PLAIN, { once: true, peek });
     const { statusCode, headers, body } = await open('HEAD');

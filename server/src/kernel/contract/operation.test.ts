@@ -26,11 +26,11 @@ describe('contract flags', () => {
       operation({ ...base, method: 'GET', auth: 'hosted', permission: 'VIEW' }),
       // @ts-expect-error limits count per platform
       operation({ ...base, method: 'GET', auth: 'none', rateClass: 'quotes' }),
-      // @ts-expect-error only a POST takes a key
+      // @ts-expect-error only a POST accepts a key
       operation({ ...base, method: 'GET', permission: 'VIEW', idempotency: 'required' }),
       // @ts-expect-error the path of a hosted operation holds a secret
       operation({ ...base, method: 'POST', auth: 'hosted', idempotency: 'optional' }),
-      // @ts-expect-error an operation that moves funds takes a key
+      // @ts-expect-error an operation that transfers funds accepts a key
       operation({ ...post, idempotency: 'none', money: true }),
       // @ts-expect-error without a key nothing is stored
       operation({ ...post, idempotency: 'none', sealed: true }),

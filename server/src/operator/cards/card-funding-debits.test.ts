@@ -181,7 +181,7 @@ describe('cards resolve-debit', () => {
     );
   });
 
-  it('has no effect if the issuer answers at the same moment', async () => {
+  it('has no effect if the issuer responds concurrently', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(workerSaying(async () => ({ state: 'confirmed' })).runDue);
@@ -192,7 +192,7 @@ describe('cards resolve-debit', () => {
     expect(await reported(paid)).toEqual([]);
   });
 
-  it('is kept if the issuer answers at the same moment', async () => {
+  it('remains if the issuer responds concurrently', async () => {
     const paid = await fixture.begin(SLOW);
     pass(WAIT_MS);
     const runtime = crossed(() => resolveDebit(paid, 'completed'));

@@ -109,7 +109,7 @@ describe('platform cards and set-cards', () => {
     run('platform', 'set-cards', id, ...flags);
   const shown = ({ id }: TestPlatform) => json('platform', 'cards', id);
 
-  it('changes the given settings, keeps the others, and applies at once', async () => {
+  it('changes the specified settings, keeps the others, and applies immediately', async () => {
     const as = app.other;
     expect(await shown(as)).toEqual(USUAL);
     const origins = [

@@ -62,7 +62,7 @@ describe('parse', () => {
     [['p', '--verison'], "Unknown option '--verison'; nearest match: --version"],
     [['p', '--name', '--sca'], "Option '--name' argument is ambiguous"],
     [['p', '--name', ''], '--name must not be empty'],
-    [['p', '--permissions', 'A,C'], '--permissions takes A, B, not C'],
+    [['p', '--permissions', 'A,C'], '--permissions must be one of A, B, not C'],
     [['p', '--permissions', ','], '--permissions must not be empty'],
     [['p', '--sca', '--no-sca'], '--sca and --no-sca exclude each other'],
     [['p', '--sca=maybe'], '--sca is on or off, not maybe'],

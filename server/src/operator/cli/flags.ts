@@ -126,7 +126,7 @@ function check(name: string, flag: TextFlag, value: string | undefined, bare: bo
   if (values.length === 0) throw usageError(`--${name} must not be empty`);
   const wrong = values.find((each) => flag.choices && !flag.choices.includes(each));
   if (wrong !== undefined) {
-    throw usageError(`--${name} takes ${(flag.choices ?? []).join(', ')}, not ${wrong}`);
+    throw usageError(`--${name} must be one of ${(flag.choices ?? []).join(', ')}, not ${wrong}`);
   }
 }
 

@@ -152,7 +152,7 @@ export const customerVerbs: readonly Verb[] = [
     flags: {
       ...CUSTOMER,
       yes: { off: 'no', help: 'Confirm: it cannot be undone' },
-      by: { value: 'NAME', help: 'Who requested it (operator)' },
+      by: { value: 'NAME', help: 'Actor (operator)' },
       reason: { value: 'TEXT', help: 'Reason, kept with the erasure' },
     },
     bare: 'customer',

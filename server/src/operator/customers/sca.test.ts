@@ -13,7 +13,7 @@ import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/kit/sca/stro
 
 const HOUR = 3_600_000;
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
-const WHY = ['--actor', 'Ada', '--reason', 'seen by video'];
+const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
 const sms = opened(startReceiver);
 let shop: { as: TestApp['production'] };
@@ -92,7 +92,7 @@ describe('a reset without an identity service', () => {
       expiresAt: requested.expiresAt,
     });
     app.effects.set(now + 23 * HOUR);
-    const passed = await json('pass-reset', resetId, ...WHY);
+    const passed = await json('pass-reset', resetId, ...DECISION);
     const until = new Date(app.effects.now() + 24 * HOUR).toISOString();
     expect(passed).toEqual({ ...row, status: 'LIVENESS_PASSED', expiresAt: until });
     await app.advance(2 * HOUR);
@@ -104,7 +104,12 @@ describe('a reset without an identity service', () => {
       ['RESET_PASSED', 'Ada', 'seen by video'],
       ['RESET_COMPLETED', null, null],
     ]);
-    await rejected('The reset cannot be decided: it is COMPLETED.', 'pass-reset', resetId, ...WHY);
+    await rejected(
+      'The reset cannot be decided: it is COMPLETED.',
+      'pass-reset',
+      resetId,
+      ...DECISION,
+    );
   });
 
   it('does not accept codes that were sent to the previous number', async () => {
@@ -113,7 +118,7 @@ describe('a reset without an identity service', () => {
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await texted();
     const { resetId } = await start(id);
-    await json('pass-reset', resetId, ...WHY);
+    await json('pass-reset', resetId, ...DECISION);
     ok(await complete(id, resetId, { countryCode: '+49', number: '1605554321' }), 204);
     const proof = { factor: 'SMS_OTP', challengeId, code };
     expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
@@ -139,7 +144,7 @@ describe('a reset without an identity service', () => {
       'The reset cannot be decided: it is EXPIRED.',
       'pass-reset',
       late.resetId,
-      ...WHY,
+      ...DECISION,
     );
     await app.settle();
     expect(await json('resets', app.production.id)).toEqual([]);
@@ -171,18 +176,18 @@ describe('a reset without an identity service', () => {
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);
-      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...WHY);
-      await rejected('Reset not found.', verb, id, ...WHY);
+      await rejected('Reset not found.', verb, `ScaReset:${UNKNOWN}`, ...DECISION);
+      await rejected('Reset not found.', verb, id, ...DECISION);
     }
     await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
     ok(await app.call('DELETE', `/customers/${id}`, undefined, shop), 200);
-    await rejected('The customer was deleted.', 'pass-reset', resetId, ...WHY);
+    await rejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 
-  it('can be decided in the sandbox too, whose page then has no question', async () => {
+  it('can be decided in the sandbox too, and the page then requests nothing', async () => {
     const { id } = await provenCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
-    expect(await json('reject-reset', resetId, ...WHY)).toMatchObject({ status: 'REJECTED' });
+    expect(await json('reject-reset', resetId, ...DECISION)).toMatchObject({ status: 'REJECTED' });
     const url = new URL(verificationLink).pathname;
     expect((await app.server.inject({ method: 'POST', url })).statusCode).toBe(404);
   });
@@ -250,7 +255,7 @@ describe('sca unlock', () => {
     expect((await run('show', id)).out).toMatch(/^Locked until +suspended$/m);
     expect((await login.fail(id)).status).toBe(423);
     expect((await run('unlock', id)).code).toBe(2);
-    expect(await json('unlock', id, ...WHY)).toEqual({
+    expect(await json('unlock', id, ...DECISION)).toEqual({
       ...{ customerId: id, failedAttempts: 0, lockedUntil: null, suspended: false },
     });
     expect((await json('show', id)).sessionExpiresAt).toEqual(expect.any(String));
@@ -263,8 +268,8 @@ describe('sca unlock', () => {
   it('rejects deleted and unknown customers', async () => {
     const { id } = await provenCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
-    await rejected('The customer was deleted.', 'unlock', id, ...WHY);
-    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...WHY);
+    await rejected('The customer was deleted.', 'unlock', id, ...DECISION);
+    await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...DECISION);
   });
 });
 
@@ -277,7 +282,7 @@ describe('sca events', () => {
     app.effects.set(app.effects.now() + 1);
     await start(id, {});
     app.effects.set(app.effects.now() + 1);
-    await json('unlock', id, ...WHY);
+    await json('unlock', id, ...DECISION);
     const all = await json('events', id);
     expect(all.map(({ type }: { type: string }) => type)).toEqual([
       ...['UNLOCKED', 'RESET_STARTED', 'LOGIN'],

@@ -110,7 +110,7 @@ async function events({ runtime }: System, args: CommandArgs): Promise<Output> {
 const CUSTOMER: Flags = {
   customer: { value: 'CUSTOMER', required: true, help: 'Id of the customer' },
 };
-const WHY: Flags = {
+const DECISION: Flags = {
   reason: { value: 'TEXT', required: true, help: 'Reason, kept with the decision' },
   actor: { value: 'NAME', help: 'Actor (operator)' },
 };
@@ -119,7 +119,7 @@ const decider = (verb: string, decision: 'pass' | 'reject', summary: string): Ve
   noun: 'sca',
   verb,
   summary,
-  flags: { reset: { value: 'RESET', required: true, help: 'Id of the reset' }, ...WHY },
+  flags: { reset: { value: 'RESET', required: true, help: 'Id of the reset' }, ...DECISION },
   bare: 'reset',
   run: (system, args) => decide(system, args, decision),
 });
@@ -149,6 +149,11 @@ export const scaVerbs: readonly Verb[] = [
   decider('pass-reset', 'pass', 'Record that the customer was verified: the factor may be removed'),
   decider('reject-reset', 'reject', 'Record that the request did not come from the customer'),
   verb('show', 'Show factors, failures, login and trusted accounts', CUSTOMER, show),
-  verb('unlock', 'Reset failures, lift a lock or suspension', { ...CUSTOMER, ...WHY }, unlockOne),
+  verb(
+    'unlock',
+    'Reset failures, lift a lock or suspension',
+    { ...CUSTOMER, ...DECISION },
+    unlockOne,
+  ),
   verb('events', 'List authentication events with IP addresses, latest first', EVENT_FLAGS, events),
 ];

@@ -45,7 +45,7 @@ async function person(by = as, fullName = 'Ada Lovelace 001') {
 const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
-  it('lists pending ones, of one platform or all, page by page', async () => {
+  it('lists pending ones of one platform or all, paginated', async () => {
     const mine = await fixture.platformOf('default', 'production');
     const made: string[] = [];
     for (let at = 0; at < 3; at++) {

@@ -57,7 +57,7 @@ const printed = (json: unknown): Output => ({ json, text: record(lines(json, '')
 function findingIn(word: string, reason: string | undefined): IdentityFinding {
   const [, type = '', resourceId, field] = /^(\w+)(?:@([^#]+))?(?:#(.+))?$/.exec(word) ?? [];
   if (!isFindingType(type)) {
-    throw usageError(`--error takes ${FINDING_TYPES.join(', ')}, not ${type || word}`);
+    throw usageError(`--error must be one of ${FINDING_TYPES.join(', ')}, not ${type || word}`);
   }
   const { subject } = findingKind(type);
   if ((subject === 'field') !== (field !== undefined)) {

@@ -66,7 +66,7 @@ const pause = (paused: boolean) => async (system: System, args: CommandArgs) => 
 function sinceIn(args: CommandArgs): number | undefined {
   const text = args.text('since');
   const time = text === undefined ? undefined : Date.parse(text);
-  if (Number.isNaN(time)) throw usageError('--since takes a day or a time, such as 2026-01-31');
+  if (Number.isNaN(time)) throw usageError('--since must be a day or a time, such as 2026-01-31');
   return time;
 }
 

@@ -34,7 +34,7 @@ function countIn(args: CommandArgs, flag: string, most: number): number | undefi
   const text = args.text(flag);
   if (text === undefined) return undefined;
   if (!/^\d{1,9}$/.test(text) || Number(text) > most) {
-    throw usageError(`--${flag} takes a number from 0 to ${most}`);
+    throw usageError(`--${flag} must be a number from 0 to ${most}`);
   }
   return Number(text);
 }
@@ -52,11 +52,11 @@ function originsIn(args: CommandArgs, environment: Mode): string[] | undefined {
   if (origins.join() === 'none') return [];
   const wrong = origins.find((each) => !isOrigin(each, environment));
   if (wrong !== undefined) {
-    throw usageError(`--frame-origins takes origins like https://app.example.com, not ${wrong}`);
+    throw usageError(`--frame-origins must be origins like https://app.example.com, not ${wrong}`);
   }
   const distinct = [...new Set(origins)];
   if (distinct.length > MAX_ORIGINS) {
-    throw usageError(`--frame-origins takes ${MAX_ORIGINS} origins at the most`);
+    throw usageError(`--frame-origins must have at most ${MAX_ORIGINS} origins`);
   }
   return distinct;
 }

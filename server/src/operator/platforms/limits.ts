@@ -46,7 +46,9 @@ export function amountIn(args: CommandArgs, flag: string, currency: string): num
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const [, whole, fraction = ''] = /^(\d{1,16})(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === undefined || fraction.length > decimals) {
-    throw usageError(`--${flag} takes an amount of ${currency} with ${decimals} decimals at most`);
+    throw usageError(
+      `--${flag} must be an amount of ${currency} with ${decimals} decimals at most`,
+    );
   }
   const amount = BigInt(whole + fraction.padEnd(decimals, '0'));
   if (amount < 1n || amount > MAX_AMOUNT) {

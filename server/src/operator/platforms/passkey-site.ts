@@ -32,7 +32,7 @@ function wrongWith(origin: string, rpId: string, environment: Mode): string | un
 
 function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | undefined {
   if (!isHost(rpId, environment)) {
-    return `--passkey-rp-id takes a domain like example.com, not ${rpId}`;
+    return `--passkey-rp-id must be a domain like example.com, not ${rpId}`;
   }
   for (const [at, origin] of origins.entries()) {
     const wrong = wrongWith(origin, rpId, environment);

@@ -148,6 +148,6 @@ describe('--brand-color', () => {
   it.each(['red', '#fff', '3b49df', '#3b49dg', '#3b49df;'])('rejects %s', async (value) => {
     const { code, err } = await color(value);
     expect(code).not.toBe(0);
-    expect(err).toContain('--brand-color takes six hexadecimal digits');
+    expect(err).toContain('--brand-color must be six hexadecimal digits');
   });
 });

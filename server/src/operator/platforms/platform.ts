@@ -198,7 +198,8 @@ const MAX_POLLS = 100;
 function hourlyIn(args: CommandArgs): number | null | undefined {
   const text = args.text('hourly-payments');
   if (text === undefined) return undefined;
-  if (!/^\d{1,6}$/.test(text)) throw usageError('--hourly-payments takes 0 to 999999');
+  if (!/^\d{1,6}$/.test(text))
+    throw usageError('--hourly-payments must be a number from 0 to 999999');
   return Number(text) || null;
 }
 
@@ -207,7 +208,8 @@ function pollsIn(args: CommandArgs, environment: Mode): number | undefined {
   const text = args.text('wallet-processing');
   if (text === undefined) return undefined;
   const polls = /^\d{1,3}$/.test(text) ? Number(text) : Infinity;
-  if (polls > MAX_POLLS) throw usageError(`--wallet-processing takes 0 to ${MAX_POLLS}`);
+  if (polls > MAX_POLLS)
+    throw usageError(`--wallet-processing must be a number from 0 to ${MAX_POLLS}`);
   if (environment === 'production' && polls > 0) {
     throw usageError('--wallet-processing is available in the sandbox only');
   }
@@ -220,7 +222,7 @@ function brandColorIn(args: CommandArgs): string | null | undefined {
   if (text === undefined) return undefined;
   if (text === 'default') return null;
   if (!/^#[0-9a-f]{6}$/.test(text)) {
-    throw usageError('--brand-color takes six hexadecimal digits like #3b49df, or default');
+    throw usageError('--brand-color must be six hexadecimal digits like #3b49df, or default');
   }
   return text;
 }

@@ -26,9 +26,9 @@ async function json(...argv: string[]) {
   return JSON.parse(out);
 }
 
-const WHY = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
+const DECISION = ['--actor', 'Ada', '--reason', 'lost the mailbox'];
 const recover = (accountId: string, type = 'SMS_OTP') =>
-  json('recover', accountId, '--type', type, ...WHY);
+  json('recover', accountId, '--type', type, ...DECISION);
 
 const person = () => fixture.customerWithWallet({ phoneNumber: phoneNumber() });
 
@@ -42,7 +42,7 @@ const cells = (text: string) =>
 describe('wallet recover', () => {
   it('is disabled unless the installation sets a waiting period', async () => {
     const { accountId } = await person();
-    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
+    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION];
     const { code, out, err } = await command(argv);
     expect([code, out]).toEqual([1, '']);
     expect(err).toBe(
@@ -68,7 +68,7 @@ describe('wallet recover', () => {
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     const [row] = await json('recoveries', '--status', 'DONE', '--limit', '1');
     expect(row).toEqual({ ...begun, status: 'DONE', endedAt: begun.dueAt });
-    const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
+    const { code, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect(code).toBe(1);
     expect(err).toContain('codes to the telephone number can be requested');
   });
@@ -79,7 +79,7 @@ describe('wallet recover', () => {
     try {
       const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
       let out = '';
-      const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY, '--json'];
+      const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION, '--json'];
       const code = await main([...args, '--wallet-recovery', '48'], {
         env: { DATABASE_URL: own.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
         out: (text) => {
@@ -101,7 +101,7 @@ describe('wallet recover', () => {
 
   it('notifies the user, without personal data', async () => {
     const { accountId, customer } = await person();
-    const { code, out, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...WHY);
+    const { code, out, err } = await run('recover', accountId, '--type', 'SMS_OTP', ...DECISION);
     expect([code, err]).toEqual([0, '']);
     expect(cells(out).map(([name, value]) => [name, value])).toEqual([
       ['Recovery', expect.stringMatching(/^WalletRecovery:/)],
@@ -121,14 +121,14 @@ describe('wallet recover', () => {
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
     for (const id of [fiat.id, `InternalAccount:${UNKNOWN}`, 'x', customer.id]) {
-      const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...WHY);
+      const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...DECISION);
       expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }
     const bad = [
-      [accountId, '--type', 'PASSKEY', ...WHY],
+      [accountId, '--type', 'PASSKEY', ...DECISION],
       [accountId, '--type', 'SMS_OTP', '--actor', 'Ada'],
       [accountId, '--type', 'SMS_OTP', '--reason', 'lost'],
-      [accountId, ...WHY],
+      [accountId, ...DECISION],
     ];
     for (const argv of bad) expect((await run('recover', ...argv)).code).toBe(2);
   });
@@ -136,7 +136,7 @@ describe('wallet recover', () => {
   it("is rejected under another master key than the server's", async () => {
     const { accountId } = await person();
     let err = '';
-    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...WHY];
+    const argv = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION];
     const code = await main(argv, {
       env: { ...ON, DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
       out: () => undefined,

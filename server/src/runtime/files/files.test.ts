@@ -73,7 +73,7 @@ describe('a file', () => {
     await expect(gather(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
-  it('is kept after it was attached, and removed after it was dropped', async () => {
+  it('remains after it was attached, and is removed after it was dropped', async () => {
     const file = await put();
     await keep(file);
     await app.advance(48 * HOUR);

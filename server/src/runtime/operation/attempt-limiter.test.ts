@@ -75,7 +75,7 @@ describe('attempts', () => {
     await expect(again).rejects.toMatchObject({ message: 'Once a second.', retryAfterS: 1 });
   });
 
-  it('are kept no longer than the longest rule needs', async () => {
+  it('are stored no longer than the longest rule requires', async () => {
     for (let round = 0; round < 5; round++) {
       await app.operate((ctx) => countAttempt(ctx, 'six', RULES));
       wait(10 * MINUTE);

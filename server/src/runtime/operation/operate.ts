@@ -21,7 +21,7 @@ const MAX_ATTEMPTS = 50;
 /** Attempts without a pause; later ones wait so that fewer contend at a time. */
 const IMMEDIATE_ATTEMPTS = 12;
 const MAX_PAUSE_MS = 32;
-/** Attempts of a decision that takes a transition that its lifecycle does not have. */
+/** Attempts of a decision that applies an impossible transition. */
 const MAX_TRANSITION_ATTEMPTS = 3;
 
 export interface Runtime {

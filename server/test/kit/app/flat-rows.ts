@@ -1,5 +1,5 @@
-// Rows by the hundred thousand for tests of what lists cost: one of each kind is made as a client makes it,
-// and copied. Ids, owners and times of the copies follow from their number, and some owners have very many.
+// Hundreds of thousands of rows for tests of the cost of lists: one of each kind is created over the API and
+// copied. Ids, owners and times of the copies follow from their number, and some owners have very many.
 import type pg from 'pg';
 import { expect } from 'vitest';
 import { ASKS, agentPayer } from '../agents/agent-payments.ts';
@@ -17,7 +17,7 @@ export const TRANSACTIONS = 200_000;
 export const PEOPLE = 20_000;
 export const ACCOUNTS = 60_000;
 
-/** Puts copies of one row into a table, with other values in some columns; answers when they are there. */
+/** Inserts copies of one row into a table, with other values in some columns. */
 type Fill = (
   table: string,
   id: string,
@@ -25,7 +25,7 @@ type Fill = (
   input: Record<string, string>,
 ) => Promise<void>;
 
-/** Every fourth copy is the other platform's; each is a second older than the one before. */
+/** Every fourth copy belongs to the other platform; each is a second older than the one before. */
 export const filler =
   (app: TestApp, client: pg.Client): Fill =>
   async (table, id, count, input) => {
@@ -43,7 +43,7 @@ export const filler =
     await client.query(`insert into ${table} (${names.join(', ')}) ${copies} where t.id = '${id}'`);
   };
 
-/** One of so many, and in a third of the rows the first. */
+/** One of this number of values; the first in a third of the rows. */
 const often = (resource: string, most = PEOPLE) =>
   `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${most}`)} end`;
 
@@ -85,7 +85,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
   });
 }
 
-/** Actions of agents, a third of them waiting; the first agent and the first customer have a third. */
+/** Actions of agents, a third of them pending; the first agent and the first customer have a third. */
 async function fillActions(app: TestApp, fill: Fill) {
   const { payments: requested } = await agentPayer(app, agentFixture(app), ASKS);
   const { id } = await requested('TRANSFER_OUT', 'PENDING_APPROVAL');
@@ -99,8 +99,8 @@ async function fillActions(app: TestApp, fill: Fill) {
 }
 
 /**
- * Cards, most of them closed; the first customer has a third of them. One account has paid for as many, and
- * pays for few. The first card has a third of what was asked and shown, and little was declined.
+ * Cards, most of them closed; the first customer has a third of them. One account has funded as many, and
+ * funds few now. The first card has a third of the messages and reveal links, and few declines.
  */
 async function fillCards(app: TestApp, fill: Fill) {
   const fixture = cardFixture(app);

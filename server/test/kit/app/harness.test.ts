@@ -38,7 +38,7 @@ describe('watcher', () => {
     expect(problemsOf('UNAUTHORIZED')).toEqual([]);
   });
 
-  it('knows a code under the service name prefix of an operator', () => {
+  it('accepts a code under the service name prefix of an operator', () => {
     expect(problemsOf('STABLECOIN_SERVICE_OPERATIONS_NOT_ENABLED', 'Acme')).toEqual([]);
   });
 

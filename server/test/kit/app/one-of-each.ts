@@ -1,4 +1,4 @@
-// One of each kind of thing that has an id, for tests of who may see it.
+// One resource of each type, for tests of access.
 import { agentActions } from '../../../src/features/agents/store.ts';
 import { imports } from '../../../src/features/customers/imports/store.ts';
 import { agentFixture } from '../agents/agents.ts';
@@ -12,7 +12,7 @@ import { walletFixture } from '../wallets/embedded-wallets.ts';
 import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
 
-/** An import of customers as it stands when its file has come. */
+/** An import of customers after its upload. */
 async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
   const rest = { columns: [], problem: null, total: 1, next_byte: 0n, successful: 0, failed: 0 };
   const row = await app.operate(async (ctx) => {
@@ -31,7 +31,7 @@ async function documentOf(app: TestApp, documentHolder: string, as: TestPlatform
   return ok(await app.call('POST', '/documents', form, { as }), 201).id;
 }
 
-/** Something that an agent waits to be allowed. */
+/** A pending action of an agent. */
 async function actionOf(
   app: TestApp,
   agent_id: string,
@@ -58,7 +58,7 @@ async function actionOf(
   return row.id;
 }
 
-/** A factor reset that waits. */
+/** A pending factor reset. */
 async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
   const { id } = await provenCustomer(app, { as });
   const body = { factor: 'SMS_OTP' };
@@ -81,7 +81,7 @@ async function coinOf(app: TestApp, as: TestPlatform) {
   };
 }
 
-/** One of each resource, owned by `as`, by the name of the path parameter that names it. */
+/** One of each resource, owned by `as`, by the name of its path parameter. */
 export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
   const options = { as };
   const person = await customer(app, options);

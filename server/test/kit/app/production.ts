@@ -1,4 +1,4 @@
-// A production platform from its first minute, with commands and requests on one installation and one
+// A new production platform, with commands and requests on one installation and one
 // clock. Rates and collection accounts are files; the platform's webhooks are kept instead of sent, because
 // production sends to public addresses only. Customers are approved by the operator's own command.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ function startOn(folder: string): Promise<TestApp> {
   return startApp({ start: START, connectors });
 }
 
-/** Runs the operator's command on what the app serves. */
+/** Runs the operator command on the installation of the app. */
 export const commandOn =
   (app: TestApp) =>
   async (argv: readonly string[], settings: Record<string, string> = {}): Promise<Ran> => {
@@ -73,7 +73,7 @@ export const commandOn =
     return ran;
   };
 
-/** Keeps what is sent to the platform's webhook address. */
+/** Records the webhooks of the platform. */
 function keepWebhooks(app: TestApp): HttpRequest[] {
   const sent: HttpRequest[] = [];
   const real = app.effects.http;
@@ -108,7 +108,7 @@ export async function startProduction() {
   const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', hook, as), 200);
 
-  /** An approved customer with what the bank's statement shows for it. */
+  /** An approved customer with its deposits on the bank statement. */
   async function payer(usd?: string) {
     const person = await customer(app, as);
     await json('verifications', 'approve', person.id);
@@ -142,7 +142,7 @@ export async function startProduction() {
     json,
     payer,
     payee,
-    /** A payment on its way, with its place in the queue. */
+    /** A payment in progress, with its entry in the queue. */
     async payment(usd = '1000.00', amount = 100_00) {
       const from = await payer(usd);
       const body = quoteBody(from.account, await payee(from.person.id), amount);
@@ -158,13 +158,13 @@ export async function startProduction() {
       const { body } = await app.call('GET', `/transactions/${id}`, undefined, as);
       return `${body.status} ${body.refund?.status ?? '-'} ${body.failureReason ?? '-'}`;
     },
-    /** What the queue has of a transaction. */
+    /** Entries of the queue for a transaction. */
     async queue(id: string) {
       const all: { transactionId: string }[] = await json('payouts', 'list', '--platform', shop.id);
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       return all.filter((each) => each.transactionId === id) as any[];
     },
-    /** The command fails with these words and does nothing. */
+    /** The command fails with this message and has no effect. */
     async rejected(expected: string, ...argv: string[]) {
       const { code, out, err } = await run(...argv);
       expect({ code, out }).toEqual({ code: 1, out: '' });

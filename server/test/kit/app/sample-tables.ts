@@ -49,7 +49,7 @@ export const NOW = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 export interface Sample {
   url: string;
-  /** Runs SQL at once, outside everything under test. */
+  /** Runs SQL directly, outside the code under test. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   /** Opens a ledger account; without a floor for null. */
   account(id: string, balance: bigint, floor?: bigint | null, currency?: string): Promise<void>;
@@ -137,12 +137,12 @@ export async function createSample(): Promise<Sample> {
   };
 }
 
-/** A change set of the given parts. */
+/** A change set with these parts. */
 export const setOf = (parts: Partial<ChangeSet>): ChangeSet => ({ ...emptyChangeSet(), ...parts });
 
 let transfers = 0;
 
-/** A transfer in USD with a key of its own. */
+/** A transfer in USD with a unique key. */
 export const transfer = (
   debit: string,
   credit: string,
@@ -184,7 +184,7 @@ export const insertKey = (id: string, reply = '{}') => ({
 /** How `Promise.allSettled` shows an accepted change set. */
 export const ok = { status: 'fulfilled', value: { ok: true } };
 
-/** How `Promise.allSettled` shows a refused one. */
+/** How `Promise.allSettled` shows a rejected one. */
 export const rejected = (reason: object) => ({
   status: 'fulfilled',
   value: { ok: false, rejection: reason },

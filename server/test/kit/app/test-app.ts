@@ -41,7 +41,7 @@ export function testApp(options: Options = {}): TestApp {
   return opened(() => start(options));
 }
 
-/** As `testApp`, and each test has a server of its own. */
+/** As `testApp`, with a separate server for each test. */
 export function testAppForEach(options: Options = {}): TestApp {
   const hooks = hooksOf(() => start(options));
   beforeEach(hooks.start);

@@ -1,5 +1,5 @@
-// The network of cards as an issuer brings it in, for tests: messages go to the fixture that a
-// connector is given, and what became of them is read where a platform and an operator read it.
+// Fixture for the card network of an issuer: messages go to the handler that a connector receives, and
+// their results are read over the API and by operator commands.
 import type {
   CardDecision,
   CardNotice,
@@ -20,12 +20,12 @@ type News = CardNotice extends infer N
     : never
   : never;
 
-/** `runtime` is another process, or one in which something goes wrong; the app's own unless said. */
+/** `runtime` is another process, or one with an injected failure; by default that of the app. */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
   const fixture = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
 
-  /** A message that no other one is like; `more` says what it is about. */
+  /** A unique message; `more` sets its fields. */
   const message = (
     cardId: string,
     amount: number,

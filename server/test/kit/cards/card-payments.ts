@@ -1,7 +1,6 @@
-// A fixture for tests of card payments that were let through: one is begun with money to spare, and
-// everything that happens to it is read back at once, its status, its account and what it has
-// changed in the purses of the house. What a network says comes by the issuer's own fixture, which
-// believes also what the sandbox would refuse.
+// Fixture for approved card payments: one is authorized with sufficient funds, and its status, its account
+// and the changes of system accounts are read together. What a network says comes by the issuer's own
+// fixture, which believes also what the sandbox would refuse.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -115,7 +114,7 @@ export function cardPayments(app: TestApp) {
     };
   }
 
-  /** One whose account has `funds`; pulls have ended unless the descriptor says otherwise. */
+  /** One whose account has `funds`; debits have ended unless the descriptor selects another outcome. */
   async function begin({ funds = 1_000, currency = 'USD', ...choice }: Choice = {}) {
     const of = await holder({ currency, funds });
     return beginOn(await cardFor(of), { ...choice, currency, accountId: of.accountId });

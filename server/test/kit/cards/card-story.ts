@@ -1,7 +1,6 @@
-// A sandbox card in use, for going through what the sandbox can do with one: its holder has an
-// account that pays, requests and notices come from the sandbox operations, and all events about
-// the card, its payments and that account is one story, in lines that an expected one can be held
-// against.
+// A sandbox card with a funded cardholder. Requests and notices are sent over the sandbox operations, and
+// all events about the card, its payments and the funding account form one story, in lines that are
+// compared with the expected ones.
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { balances, ok } from '../app/fixtures.ts';
@@ -12,13 +11,13 @@ import { cardFixture, cardName } from './cards.ts';
 type CardStories = Awaited<ReturnType<typeof openCardStories>>;
 type CardStory = Awaited<ReturnType<CardStories['begin']>>;
 
-/** Amounts of stories are whole dollars, whatever they are paid from. */
+/** Amounts of stories are whole dollars for any funding currency. */
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
 const CENTS = 100;
-/** What a cardholder has. */
+/** A cardholder with a funding account. */
 const ALL = 1_000;
 
-/** What a card can be asked, by the last part of the path. */
+/** Requests about a card, by the last part of the path. */
 export const ASKED = [
   'authorization',
   'financial_authorization',
@@ -59,9 +58,9 @@ const cardLine = ({ state, stateReason }: Shown): string =>
 
 export interface Begun {
   currency?: string;
-  /** What the account has, in dollars. */
+  /** Balance of the account, in dollars. */
   funds?: number;
-  /** Taken for the card as it is; its name ends so that it is issued at once unless this says. */
+  /** platformCardId; by default one that is issued immediately. */
   card?: Record<string, unknown>;
 }
 
@@ -70,7 +69,7 @@ export async function openCardStories() {
   const { app } = fixture;
   const cards = cardFixture(app);
 
-  /** What is in our keeping for payments with cards, in dollars. */
+  /** Balance of the system account `cards`, in dollars. */
   async function stored(currency: string): Promise<number> {
     const id = systemAccount('sandbox', 'cards', currency);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
@@ -130,7 +129,7 @@ export async function openCardStories() {
 
     const tokenOf = (answer: Answer): string => ok(answer, 202).issuerTransactionToken;
 
-    /** Payments with the card as they are listed, each as it is shown by itself too. */
+    /** Payments of the card from the list; each must equal its own resource. */
     async function payments(): Promise<Shown[]> {
       const path = `/transactions?customerId=${customer.id}&sortOrder=asc`;
       const { data } = ok(await cards.call('GET', path), 200);
@@ -156,7 +155,7 @@ export async function openCardStories() {
       payment,
       decision: () => decision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
-      /** Asks for dollars at a merchant whose descriptor ends so; the issuer's name for the payment. */
+      /** Requests dollars at a merchant with this descriptor suffix; returns the issuer's reference. */
       request: async (what: Requested, dollars = 0, end = '000') => {
         const merchant = { descriptor: `SHOP ${end}` };
         const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
@@ -164,15 +163,15 @@ export async function openCardStories() {
           await simulate(what, what === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
         );
       },
-      /** Sends a notice about the only payment; returns the raw answer. */
+      /** Sends a notice about the only payment; returns the raw reply. */
       send: async (what: NoticeKind, dollars?: number): Promise<Answer> => {
         const { id: cardTransactionId } = await payment();
         const money = dollars === undefined ? {} : { amount: dollars * CENTS };
         return simulate(what, { cardTransactionId, ...money });
       },
       /**
-       * Events since the last call. Webhooks of the card, and of each payment, must have come in
-       * the order of their ids; balances travel beside them and are put where their id says.
+       * Events since the last call. Webhooks of the card, and of each payment, must arrive in
+       * the order of their ids; balance events are sorted by id among them.
        */
       async next(): Promise<string[]> {
         await app.settle();
@@ -194,7 +193,7 @@ export async function openCardStories() {
         const { balance, total } = await balances(app, accountId);
         return `${paymentLine(now)}; account ${balance / units}/${total / units}`;
       },
-      /** What of this story is in our keeping, in dollars. */
+      /** Part of this story in the system account `cards`, in dollars. */
       stored: async () => (await stored(currency)) - was,
     };
   }
@@ -210,7 +209,7 @@ export const requests =
   (story) =>
     story.request(what, dollars, end);
 
-/** The answer names the payment as the first one did. */
+/** The reply has the same reference as the first one. */
 export const notice =
   (what: NoticeKind, dollars?: number): Act =>
   async (story) => {

@@ -1,5 +1,5 @@
 // A fixture for tests of cards: cardholders with funds, issued cards, and their events.
-// The ending of a card's name decides what the sandbox does with it, so cards are named here.
+// The suffix of platformCardId selects the outcome in the sandbox, so it is generated here.
 
 import type { SeenEvent } from '../app/effects.ts';
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
@@ -7,7 +7,7 @@ import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** Who holds a card and what pays for it; a customer of the wallets' fixture with a wallet is one too. */
+/** Cardholder and funding account; a customer of the wallet fixture is one too. */
 export interface Cardholder {
   customer: { id: string };
   accountId: string;
@@ -17,10 +17,10 @@ export type CardFixture = ReturnType<typeof cardFixture>;
 
 let counter = 0;
 
-/** A name for a card that no card of another test has; the sandbox issues it at once unless `suffix` says. */
+/** A unique platformCardId; the card is issued immediately unless `suffix` selects another outcome. */
 export const cardName = (suffix = '000') => `card-${++counter}-${suffix}`;
 
-/** `as` is the platform that the cards belong to; the main one unless said. */
+/** `as` is the platform that the cards belong to; by default the main one. */
 export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) {
   const call = (
     method: string,
@@ -29,7 +29,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     headers?: Record<string, string>,
   ): Promise<Answer> => app.call(method, path, body, { as, headers });
 
-  /** An approved customer with a balance of a currency in `funds`, smallest units of it. */
+  /** An approved customer with the balance `funds`, in minor units. */
   async function holder({ currency = 'USD', funds = 0, ...more }: Json & HolderChoice = {}) {
     const person = await customer(app, { as }, more);
     const account = await internalAccount(app, person.id, currency, { as });
@@ -37,7 +37,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     return { customer: person, accountId: account.id as string, currency };
   }
 
-  /** What asks for a card. */
+  /** Body of the request for a card. */
   const cardBody = ({ customer: { id }, accountId }: Cardholder, more: Json = {}) => ({
     cardholderId: id,
     platformCardId: cardName(),
@@ -46,14 +46,14 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     ...more,
   });
 
-  /** The answer to a request for a card, before it is issued. */
+  /** The reply to a request for a card, before it is issued. */
   const requestCard = (of: Cardholder, more: Json = {}): Promise<Answer> =>
     call('POST', '/cards', cardBody(of, more));
 
   const cardNow = async (id: string): Promise<Answer['body']> =>
     ok(await call('GET', `/cards/${id}`), 200);
 
-  /** A card as it stands once its issuer was asked: ACTIVE, unless its name says otherwise. */
+  /** A card after the response of the issuer: ACTIVE unless its suffix selects another outcome. */
   async function card(of: Cardholder, more: Json = {}): Promise<Answer['body']> {
     const { id } = ok(await requestCard(of, more), 201);
     await app.settle();
@@ -63,7 +63,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   const patchCard = (id: string, body: Json, headers?: Record<string, string>): Promise<Answer> =>
     call('PATCH', `/cards/${id}`, body, headers);
 
-  /** Events of one type, or of all that begin with it where it ends with a dot; of one subject if given. */
+  /** Events of a type, or of a prefix that ends with a period; optionally of one subject. */
   async function eventsOf(type: string, subject?: string): Promise<SeenEvent[]> {
     const all = await app.events();
     const isType = (each: SeenEvent) =>

@@ -153,7 +153,7 @@ describe('compare', () => {
     shown: { line: 6, lines },
   });
 
-  it('takes one value of one line for …', () => {
+  it('treats one value of one line as …', () => {
     expect(valuesIn('id Quote:12 ok', 'id Quote:… ok')).toEqual(['12']);
     expect(valuesIn('id Quote: ok', 'id Quote:… ok')).toBeUndefined();
     expect(valuesIn('abc', 'a.c')).toBeUndefined();

@@ -1,4 +1,4 @@
-// A listening server with one operation that takes a file, for tests of how files come in.
+// A listening server with one operation that accepts a file, for tests of uploads.
 import { readdirSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Type } from '@sinclair/typebox';

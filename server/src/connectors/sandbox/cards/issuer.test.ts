@@ -63,11 +63,11 @@ describe('an order', () => {
     expect(Object.keys(ISSUING).sort()).toEqual(withOther(ISSUE_OUTCOMES));
   });
 
-  it.each(Object.keys(ISSUING))('…%s goes by the name of the card', async (suffix) => {
+  it.each(Object.keys(ISSUING))('…%s is selected by the platformCardId', async (suffix) => {
     expect(await emitted(order(`card-${suffix}`, 'Customer:1-002'))).toEqual(ISSUING[suffix]);
   });
 
-  it.each(Object.keys(ISSUING))('…%s of the cardholder decides nothing', async (suffix) => {
+  it.each(Object.keys(ISSUING))('…%s of the cardholder has no effect', async (suffix) => {
     expect(await emitted(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
   });
 });
@@ -83,7 +83,7 @@ describe('a pull', () => {
     expect(Object.keys(PULLING).sort()).toEqual(withOther(FUNDING_DEBIT_OUTCOMES));
   });
 
-  it.each(Object.keys(PULLING))('…%s goes by the descriptor', async (suffix) => {
+  it.each(Object.keys(PULLING))('…%s is selected by the descriptor', async (suffix) => {
     const pull: CardFundingDebit = {
       ...{ id: 'pull', cardId: 'Card:1', accountId: 'InternalAccount:1-006', amount: 1n },
       ...{ currency: 'USD', merchant: { descriptor: `SHOP ${suffix}` }, requestedAt: AT },

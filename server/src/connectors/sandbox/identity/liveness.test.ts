@@ -12,7 +12,7 @@ const check = (suffix: string): LivenessCheck => ({
 });
 
 describe('sandboxLiveness', () => {
-  it('takes five seconds', async () => {
+  it('completes after five seconds', async () => {
     expect(await sandboxLiveness.check(check('000'), 1_000)).toEqual({
       state: 'waiting',
       checkAfterMs: 5_000,

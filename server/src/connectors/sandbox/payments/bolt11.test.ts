@@ -99,7 +99,7 @@ describe('bolt11', () => {
     expect(text.startsWith(`${start}pvjluez`)).toBe(true);
   });
 
-  it('writes what a wallet reads back, signed by its node', () => {
+  it('creates invoices that a wallet decodes, signed by the node', () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     const key = bytes.filter((each) => secp256k1.utils.isValidSecretKey(each));
     const invoices = fc.record({

@@ -115,7 +115,7 @@ describe('sandboxPaymentFunding', () => {
     ]);
   });
 
-  it.each(WAYS)('%s %s: fits the schema, and says how much and until when', (code, network) => {
+  it.each(WAYS)('%s %s: matches the schema, with amount and expiry', (code, network) => {
     const requested = payment(code, network);
     const input = sandboxPaymentFunding(requested);
     expect(input).toHaveLength(1);
@@ -219,7 +219,7 @@ describe('sandboxPaymentFunding', () => {
     expect(invoice).toContain('xqzrc');
   });
 
-  it.each(['BTC', 'USDB'])('gives a Spark invoice in %s over the exact amount', (code) => {
+  it.each(['BTC', 'USDB'])('returns a Spark invoice in %s for the exact amount', (code) => {
     const requested = payment(code, 'SPARK', 123_456_789n);
     const { address = '', invoice } = info(code, 'SPARK', 123_456_789n);
     expect(isSparkAddress(address, 'regtest')).toBe(true);

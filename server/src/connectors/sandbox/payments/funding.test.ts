@@ -65,7 +65,7 @@ describe('sandboxFunding', () => {
     expect(infos('InternalAccount:a', 'NGN')).toEqual([]);
   });
 
-  it('says whose account it is', () => {
+  it('contains the account holder', () => {
     const of = (owner: 'customer' | 'platform') =>
       sandboxFunding.instructions({ accountId: 'x', currency: 'USD', owner })[0]?.isPlatformAccount;
     expect([of('customer'), of('platform')]).toEqual([false, true]);

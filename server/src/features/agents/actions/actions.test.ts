@@ -319,7 +319,7 @@ describe('unavailable resources', () => {
   });
 
   describe('agentListActions', () => {
-    it('lists its own actions by status, newest first and page by page', async () => {
+    it('lists its own actions by status, newest first, paginated', async () => {
       const agent = await payer();
       const first = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);

@@ -124,7 +124,7 @@ describe('approveAgentAction', () => {
     expect(ok(await app.call('POST', path, undefined, { headers: again }), 200)).toEqual(done);
   });
 
-  it('finds its own platform’s actions only, and each at its agent', async () => {
+  it('finds only actions of its platform, each under its agent', async () => {
     const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
     const other = await payer();
     const of = (id: string) => `/agents/${id}/actions/${action.id}`;

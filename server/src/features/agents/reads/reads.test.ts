@@ -98,7 +98,7 @@ describe('agentListInternalAccounts', () => {
     for (const each of data) expect(each.customerId).toBe(held.customer.id);
   });
 
-  it('are the ones that the policy names, page by page', async () => {
+  it('are those of the policy, paginated', async () => {
     const { ids: all } = await walk(OURS);
     expect(all).toEqual(idsOf(ok(await held.call('GET', OURS), 200)));
     const allowed = [held.eur, held.usd];
@@ -224,7 +224,7 @@ describe('external accounts', () => {
       ]);
     });
 
-    it('do not become where money for the customer goes', async () => {
+    it('do not become the destination of incoming payments of the customer', async () => {
       const rejected = await held.call('POST', OURS, {
         ...usd({ defaultUmaDepositAccount: true }),
         currency: undefined,
@@ -277,7 +277,7 @@ describe('external accounts', () => {
     });
   });
 
-  it('are made once under a key, which is of one agent alone', async () => {
+  it('have one effect per key, which is scoped to the agent', async () => {
     const other = await fixture.agentOf(neighbour.customer.id);
     const sibling = await fixture.agentOf(held.customer.id);
     const headers = { 'idempotency-key': 'one' };

@@ -82,7 +82,7 @@ describe('listCustomerInternalAccounts', () => {
     expect(seen.length).toBe(ALL.length + 2);
   });
 
-  it('rejects a bad page and an unknown type', async () => {
+  it('rejects an invalid page and an unknown type', async () => {
     expect((await list('?limit=0')).status).toBe(400);
     expect((await list('?type=SAVINGS')).status).toBe(400);
     expect((await list('?cursor=nonsense')).status).toBe(400);

@@ -40,7 +40,7 @@ describe.each([
   ['one process', 1],
   ['two processes', 2],
 ])('in %s', (_, processes) => {
-  it('as many of 64 are approved as there is money for', async () => {
+  it('of 64 concurrent payments the balance limits how many are approved', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
     const requested = Array.from({ length: 64 }, (_, at) => of(processes, at).ask(cardId, 1_00));
     const all = await Promise.all(requested);
@@ -56,7 +56,7 @@ describe.each([
     expect(log.filter((each) => each.approved)).toHaveLength(20);
   });
 
-  it('cards of one account share what it has', async () => {
+  it('cards of one account share its balance', async () => {
     const { accountId, cardId, ...holder } = await cardOf(30_00);
     const { id: other } = await fixture.card({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
@@ -71,7 +71,7 @@ describe.each([
     expect(balance).toBeLessThan(1_02);
   });
 
-  it('nothing is approved behind the commit that freezes the card', async () => {
+  it('nothing is approved after the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
     const requests = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
@@ -89,7 +89,7 @@ describe.each([
     expect((await of(processes, 0).ask(cardId, 1_00)).approved).toBe(false);
   });
 
-  it('a message that comes ten times at once has one effect and one answer', async () => {
+  it('a message sent ten times concurrently has one effect and one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
     const request = of(1, 0).message(cardId, 10_00);
     const many = Array.from({ length: 10 }, (_, at) => of(processes, at).send(request));
@@ -113,7 +113,7 @@ describe.each([
     expect(await of(1, 0).logOf(cardId)).toHaveLength(2);
   });
 
-  it('a decline that comes again is one, also when it would be approved by now', async () => {
+  it('a repeated decline remains one, even if it would be approved now', async () => {
     const { cardId, accountId } = await cardOf(0);
     const request = of(1, 0).message(cardId, 10_00);
     const first = await of(processes, 0).send(request);
@@ -128,7 +128,7 @@ describe.each([
 });
 
 describe('a card whose limit is lowered during the request', () => {
-  it('approves by the limit that its commit finds', async () => {
+  it('is decided by the limit at the commit', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let loweredAfter = -1;
     const lower = async () => {

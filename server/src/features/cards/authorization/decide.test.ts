@@ -44,7 +44,7 @@ async function expectNothing(
   ]);
 }
 
-describe('an authorisation', () => {
+describe('an authorization', () => {
   it('creates a payment with a hold and emits one event', async () => {
     const of = await cardOf();
     const before = (await app.events()).length;
@@ -83,7 +83,7 @@ describe('an authorisation', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
-  it('may take all there is and just what the card allows', async () => {
+  it('may use the whole balance and the exact card limit', async () => {
     const of = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
     expect(await network.ask(of.cardId, 30_01)).toEqual(declined('SPEND_LIMIT_EXCEEDED'));
     expect(await network.ask(of.cardId, 30_00)).toEqual(approved);
@@ -92,7 +92,7 @@ describe('an authorisation', () => {
     expect((await balances(app, of.accountId)).balance).toBe(0);
   });
 
-  it('counts to the cent where the account has six decimals', async () => {
+  it('is exact to the cent for an account with six decimals', async () => {
     const of = await cardOf(10_009_999, {}, 'USDB');
     expect(await network.ask(of.cardId, 10_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
     expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
@@ -125,7 +125,7 @@ describe('an authorisation', () => {
     expect((await network.logOf(of.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
-  it('declines what the issuer objects to, before anything is looked up', async () => {
+  it('declines what the issuer rejects, before any read', async () => {
     const of = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
     const request = network.message(of.cardId, 10_00, { merchant });
@@ -162,7 +162,7 @@ describe('an authorisation', () => {
     expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
   });
 
-  it('throws for an amount that means nothing, and for a card that is not there', async () => {
+  it('throws for an invalid amount and for an unknown card', async () => {
     const of = await cardOf();
     for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
       await expect(network.ask(of.cardId, amount)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
@@ -202,7 +202,7 @@ describe('other messages', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
-  it('promises money of a merchant, or brings it', async () => {
+  it('authorizes or credits a merchant credit', async () => {
     const of = await cardOf(0, { maxSpendPerTransaction: 1 });
     expect(await network.ask(of.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(approved);
     expect((await balances(app, of.accountId)).total).toBe(0);
@@ -216,7 +216,7 @@ describe('other messages', () => {
     expect(brought.accountId).toBe(of.accountId);
   });
 
-  it('hears of a credit on a card that is frozen', async () => {
+  it('accepts a credit on a frozen card', async () => {
     const of = await cardOf(0);
     ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
     expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
@@ -227,7 +227,7 @@ describe('other messages', () => {
 });
 
 describe('a payment with a card', () => {
-  it('keeps its account from being closed while it is open', async () => {
+  it('prevents its account from being closed while it is open', async () => {
     const of = await cardOf();
     expect(await network.ask(of.cardId, 100_00)).toEqual(approved);
     await app.settle();
@@ -245,7 +245,7 @@ describe('a payment with a card', () => {
     await expect(closing).rejects.toMatchObject(under);
   });
 
-  it('is named by its issuer once', async () => {
+  it('has a unique reference of its issuer', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 1_00);
     expect(await network.send(request)).toEqual(approved);
@@ -270,8 +270,8 @@ describe('a card of another platform', () => {
   });
 });
 
-describe('a payment of nothing', () => {
-  it('is a look at the card, and leaves no payment', async () => {
+describe('a payment of zero', () => {
+  it('checks the card and creates no payment', async () => {
     const of = await cardOf(0);
     const request = network.message(of.cardId, 0);
     expect(await network.send(request)).toEqual({ approved: true });

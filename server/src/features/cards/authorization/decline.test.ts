@@ -40,11 +40,11 @@ const with_ = (...wrongs: ((authorizationState: AuthorizationState) => Authoriza
   wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), good);
 
 describe('declineReason', () => {
-  it('finds nothing wrong with an amount that is just the limit and just there', () => {
+  it('is undefined for an amount equal to limit and balance', () => {
     expect(declineReason(good)).toBeUndefined();
   });
 
-  it.each(WRONGS)('is %s if nothing else is wrong', (reason, wrong) => {
+  it.each(WRONGS)('is %s if no other reason applies', (reason, wrong) => {
     expect(declineReason(wrong(good))).toBe(reason);
   });
 
@@ -79,7 +79,7 @@ describe('declineReason', () => {
     expect(declineReason({ ...good, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 
-  it('counts a dollar to the cent where the account has six decimals', () => {
+  it('compares to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
     const of = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
@@ -89,7 +89,7 @@ describe('declineReason', () => {
     expect(declineReason(of(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
   });
 
-  it('takes back from a merchant whatever the limit, the balance and the key', () => {
+  it('accepts a merchant credit regardless of limit, balance and key', () => {
     const poor = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
       const request = { ...good.request, kind, amount: 1_000_00n };
@@ -113,7 +113,7 @@ describe('declineReason', () => {
     expect(declineReason({ ...requested, holder })).toBe('CARDHOLDER_NOT_READY');
   });
 
-  it('hears of a credit that is a fact, unless card or holder are gone', () => {
+  it('accepts a cleared credit unless card or holder are deleted', () => {
     const advice = credit('CREDIT_AUTHORIZATION_ADVICE');
     const frozen: AuthorizationState = { ...advice, card: { ...advice.card, state: 'FROZEN' } };
     const rejected = { status: 'REJECTED', deleted_at: null } as const;

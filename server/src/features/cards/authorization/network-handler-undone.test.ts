@@ -63,7 +63,7 @@ async function undone(merchant?: string) {
 }
 
 describe('a repetition with a later deadline', () => {
-  it('waits for the end of the first, and hears that', async () => {
+  it('waits for the first and receives its decision', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     const repeated: Promise<CardDecision>[] = [];
@@ -81,7 +81,7 @@ describe('a repetition with a later deadline', () => {
     expect(await network.logOf(of.cardId)).toHaveLength(2);
   });
 
-  it('decides for itself where the first came to no decision', async () => {
+  it('decides if the first reached no decision', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     const gone = new Error('the server is going down');
@@ -106,8 +106,8 @@ describe('a repetition with a later deadline', () => {
   });
 });
 
-describe('money that is being taken for it', () => {
-  it('stays set aside until the issuer has it, and goes back then', async () => {
+describe('a pending funding debit of a late approval', () => {
+  it('stays on hold until the issuer confirms it, and is then released', async () => {
     const { of, payment } = await undone('Corner shop 005');
     await app.advance(29_999);
     expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
@@ -124,7 +124,7 @@ describe('money that is being taken for it', () => {
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('pays what its network has cleared meanwhile', async () => {
+  it('covers what the network cleared meanwhile', async () => {
     const { of, request, payment } = await undone('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
@@ -154,8 +154,8 @@ describe('an approval that an operator has written off', () => {
   });
 });
 
-describe('another message under its name', () => {
-  it('comes too late as well, and is written down', async () => {
+describe('another message with its reference', () => {
+  it('is late as well, and is recorded', async () => {
     const { of, request } = await undone();
     const again = network.message(of.cardId, 30_00, { token: request.token });
     expect(await network.send(again)).toEqual(TOO_LATE);
@@ -166,7 +166,7 @@ describe('another message under its name', () => {
     expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
   });
 
-  it('is no other payment where the network has cleared it after all', async () => {
+  it('is not another payment if the network has cleared it', async () => {
     const { of, request } = await undone();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     const again = network.message(of.cardId, 30_00, { token: request.token });

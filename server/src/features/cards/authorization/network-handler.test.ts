@@ -66,8 +66,8 @@ async function requestThrough(runtime: Runtime, cardId: string, kind?: CardReque
 const typesOf = async (id: string) =>
   (await fixture.eventsOf('CARD_TRANSACTION.', id)).map((each) => each.type.split('.')[1]);
 
-describe('a decision that comes too late', () => {
-  it('is a decline where nothing is written yet', async () => {
+describe('a decision after the deadline', () => {
+  it('is a decline if nothing was committed', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     expect(await network.send(request, app.effects.now() - 1)).toEqual(TOO_LATE);
@@ -77,7 +77,7 @@ describe('a decision that comes too late', () => {
     expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
   });
 
-  it('is one in time at the very moment', async () => {
+  it('is in time exactly at the deadline', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     expect(await network.send(request, app.effects.now())).toMatchObject({ approved: true });
@@ -127,7 +127,7 @@ describe('a decision that comes too late', () => {
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
-  it('takes a credit back that was spent, into debt', async () => {
+  it('reverses a spent credit into a negative balance', async () => {
     const of = await cardOf(0);
     const spend = async () => {
       expect(await network.ask(of.cardId, 30_00)).toMatchObject({ approved: true });
@@ -159,7 +159,7 @@ describe('a decision that comes too late', () => {
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
   });
 
-  it('stays where the network has gone on with it', async () => {
+  it('remains if the network has continued with it', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
@@ -184,8 +184,8 @@ describe('a decision that comes too late', () => {
   });
 });
 
-describe('a commit whose answer was lost', () => {
-  it('is answered as it ended where it is in the books', async () => {
+describe('a commit with an unknown outcome', () => {
+  it('returns the committed decision', async () => {
     const of = await cardOf();
     const runtime = withCommit(async (set, real) => {
       const outcome = await real(set);
@@ -211,7 +211,7 @@ describe('a commit whose answer was lost', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
-  it('never comes through once a decline was answered', async () => {
+  it('is not committed after a decline was returned', async () => {
     const of = await cardOf();
     let under: ChangeSet | undefined;
     let failures = 2;
@@ -231,7 +231,7 @@ describe('a commit whose answer was lost', () => {
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
-  it('leaves no decision without a database, and one after a repetition', async () => {
+  it('records no decision without a database, and one after a retry', async () => {
     const of = await cardOf();
     const runtime = withCommit(() => Promise.reject(lost()));
     const through = cardNetwork(app, runtime);
@@ -241,7 +241,7 @@ describe('a commit whose answer was lost', () => {
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 
-  it('of what takes a late approval back is tried again', async () => {
+  it('of the reversal of a late approval is retried', async () => {
     const of = await cardOf();
     let failures = 2;
     const late = slow();
@@ -262,8 +262,8 @@ describe('a commit whose answer was lost', () => {
   });
 });
 
-describe('what is refused for good', () => {
-  it('is not tried again', async () => {
+describe('a permanent rejection', () => {
+  it('is not retried', async () => {
     const of = await cardOf();
     const final = new Fault('CONFLICT', 'It never will be.');
     let attempts = 0;
@@ -276,7 +276,7 @@ describe('what is refused for good', () => {
   });
 });
 
-describe('what is refused at the door', () => {
+describe('a rejection before the decision', () => {
   it('is not a decision and can be repeated', async () => {
     const of = await cardOf();
     const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
@@ -290,14 +290,14 @@ describe('what is refused at the door', () => {
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 
-  it('is what names a payment that is not here', async () => {
+  it('applies to a message about an unknown payment', async () => {
     const clearing = { kind: 'CLEARING', amount: 1n } as const;
     await expect(network.notify('nothing', clearing)).rejects.toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
   });
 
-  it('is every message of an issuer of another environment', async () => {
+  it('applies to every message of another environment', async () => {
     const of = await cardOf();
     const parts = { connectors: app.connectorsOf, origin: () => '' };
     const theirs = cardNetworkHandler(app.runtime, parts, 'production');
@@ -314,7 +314,7 @@ describe('what is refused at the door', () => {
 });
 
 describe('an id', () => {
-  it('that was another message’s answers nothing, and does nothing', async () => {
+  it('of another message is rejected without effect', async () => {
     const [of, other] = [await cardOf(), await cardOf()];
     const first = network.message(of.cardId, 30_00);
     const decision = await network.send(first);
@@ -334,7 +334,7 @@ describe('an id', () => {
 });
 
 describe('a merchant', () => {
-  it('is written down as it can be shown, exported and erased, whatever a terminal sends', async () => {
+  it('is stored so that it can be shown, exported and erased, for any input of a terminal', async () => {
     const of = await cardOf();
     const odd = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
     await network.send(network.message(of.cardId, 30_00, { merchant: odd }));
@@ -390,7 +390,7 @@ describe('a notice', () => {
     expect(await app.runtime.db.query(owed, [of.accountId])).toEqual([{ owed: 20_00n }]);
   });
 
-  it('that cannot be true is thrown, and not written down', async () => {
+  it('that is impossible throws and is not recorded', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     await network.send(request);

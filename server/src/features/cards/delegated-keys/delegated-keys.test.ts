@@ -116,7 +116,7 @@ describe('createDelegatedKey', () => {
     expect((await fixture.key(of)).status).toBe('ACTIVE');
   });
 
-  it('reports every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const answer = await fixture.send({ cardId: 1, nickname: ' ' });
     expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
     const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);

@@ -13,7 +13,7 @@ import { sha256Hex } from '../../../runtime/security/crypto.ts';
 import { cardBrandOf, cardProgramNameOf, cardProgramOf } from '../../tenancy/config/index.ts';
 import { type PlatformRow, readPlatform, systemCaller } from '../../tenancy/platform/index.ts';
 import { cardReveals } from '../store.ts';
-import { REVEAL_PATH, returnLink, takeLink } from './reveal.ts';
+import { consumeLink, REVEAL_PATH, restoreLink } from './reveal.ts';
 
 interface Parts {
   connectors(environment: Mode): Connectors;
@@ -64,13 +64,13 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const { issuer } = connectors(environment);
     if (!issuer) return LINK_EXPIRED;
     const caller = systemCaller(platformId, environment);
-    const card = await operate(runtime, caller, (ctx) => takeLink(ctx, linkId));
+    const card = await operate(runtime, caller, (ctx) => consumeLink(ctx, linkId));
     if (!card) return LINK_EXPIRED;
     // An error of the issuer is not logged: its text may contain the details.
     const { id: cardId, secret, brand } = card;
     const details = await issuer.details({ cardId, secret }).catch(() => undefined);
     if (details) return pageOf(details, cardProgramNameOf(platform), brand);
-    await operate(runtime, caller, (ctx) => returnLink(ctx, linkId));
+    await operate(runtime, caller, (ctx) => restoreLink(ctx, linkId));
     note(`the issuer did not show ${cardId}`);
     return NOT_NOW;
   }
@@ -80,7 +80,7 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
     const { id: platformId, environment } = platform;
     if (!connectors(environment).issuer) return LINK_EXPIRED;
     const ctx = createContext(runtime, systemCaller(platformId, environment));
-    const card = await takeLink(ctx, linkId);
+    const card = await consumeLink(ctx, linkId);
     return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_EXPIRED;
   }
 

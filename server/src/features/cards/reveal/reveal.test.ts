@@ -57,7 +57,7 @@ function shown(body: string) {
 const ENDED = 'This link no longer works';
 
 describe('revealCard', () => {
-  it('answers a link that shows number, expiry and code, for five minutes', async () => {
+  it('returns a link that shows number, expiry and code for five minutes', async () => {
     const { id, last4, expMonth, expYear } = await card();
     const requested = ok(await reveal(id), 200);
     expect(Object.keys(requested).sort()).toEqual(['expiresAt', 'panEmbedUrl']);
@@ -75,7 +75,7 @@ describe('revealCard', () => {
     });
   });
 
-  it('answers another link each time, also under one idempotency key, and each works once', async () => {
+  it('returns a new link each time, also for one idempotency key, and each works once', async () => {
     const { id } = await card();
     const headers = { 'idempotency-key': 'one-key' };
     const request = () => app.call('POST', `/cards/${id}/reveal`, undefined, { headers });
@@ -95,7 +95,7 @@ describe('revealCard', () => {
     expect(keys).toEqual([]);
   });
 
-  it('shows one number of a card, and another of another card', async () => {
+  it('shows the same number of a card each time, and another of another card', async () => {
     const [one, two] = [await card(), await card()];
     const numbers = [];
     for (const { id } of [one, one, two]) {
@@ -105,7 +105,7 @@ describe('revealCard', () => {
     expect(numbers[0]).not.toBe(numbers[2]);
   });
 
-  it('needs a token that may manage, and an issuer', async () => {
+  it('requires a token with MANAGE, and an issuer', async () => {
     const { id } = await card();
     for (const permission of ['VIEW', 'TRANSACT'] as const) {
       const { status, body } = await reveal(id, await app.tokenWith([permission]));
@@ -120,7 +120,7 @@ describe('revealCard', () => {
     expect(requested.status).toBe(401);
   });
 
-  it('has nothing to show of a card that is not issued, or closed; a frozen one is shown', async () => {
+  it('is rejected for a card that is not issued or closed, and accepted for a frozen one', async () => {
     const waiting = await fixture.card(holder, { platformCardId: cardName('001') });
     expect(waiting.state).toBe('PROCESSING');
     const rejected = await fixture.card(holder, { platformCardId: cardName('002') });
@@ -131,7 +131,10 @@ describe('revealCard', () => {
     for (const { id } of [waiting, rejected, closed]) {
       expect(await reveal(id)).toMatchObject({
         status: 404,
-        body: { code: 'NOT_FOUND', reason: 'This card has nothing to show.' },
+        body: {
+          code: 'NOT_FOUND',
+          reason: 'The card has no number to show: it must be ACTIVE or FROZEN.',
+        },
       });
     }
     const frozen = await card();
@@ -140,8 +143,8 @@ describe('revealCard', () => {
   });
 });
 
-describe('the page of a card', () => {
-  it('is shown to one of many who open it at once', async () => {
+describe('the card details page', () => {
+  it('is shown once if opened concurrently', async () => {
     const path = await linkTo((await card()).id);
     const all = await Promise.all(Array.from({ length: 12 }, () => open(path)));
     expect(all.filter((each) => each.statusCode === 200)).toHaveLength(1);
@@ -149,7 +152,7 @@ describe('the page of a card', () => {
     expect(all.filter((each) => each.statusCode === 404)).toHaveLength(11);
   });
 
-  it('is not used up by who does not look', async () => {
+  it('is not consumed by a request that does not show it', async () => {
     const path = await linkTo((await card()).id);
     const head = await open(path, 'HEAD');
     expect([head.statusCode, head.body]).toEqual([200, '']);
@@ -167,7 +170,7 @@ describe('the page of a card', () => {
     expect((await open(path, 'HEAD')).statusCode).toBe(404);
   });
 
-  it('ends with its time and with its card, and an unknown one never was', async () => {
+  it('expires with its time and its card, and is rejected if unknown', async () => {
     const { id } = await card();
     const [late, last] = [await linkTo(id), await linkTo(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
@@ -184,7 +187,7 @@ describe('the page of a card', () => {
     expect((await rowOf(late))?.opened_at).toBeNull();
   });
 
-  it('ends with its holder, before a job has closed the card', async () => {
+  it('is rejected after the holder was deleted, before a job has closed the card', async () => {
     const gone = await fixture.holder();
     const { id } = await fixture.card(gone);
     const path = await linkTo(id);
@@ -194,7 +197,7 @@ describe('the page of a card', () => {
     expect((await reveal(id)).status).toBe(404);
   });
 
-  it('is framed by the configured origins, also when it has ended', async () => {
+  it('can be framed by the configured origins, also after its expiry', async () => {
     const path = await linkTo((await card()).id);
     for (const status of [200, 404]) {
       const { statusCode, headers } = await open(path);
@@ -226,7 +229,7 @@ describe('the page of a card', () => {
     }
   });
 
-  it('keeps the link if the issuer shows nothing, and logs the id of the card', async () => {
+  it('keeps the link valid if the issuer does not respond, and logs the id of the card', async () => {
     const { id } = await card();
     const path = await linkTo(id);
     const row = await app.runtime.db.read(cards, id);

@@ -35,9 +35,10 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
   issuerOf(ctx, parts);
   const card = await cardOf(ctx, cardId);
   if (!isShown(card) || !(await isHeld(ctx, card)))
-    throw new Fault('NOT_FOUND', 'This card has nothing to show.');
+    throw new Fault('NOT_FOUND', 'The card has no number to show: it must be ACTIVE or FROZEN.');
   const { tokenId } = ctx.caller;
-  if (tokenId === null) throw new Fault('FORBIDDEN', 'Only a token may ask to see a card.');
+  if (tokenId === null)
+    throw new Fault('FORBIDDEN', 'Only an API token can create a link to card details.');
   ctx.require(cards, card);
   const secret = randomText(ctx.effects, '');
   const { expires_at } = ctx.insert(cardReveals, {
@@ -55,7 +56,7 @@ async function reveal(ctx: Ctx, parts: CardParts, cardId: string) {
 }
 
 /** Consumes the link and returns its card; undefined if it is invalid. */
-export async function takeLink(ctx: Ctx, linkId: string) {
+export async function consumeLink(ctx: Ctx, linkId: string) {
   const link = await ctx.read(cardReveals, linkId);
   if (!link || link.opened_at !== null || ctx.now >= link.expires_at) return undefined;
   const card = await ctx.read(cards, link.card_id);
@@ -66,7 +67,7 @@ export async function takeLink(ctx: Ctx, linkId: string) {
 }
 
 /** Restores the link, because nothing was shown. */
-export async function returnLink(ctx: Ctx, linkId: string): Promise<void> {
+export async function restoreLink(ctx: Ctx, linkId: string): Promise<void> {
   const link = await ctx.read(cardReveals, linkId);
   if (link) ctx.update(cardReveals, link, { opened_at: null });
 }

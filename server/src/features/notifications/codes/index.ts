@@ -1,4 +1,4 @@
-// One-time codes, shared by the features that send them. Text and delivery are up to the feature.
+// One-time codes, shared by the features that send them. Each feature provides the text and the delivery.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { codeSweep } from './codes.ts';
 

@@ -60,7 +60,7 @@ describe('checkProposal', () => {
     });
   });
 
-  it('requires the owner of a self-custody wallet where counterparties must be identified', () => {
+  it('requires the owner of a self-custody wallet if counterparties must be identified', () => {
     const duty = { counterpartyDuty: true };
     expect(rejection(proposal(wallet))).toBeNull();
     expect(rejection(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
@@ -78,7 +78,7 @@ describe('checkProposal', () => {
 });
 
 describe('firstStatus', () => {
-  it('requires a proof only for an own wallet where regulation does', () => {
+  it('requires a proof only for an own wallet, if regulation does', () => {
     const own = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
     expect(firstStatus(proposal(wallet, own))).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, own))).toBe('ACTIVE');

@@ -89,7 +89,7 @@ describe('createCustomerExternalAccount', () => {
     expect([status, body.code]).toEqual([400, 'INVALID_BANK_ACCOUNT']);
   });
 
-  it('reports every bad field of accountInfo', async () => {
+  it('reports every invalid field of accountInfo', async () => {
     const { accountInfo } = usd();
     const bad = {
       ...accountInfo,
@@ -215,7 +215,7 @@ describe('createCustomerExternalAccount', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
   });
 
-  it('requires a proof of own wallets where counterparties must be identified', async () => {
+  it('requires a proof of own wallets if counterparties must be identified', async () => {
     const as = await app.newPlatform('Travel rule');
     const { body: config } = await app.call('GET', '/config', undefined, { as });
     const supportedCurrencies = config.supportedCurrencies.map((each: { currencyCode: string }) =>

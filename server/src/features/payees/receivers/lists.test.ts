@@ -100,7 +100,7 @@ describe('listVasps', () => {
     expect(ok(await get('/vasps'), 200).data).toHaveLength(20);
   });
 
-  it('rejects a bad limit or cursor', async () => {
+  it('rejects an invalid limit or cursor', async () => {
     for (const query of ['limit=0', 'limit=many', 'cursor=abc']) {
       expect((await get(`/vasps?${query}`)).body.code).toBe('INVALID_INPUT');
     }

@@ -137,7 +137,7 @@ describe('lookupUma', () => {
     expect(codeOf(answer)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
-  it('reports both bad addresses at once', async () => {
+  it('reports both invalid addresses at once', async () => {
     const { body } = await uma('nope', { senderUmaAddress: 'neither' });
     expect(body.code).toBe('INVALID_UMA_ADDRESS');
     expect(body.details.errors.map((each: { field: string }) => each.field)).toEqual([
@@ -258,7 +258,7 @@ describe('lookupExternalAccount', () => {
     expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: outside.id, customer_id: ada.id });
   });
 
-  it('requires a purpose where the country does', async () => {
+  it('requires a purpose if the country does', async () => {
     const info = {
       currency: 'INR',
       accountInfo: {

@@ -79,7 +79,7 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(ok(await estimate({ amount: 751 }), 200).netAmount).toBe(1);
   });
 
-  it('reports every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const fields = async (more: object) => {
       const answer = await estimate(more);
       expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);

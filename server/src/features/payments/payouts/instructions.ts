@@ -47,7 +47,7 @@ export async function payoutOf(runtime: Runtime, row: PaymentRow): Promise<RailI
 export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
   const { account, beneficiaryName } = await accountInfo(runtime, row.source_account);
   return {
-    // Rails know debits in progress by this id.
+    // The id is the idempotency key of debits in progress.
     id: `${row.id}/pull`,
     platformId: row.platform_id,
     kind: 'debit',

@@ -256,7 +256,7 @@ describe('getTransactionById', () => {
       expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
     });
 
-    it('contains the platform where it pays or receives for itself', async () => {
+    it('contains the platform if it pays or receives for itself', async () => {
       await requestFor('EUR', ['FULL_NAME', 'USER_TYPE']);
       const own = await internalAccount(app, null, 'USD', options);
       await fund(app, own.id, 500_00, options);

@@ -227,7 +227,7 @@ describe('listTransactions', () => {
     expect((await app.call('GET', `/transactions?${query}`)).status).toBe(200);
   });
 
-  it('reports every bad parameter at once', async () => {
+  it('reports every invalid parameter at once', async () => {
     const query =
       'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
     const answer = await app.call('GET', `/transactions?${query}`);

@@ -186,7 +186,7 @@ describe('corridor limits', () => {
     );
   });
 
-  it('require a purpose where the receiving country does', async () => {
+  it('require a purpose if the receiving country does', async () => {
     const options = { as: platform };
     const person = await customer(app, options);
     const account = await internalAccount(app, person.id, 'INR', options);

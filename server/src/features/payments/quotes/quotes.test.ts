@@ -60,7 +60,7 @@ describe('createQuote', () => {
     expect(quote).toMatchObject({ exchangeRate: 1, feesIncluded: 0, totalReceivingAmount: 100_00 });
   });
 
-  it('reports every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const answer = await app.call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT' },
       lockedCurrencyAmount: 0,

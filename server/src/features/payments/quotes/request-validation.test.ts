@@ -62,7 +62,7 @@ describe('createQuote', () => {
     ]);
   });
 
-  it('reports every bad field at once', async () => {
+  it('reports every invalid field at once', async () => {
     const body = {
       source: { sourceType: 'ACCOUNT', accountId: 7, customerId: {} },
       destination: { destinationType: 'ACCOUNT', paymentRail: 'PIGEON' },
@@ -213,7 +213,7 @@ describe('createQuote', () => {
 });
 
 describe('createTransferOut', () => {
-  it('reports every bad field at once, including the amount', async () => {
+  it('reports every invalid field at once, including the amount', async () => {
     const body = {
       source: {},
       destination: { accountId: 1, paymentRail: 'X' },

@@ -299,7 +299,7 @@ describe('a proof', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 
-  it('is none of an app for a payment, and none by what was not enrolled', async () => {
+  it('cannot use an app for a payment, nor a factor that is not enrolled', async () => {
     const { id } = await person();
     for (const factor of ['TOTP', 'PASSKEY']) {
       const rejection = open(id, payment('1.00 EUR'), { factor });

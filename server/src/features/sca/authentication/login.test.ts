@@ -272,7 +272,7 @@ describe('a login', () => {
       ['code', 'passkeyAssertion', 'origin'],
     ],
     [{ factor: 'PASSKEY', endUserIpAddress: ADDRESS, passkeyAssertion: {} }, ['origin']],
-  ])('names every bad field: %j', async (body, fields) => {
+  ])('reports every invalid field: %j', async (body, fields) => {
     const { id } = await customer(app);
     const answer = await app.call('POST', `/sca/login/complete?customerId=${id}`, body);
     expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', ...fields]);

@@ -231,7 +231,7 @@ it('submits again if the account was linked again during the call', async () => 
   expect(ok(await fixture.read(path), 200).status).toBe('ACTIVE');
 });
 
-describe('provider answers', () => {
+describe('provider responses', () => {
   const completed = replies('completed');
   it.each([
     ['completed at once', [completed], 'COMPLETED', undefined],

@@ -12,7 +12,7 @@ import {
   type PlatformRow,
 } from '../platform/index.ts';
 
-/** UMA addresses of a platform without a domain of its own end in a name below this one. */
+/** Parent domain of the UMA addresses of platforms without their own domain. */
 const UMA_BASE_DOMAIN = 'uma.localhost';
 
 export interface NewPlatform {
@@ -45,7 +45,7 @@ export const openCurrency = (currencyCode: string): PlatformCurrency => ({
   enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
 });
 
-/** Throws `INVALID_INPUT` naming every code that the catalog lacks or that comes twice. */
+/** Throws `INVALID_INPUT` with every unknown or repeated code. */
 export function checkCurrencyCodes(
   codes: readonly string[],
   fieldOf: (at: number) => string,
@@ -61,7 +61,7 @@ export function checkCurrencyCodes(
 
 /**
  * Stages a new platform as the caller's own: run it inside `operate` with `systemCaller` of an id from
- * `newPlatformId`. Throws `INVALID_INPUT` for a currency the catalog does not know.
+ * `newPlatformId`. Throws `INVALID_INPUT` for an unknown currency.
  */
 export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
   checkCurrencyCodes(input.currencies, (at) => `currencies.${at}`);

@@ -1,4 +1,4 @@
-// What operators do with platforms.
+// Administration of platforms by operators.
 export { checkCurrencyCodes, createPlatform, type NewPlatform } from './create.ts';
 export {
   changeCardProgram,

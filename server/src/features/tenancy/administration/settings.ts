@@ -53,7 +53,7 @@ export const listPlatforms = async ({ db }: Runtime): Promise<PlatformSettings[]
 export const platformSettings = async (runtime: Runtime, id: string): Promise<PlatformSettings> =>
   presentPlatform(await platformById(runtime, id));
 
-/** Stages what `stage` makes of the platform; the newest state decides. */
+/** Stages a change by `stage`, computed from the current row. */
 async function change(
   runtime: Runtime,
   platformId: string,
@@ -65,7 +65,7 @@ async function change(
   );
 }
 
-/** What an operator may change of a platform; what is undefined stays as it is. */
+/** Settings of a platform that an operator can change; undefined ones are unchanged. */
 interface SettingsChange {
   name?: string | undefined;
   regulated?: boolean | undefined;
@@ -78,10 +78,10 @@ interface SettingsChange {
   standardWebhooks?: boolean | undefined;
   /** The whole list; currencies that the platform has already keep their limits. */
   currencies?: readonly string[] | undefined;
-  /** Null for any number. */
+  /** Null: unlimited. */
   hourlyPayments?: number | null | undefined;
   walletProcessing?: number | undefined;
-  /** Null for the default. */
+  /** Null: the default. */
   brandColor?: string | null | undefined;
 }
 
@@ -110,13 +110,13 @@ const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({
 
 interface SettingsInput {
   platformId: string;
-  /** The change, made of the settings as they are; it may throw and is asked again after a race. */
+  /** Computes the change from the current settings. May throw; runs again after a version conflict. */
   change: (before: PlatformSettings) => SettingsChange;
-  /** Stages the platform's own accounts in currencies that are added. */
+  /** Stages the platform's accounts in added currencies. */
   provision: Provision;
 }
 
-/** Changes settings of a platform; all settings after it. Throws PLATFORM_NOT_FOUND and INVALID_INPUT. */
+/** Changes settings of a platform and returns all. Throws PLATFORM_NOT_FOUND and INVALID_INPUT. */
 export async function changePlatformSettings(
   runtime: Runtime,
   { platformId, change: changeOf, provision }: SettingsInput,
@@ -132,7 +132,7 @@ type Way = Pick<PaymentLimit, 'currency' | 'to'>;
 const sameWay = (a: Way, b: Way) => a.currency === b.currency && a.to === b.to;
 const keyOf = ({ currency, to }: Way) => `${currency} ${to ?? ''}`;
 
-/** Sets the limits of a currency, or of one currency into another; all limits after it. */
+/** Sets the limits of a currency or a currency pair; returns all limits. */
 export async function setPaymentLimit(
   runtime: Runtime,
   platformId: string,
@@ -146,7 +146,7 @@ export async function setPaymentLimit(
   return after.limits;
 }
 
-/** Removes the limits of a currency, or of one currency into another. Throws NOT_FOUND. */
+/** Removes the limits of a currency or a currency pair. Throws NOT_FOUND. */
 export async function removePaymentLimit(
   runtime: Runtime,
   platformId: string,
@@ -160,7 +160,7 @@ export async function removePaymentLimit(
   return after.limits;
 }
 
-/** Changes what a platform may do with cards; its card programme after it. */
+/** Changes the card programme of a platform and returns it. */
 export async function changeCardProgram(
   runtime: Runtime,
   platformId: string,

@@ -45,7 +45,7 @@ describe('the brand of a platform', () => {
     expect(logoOf(logoUrl, 'sandbox')).toBeUndefined();
   });
 
-  it('has another logo and name on pages about cards, where they are configured', () => {
+  it('has another logo and name on card pages if configured', () => {
     const wallet_config = { logoUrl: 'https://shop.example/wallet.png' };
     const card_config = { logoUrl: 'https://shop.example/card.png', displayName: 'Shop card' };
     expect(cardBrandOf({ ...ROW, wallet_config }).logoUrl).toBe(wallet_config.logoUrl);

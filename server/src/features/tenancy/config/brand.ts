@@ -12,7 +12,7 @@ type Branded = Pick<
 
 const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
-/** The address of a logo that a page may load; undefined for every other text. */
+/** URL of a logo that a page can load; undefined for invalid text. */
 function logoIn(configured: unknown, isSandbox: boolean): string | undefined {
   if (typeof configured !== 'string') return undefined;
   const url = readUrl(configured);
@@ -36,7 +36,7 @@ function withLogo(platform: Branded, configured: unknown): PageBrand {
 export const brandOf = (platform: Branded): PageBrand =>
   withLogo(platform, platform.wallet_config?.logoUrl);
 
-/** The brand on pages about cards, which may have a logo of their own. */
+/** The brand of card pages, which can have a separate logo. */
 export const cardBrandOf = (platform: Branded): PageBrand =>
   withLogo(platform, platform.card_config?.logoUrl ?? platform.wallet_config?.logoUrl);
 
@@ -48,6 +48,6 @@ export const cardProgramNameOf = ({ name, card_config }: Branded): string =>
 
 const USUAL_PROGRAM: CardProgram = { maxLive: 10_000, maxLivePerHolder: 10, frameOrigins: [] };
 
-/** What a platform may do with cards, whether or not an operator has said anything about it. */
+/** Card programme of a platform, with defaults. */
 export const cardProgramOf = ({ card_program }: PlatformRow): CardProgram =>
   card_program ?? USUAL_PROGRAM;

@@ -1,5 +1,5 @@
-// Stages a change of a platform, by the platform itself or by its operator. A currency that is switched on
-// also needs accounts: the platform's own at once, those of its customers in a job. Both are opened by
+// Stages a change of a platform, by the platform itself or by its operator. An enabled currency
+// also needs accounts: those of the platform immediately, those of its customers in a job. Both are opened by
 // features that come later in the import order.
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -13,12 +13,12 @@ export const BACKFILL_ACCOUNTS = defineJob(
   Type.Object({
     platformId: Type.String(),
     currencies: Type.Array(Type.String()),
-    /** The last customer that was served; absent on the first page. */
+    /** The last processed customer; absent on the first page. */
     after: Type.Optional(Type.Object({ createdAt: Type.Number(), id: Type.String() })),
   }),
 );
 
-/** Stages the platform's own accounts in currencies that were just switched on. */
+/** Stages the platform's accounts in newly enabled currencies. */
 export type Provision = (ctx: Ctx, currencies: string[]) => Promise<void>;
 
 /** Stages a change of the platform, with accounts in the currencies that it adds. */
@@ -32,7 +32,7 @@ export async function changeConfig(
   const added = addedCurrencies(was.currencies, row.currencies);
   if (added.length) {
     await provision(ctx, added);
-    // Customers may be many: their accounts are opened after the commit, in pieces.
+    // There can be many customers: their accounts are opened after the commit, in batches.
     ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
   }
   return row;

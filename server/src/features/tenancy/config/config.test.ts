@@ -71,7 +71,7 @@ const fieldsOf = ({ details }: Fault) =>
   (details as { errors: FieldError[] }).errors.map((each) => each.field);
 
 describe('checkUpdate', () => {
-  it('names every mistake at once', () => {
+  it('reports every mistake at once', () => {
     const fault = faultOf({
       umaDomain: 'not a domain',
       webhookEndpoint: 'http://example.com',
@@ -100,7 +100,7 @@ describe('checkUpdate', () => {
     ]);
   });
 
-  it('does not take fees out of other currencies, nor fixed ones in another', () => {
+  it('rejects fees of other currencies, and fixed ones in another', () => {
     expect(faultOf({ feeConfigs: [fee('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
     const mixed = { ...fee('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
     expect(faultOf({ feeConfigs: [mixed] }).code).toBe('NOT_IMPLEMENTED');
@@ -114,7 +114,7 @@ describe('checkUpdate', () => {
 });
 
 describe('patchOf', () => {
-  it('changes nothing that is not named', () => {
+  it('changes only named settings', () => {
     expect(patchOf(row, {}, SCHEMAS)).toEqual({});
   });
 
@@ -129,7 +129,7 @@ describe('patchOf', () => {
     });
   });
 
-  it('sets fees one by one and drops those that came to nothing', () => {
+  it('sets single fees and removes those of zero', () => {
     const before = { ...row, fees: [fee('USD', 25, 100)] };
     expect(patchOf(before, { feeConfigs: [] }, SCHEMAS).fees).toEqual(before.fees);
     expect(patchOf(before, { feeConfigs: [fee('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
@@ -138,7 +138,7 @@ describe('patchOf', () => {
     expect(patchOf(before, { feeConfigs: [fee('USD', 0, 0)] }, SCHEMAS).fees).toEqual([]);
   });
 
-  it('replaces the list of currencies and keeps what the platform may say of them', () => {
+  it('replaces the list of currencies and keeps the settings that the platform controls', () => {
     const input = {
       ...currency('GBP', { enabledTransactionTypes: ['OUTGOING', 'OUTGOING'] }),
       providerRequiredCustomerFields: ['TAX_ID'],

@@ -1,6 +1,6 @@
-// The rules of a platform's configuration, without a database: what a change may say, what it makes of
-// the row, and how the row is shown. Rules that a schema cannot state are checked all at once, so that a
-// caller learns of every mistake in one reply.
+// The rules of a platform's configuration, without a database: validation of a change, the resulting row,
+// and its presentation. Rules that a schema cannot state are checked together, so that one reply reports
+// every error.
 import type { Static } from '@sinclair/typebox';
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { providerRequiredCustomerFields } from '../../../catalog/currencies/offers.ts';
@@ -22,14 +22,14 @@ import type {
 export type ConfigUpdate = Static<typeof PlatformConfigUpdateRequest>;
 type Settings = Record<string, unknown>;
 
-/** Fees are taken from payments out of this currency only. */
+/** Only payments in this sending currency have platform fees. */
 const FEE_CURRENCY = 'USD';
 const DOMAIN =
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
 type WalletConfig = Static<typeof EmbeddedWalletConfig>;
 
-/** What a wallet configuration says where it says nothing. */
+/** Defaults of a wallet configuration. */
 const WALLET_DEFAULTS = {
   otpLength: 6,
   alphanumeric: false,
@@ -37,7 +37,7 @@ const WALLET_DEFAULTS = {
   sendFromEmailSenderName: 'Notifications',
 } satisfies WalletConfig;
 
-/** How one-time codes of a platform's wallets are made and sent. */
+/** Format and delivery of one-time codes for a platform's wallets. */
 export const walletConfigOf = ({
   wallet_config,
 }: Pick<PlatformRow, 'wallet_config'>): WalletConfig & typeof WALLET_DEFAULTS => ({
@@ -45,7 +45,7 @@ export const walletConfigOf = ({
   ...wallet_config,
 });
 
-/** The name that users of a platform's wallets know it by, and whom e-mail to them is from. */
+/** Name of the platform for users of its wallets, and sender of e-mail to them. */
 export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_config'>) {
   const config = walletConfigOf(platform);
   const { appName, sendFromEmailSenderName: senderName, replyToEmailAddress: replyTo } = config;
@@ -79,7 +79,7 @@ function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
   );
 }
 
-/** Fees that make sense but are not taken here. */
+/** Valid fees that are not supported. */
 function rejectForeignFees(fees: readonly FeeConfig[]): void {
   for (const { sourceCurrency, fixedFee } of fees) {
     if (sourceCurrency !== FEE_CURRENCY) {
@@ -97,7 +97,7 @@ function rejectForeignFees(fees: readonly FeeConfig[]): void {
   }
 }
 
-/** Throws one fault naming everything that is wrong with a change. */
+/** Throws one fault with every error of a change. */
 export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
   const errors: FieldError[] = [];
   const { umaDomain, webhookEndpoint, supportedCurrencies = [], feeConfigs = [] } = update;
@@ -116,7 +116,7 @@ export function checkUpdate(update: ConfigUpdate, rule: EndpointRule): void {
 const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Named settings over those there are, level by level; what is left out stays. */
+/** Merges changed settings into the current ones recursively; absent settings are unchanged. */
 function merged(was: Settings | null, now: Settings): Settings {
   const out: Settings = { ...was };
   for (const [name, value] of Object.entries(now)) {
@@ -126,7 +126,7 @@ function merged(was: Settings | null, now: Settings): Settings {
   return out;
 }
 
-/** Settings with only the names that `schema` has, so that stray properties are not kept. */
+/** Settings with only the properties of `schema`, so that unknown properties are not stored. */
 function known(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
   const out: Settings = {};
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -167,7 +167,7 @@ interface SettingSchemas {
   card: { properties: Record<string, unknown> };
 }
 
-/** What a checked change makes of the row's columns. */
+/** Columns of the row after a validated change. */
 export function patchOf(
   row: PlatformRow,
   update: ConfigUpdate,
@@ -185,7 +185,7 @@ export function patchOf(
   };
 }
 
-/** Codes that `after` switches on. */
+/** Codes that `after` enables. */
 export function addedCurrencies(
   before: readonly PlatformCurrency[],
   after: readonly PlatformCurrency[],
@@ -194,7 +194,7 @@ export function addedCurrencies(
   return after.map((each) => each.currencyCode).filter((code) => !had.has(code));
 }
 
-/** A currency with what its provider asks of customers, left out where that is nothing. */
+/** A currency with the customer data that its provider requires, absent if none. */
 function presentCurrency(currency: PlatformCurrency) {
   const required = providerRequiredCustomerFields(currency.currencyCode);
   return {
@@ -203,7 +203,7 @@ function presentCurrency(currency: PlatformCurrency) {
   };
 }
 
-/** The platform as the API shows it. */
+/** API resource of the platform. */
 export function presentPlatform(row: PlatformRow): Static<typeof PlatformConfig> {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-// Platform configuration as the API shows and takes it.
+// Contracts and schemas of the platform configuration.
 import { type TProperties, Type } from '@sinclair/typebox';
 import {
   COUNTERPARTY_FIELDS,

@@ -1,15 +1,15 @@
-// What a platform has set for a currency, as a payment meets it: whether money may come or go in it, and how
-// much at once. Quotes, transfers and payments from UMA addresses are held to the same.
+// Settings of a platform for a currency that apply to payments: enabled directions and amount limits. Quotes,
+// transfers and payments from UMA addresses use the same checks.
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { MAX_AMOUNT, type Money } from '../../../kernel/money.ts';
 import type { PlatformCurrency, PlatformRow } from '../platform/index.ts';
 
-/** The platform's settings for a currency; undefined where it does not use it. */
+/** The platform's settings for a currency; undefined if it is not enabled. */
 export const settingOf = (platform: PlatformRow, code: string): PlatformCurrency | undefined =>
   platform.currencies.find((each) => each.currencyCode === code);
 
-/** Throws INVALID_CURRENCY where the platform has switched such payments off. */
+/** Throws INVALID_CURRENCY if the platform has disabled such payments. */
 export function checkDirection(
   platform: PlatformRow,
   code: string,
@@ -24,7 +24,7 @@ export function checkDirection(
   }
 }
 
-/** Throws AMOUNT_OUT_OF_RANGE for more or less than the platform lets through at once. */
+/** Throws AMOUNT_OUT_OF_RANGE outside the platform's limits per payment. */
 export function checkAmount(platform: PlatformRow, { currency, amount }: Money): void {
   const { minAmount = 1, maxAmount = Number(MAX_AMOUNT) } = settingOf(platform, currency) ?? {};
   if (amount >= BigInt(minAmount) && amount <= BigInt(maxAmount)) return;
@@ -36,7 +36,7 @@ export function checkAmount(platform: PlatformRow, { currency, amount }: Money):
   );
 }
 
-/** The platform's standing fee on this pair. */
+/** The platform's configured fee for this pair. */
 export function platformFeeOf(platform: PlatformRow, from: string, to: string): FeeSchedule {
   const fee = platform.fees.find((each) => each.sourceCurrency === from);
   if (!fee || from === to) return NO_FEE;

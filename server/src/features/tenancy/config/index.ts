@@ -1,4 +1,4 @@
-// What a platform has set, and its operations.
+// Platform configuration and its operations.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { platformOperations } from './operations.ts';
 

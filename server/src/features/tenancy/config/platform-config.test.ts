@@ -62,7 +62,7 @@ describe('updatePlatformConfig', () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  it('changes what is named, at once, and nothing else', async () => {
+  it('changes only what is named, immediately', async () => {
     const before = (await app.call('GET', '/config')).body;
     expect((await patch({})).body).toEqual(before);
     app.effects.set(app.effects.now() + 1_000);
@@ -117,12 +117,12 @@ describe('updatePlatformConfig', () => {
       'a fixed fee in another currency',
       { ...fee('USD', 5, 0), fixedFee: { amount: 1, currency: 'EUR' } },
     ],
-  ])('does not take fees with %s', async (_what, config) => {
+  ])('rejects fees with %s', async (_what, config) => {
     const { status, body } = await patch({ feeConfigs: [config] });
     expect([status, body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
-  it('reports every bad field of one request', async () => {
+  it('reports every invalid field of one request', async () => {
     const { status, body } = await patch({
       umaDomain: '',
       webhookEndpoint: 'not a url',
@@ -204,7 +204,7 @@ describe('a new webhook endpoint', () => {
 });
 
 describe('a new currency', () => {
-  it('gets an account of the platform, once', async () => {
+  it('receives an account of the platform, once', async () => {
     const platform = await app.newPlatform('Grows');
     const accounts = async () => {
       const reply = await app.call('GET', '/platform/internal-accounts?limit=100', undefined, {

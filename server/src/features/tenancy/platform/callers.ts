@@ -1,4 +1,4 @@
-// Which platform asks or is meant, and who acts when the server itself works on a platform's behalf.
+// The calling platform, and the caller of work that the server does on behalf of a platform.
 import type { Caller } from '../../../kernel/caller.ts';
 import { PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
@@ -9,7 +9,7 @@ import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { type PlatformRow, readPlatform } from './store.ts';
 
-/** The calling platform's own row. */
+/** The row of the calling platform. */
 export async function ownPlatform(ctx: Ctx): Promise<PlatformRow> {
   const row = await readPlatform(ctx, ctx.caller.platformId);
   if (!row) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
@@ -23,10 +23,10 @@ export async function platformById({ db }: Runtime, id: string): Promise<Platfor
   return row;
 }
 
-/** An id for a platform that is about to be created, and its name in the API's configuration. */
+/** Id for a new platform. */
 export const newPlatformId = (effects: Effects): string => newId(effects, 'PlatformConfig');
 
-/** The server acting by itself for a platform: a job, an operator command, the first start. */
+/** Caller for work of the server on behalf of a platform: a job, an operator command, the first start. */
 export const systemCaller = (platformId: string, environment: Mode): Caller => ({
   platformId,
   environment,
@@ -34,7 +34,7 @@ export const systemCaller = (platformId: string, environment: Mode): Caller => (
   permissions: PERMISSIONS,
 });
 
-/** The same, where only the platform's id is at hand. */
+/** The same by platform id. */
 export async function callerOf(reader: Reader, id: string): Promise<Caller> {
   const platform = await readPlatform(reader, id);
   if (!platform) throw new Error(`no platform ${id}`);

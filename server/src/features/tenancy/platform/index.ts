@@ -1,4 +1,4 @@
-// A platform's row, and who asks or acts for it.
+// Platform rows and callers.
 export { callerOf, newPlatformId, ownPlatform, platformById, systemCaller } from './callers.ts';
 export {
   allPlatforms,

@@ -1,4 +1,4 @@
-// A platform: the tenant. Everything else belongs to one, and a token names it on every request.
+// A platform: the tenant. Every other row belongs to one, and the token of a request identifies it.
 
 import type { Mode } from '../../../kernel/mode.ts';
 import type { FloorBasis } from '../../../runtime/committer/ledger-accounts.ts';
@@ -6,7 +6,7 @@ import { allRows, type Database } from '../../../runtime/db/database.ts';
 import { col, type NewRow, type PatchOf, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Ctx, Reader } from '../../../runtime/operation/context.ts';
 
-/** One currency the platform's customers may hold, send and receive. Amounts in smallest units. */
+/** A currency that the platform's customers can hold, send and receive. Amounts in minor units. */
 export interface PlatformCurrency {
   currencyCode: string;
   minAmount: number;
@@ -15,7 +15,7 @@ export interface PlatformCurrency {
   enabledTransactionTypes: ('INCOMING' | 'OUTGOING')[];
 }
 
-/** A standing platform fee on payments out of `sourceCurrency`. */
+/** A platform fee on payments in the sending currency `sourceCurrency`. */
 export interface FeeConfig {
   feeType: 'CROSS_CURRENCY_TRANSACTION';
   sourceCurrency: string;
@@ -23,10 +23,10 @@ export interface FeeConfig {
   fixedFee: { amount: number; currency: string };
 }
 
-/** What the operator lets a platform send out of `currency`, to one other or to all. Smallest units. */
+/** Operator limits for payments in `currency`, to one other currency or to all. Minor units. */
 export interface PaymentLimit {
   currency: string;
-  /** The currency that arrives; absent: whatever arrives. */
+  /** Receiving currency; absent: any. */
   to?: string;
   perPayment?: number;
   perDay?: number;
@@ -76,7 +76,7 @@ export const platforms = table('platforms', {
   card_program: col.json<CardProgram>().null.mut,
   fees: col.json<FeeConfig[]>().mut,
   limits: col.json<PaymentLimit[]>().mut,
-  /** The most payments that one customer may start in an hour; null for any number. */
+  /** Maximum payments that one customer can start per hour; null: unlimited. */
   hourly_payments: col.int4.null.mut,
   /** The colour of hosted pages, `#rrggbb`; null for the default. */
   brand_color: col.text.null.mut,
@@ -87,7 +87,7 @@ export const platforms = table('platforms', {
 
 export type PlatformRow = RowOf<typeof platforms>;
 
-/** One platform by id, read together with those that concurrent callers ask for. */
+/** One platform by id, batched with concurrent reads. */
 export const readPlatform = (reader: Reader, id: string): Promise<PlatformRow | undefined> =>
   reader.read(platforms, id);
 
@@ -104,14 +104,14 @@ export const changePlatform = (ctx: Ctx, row: PlatformRow, change: PlatformChang
 /** The commit fails if the platform changed since it was read. */
 export const requirePlatform = (ctx: Ctx, row: PlatformRow): void => ctx.require(platforms, row);
 
-/** The platform's row as what floors of the ledger are taken from. */
+/** The platform's row as the source of velocity limits. */
 export const platformBasis = ({ id, version }: PlatformRow): FloorBasis => ({
   table: platforms,
   id,
   version,
 });
 
-/** The platform whose UMA addresses end with this host. */
+/** The platform whose UMA addresses have this host. */
 export async function platformOfUmaDomain(
   db: Pick<Database, 'find'>,
   host: string,

@@ -9,20 +9,20 @@ import { constantTimeEqual, sha256Hex } from '../../../runtime/security/crypto.t
 import { readPlatform } from '../platform/index.ts';
 import { tokens } from './store.ts';
 
-/** How long another process may go on accepting a token after it was deleted. */
+/** Maximum time for which another process accepts a deleted token. */
 const REMEMBER_MS = 2_000;
 const MAX_REMEMBERED = 10_000;
-/** Longer than any commit takes: meanwhile a token that is being deleted is looked up every time. */
+/** Longer than any commit; meanwhile a token that is being deleted is read on every request. */
 const DOUBT_MS = 60_000;
 /** Maximum header length in characters; longer headers are rejected without parsing. */
 const MAX_HEADER = 2_048;
 
 export interface Authenticator {
-  /** The caller an `Authorization` header stands for; throws `UNAUTHORIZED`. */
+  /** The caller of an `Authorization` header. Throws `UNAUTHORIZED`. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was found good once. It opens nothing. */
+  /** Whether this header was valid once. Grants no access. */
   isProven(authorization: string | undefined): boolean;
-  /** Forgets a token that is being deleted, now and for the time its deletion may take. */
+  /** Removes a token that is being deleted from the cache, for the maximum duration of its deletion. */
   drop(tokenId: string): void;
 }
 
@@ -33,7 +33,7 @@ interface Known {
 
 const rejected = () => new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
 
-/** `Basic base64(id:secret)` taken apart; null for anything else. */
+/** Parses `Basic base64(id:secret)`; null for anything else. */
 export function readBasic(header: string | undefined): { id: string; secret: string } | null {
   if (!header || header.length > MAX_HEADER) return null;
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(header)?.[1];
@@ -46,7 +46,7 @@ export function readBasic(header: string | undefined): { id: string; secret: str
 
 const NO_HASH = sha256Hex('');
 
-/** A caller that showed the secret of a token. */
+/** The caller of a token whose secret was verified. */
 type TokenCaller = Caller & { tokenId: string };
 
 async function lookUp(db: Database, id: string, secret: string): Promise<TokenCaller> {
@@ -62,13 +62,13 @@ async function lookUp(db: Database, id: string, secret: string): Promise<TokenCa
   };
 }
 
-/** `now` is the clock that memory is measured with. */
+/** `now` is the clock of the cache. */
 export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret stays in memory.
   const known = new Map<string, Known>();
   const underWay = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();
-  /** Hash to token, of headers that were found good, however long ago. */
+  /** Tokens by hash of a header that was valid once. */
   const proven = new Map<string, string>();
 
   function remember(key: string, caller: TokenCaller, readAt: Time): void {

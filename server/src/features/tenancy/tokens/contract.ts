@@ -1,4 +1,4 @@
-// API tokens as the API shows and takes them.
+// Contracts and schemas of API tokens.
 import { Type } from '@sinclair/typebox';
 import { operation, PERMISSIONS } from '../../../kernel/contract/operation.ts';
 import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';

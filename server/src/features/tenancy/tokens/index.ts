@@ -1,4 +1,4 @@
-// What other features may know of tokens.
+// The parts of tokens that other features use.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { Authenticator } from './authenticator.ts';
 import { tokenOperations } from './operations.ts';

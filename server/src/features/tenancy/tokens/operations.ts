@@ -1,7 +1,7 @@
-// The operations of API tokens. A token cannot delete itself, so the one that calls stays; its row is
+// The operations of API tokens. A token cannot delete itself, so the calling one remains; its row is
 // part of the decision, so two tokens that delete each other at once cannot both succeed and a platform
-// never loses its last token with MANAGE over the API. Nor does a token that is being deleted leave
-// another one behind.
+// never loses its last token with MANAGE over the API. Nor can a token that is being deleted create
+// another one.
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -29,7 +29,7 @@ async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
   return row;
 }
 
-/** Holds the token that asks until the commit. */
+/** Requires that the calling token is unchanged at the commit. */
 async function requireOwn(ctx: Ctx): Promise<void> {
   const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
   if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');

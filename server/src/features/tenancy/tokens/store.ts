@@ -1,9 +1,9 @@
-// An API token: the client id a platform signs in with, what it may do, and a hash of its secret.
+// An API token: client id, permissions and a hash of the secret.
 import type { Permission } from '../../../kernel/contract/operation.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 
-/** Live tokens of one platform. */
+/** Maximum active tokens of one platform. */
 export const MAX_TOKENS = 100;
 
 const COLUMNS = {
@@ -21,12 +21,12 @@ const COLUMNS = {
   version: col.int4,
 };
 
-// Of two tokens that take one number, the second is decided once more.
+// Of two concurrent tokens with one number, the second runs again.
 export const tokens = table('tokens', COLUMNS, { contendedKeys: ['tokens_number'] });
 
 export type TokenRow = RowOf<typeof tokens>;
 
-/** The token of a client id; the platform's oldest where there is none. */
+/** The token of a client id; the platform's oldest if there is none. */
 export async function tokenOfClient(
   db: Pick<Database, 'find' | 'page'>,
   platformId: string,

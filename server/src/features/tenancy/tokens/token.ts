@@ -1,4 +1,4 @@
-// How a token comes into being: its secret is generated here, shown once and kept only as a hash. An operator
+// Creation of tokens: the secret is generated here, returned once and stored only as a hash. An operator
 // creates, lists and revokes tokens of any platform, the last one included.
 
 import type { Permission } from '../../../kernel/contract/operation.ts';
@@ -16,14 +16,14 @@ interface NewToken {
   platformId: string;
   name: string;
   permissions: readonly Permission[];
-  /** Fixed credentials, for a first start in CI; drawn when absent. */
+  /** Fixed credentials, for a first start in CI; generated if absent. */
   clientId?: string;
   clientSecret?: string;
 }
 
 const CLIENT_ID_BYTES = 16;
 
-/** A free number of the platform, any of them, so that tokens created at once rarely meet. */
+/** A random free number of the platform, so that tokens created concurrently rarely conflict. */
 async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
   const taken = new Set(rows.map(({ number }) => number));
@@ -36,8 +36,8 @@ async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
 }
 
 /**
- * Stages a new token; throws INVALID_INPUT where the platform has the maximum number of them. `clientSecret`
- * exists nowhere else: show it and forget it.
+ * Stages a new token; throws INVALID_INPUT if the platform has the maximum number of them. `clientSecret`
+ * is not stored: return it once.
  */
 export async function createTokenFor(
   ctx: Ctx,
@@ -69,8 +69,8 @@ const summaryOf = (row: TokenRow) => ({
 });
 
 /**
- * Creates a token of any platform. The secret is in the result and nowhere else. Throws PLATFORM_NOT_FOUND,
- * and CONFLICT where the platform has the maximum number of tokens.
+ * Creates a token of any platform. The secret is only in the result. Throws PLATFORM_NOT_FOUND,
+ * and CONFLICT if the platform has the maximum number of tokens.
  */
 export async function createPlatformToken(
   runtime: Runtime,
@@ -80,7 +80,7 @@ export async function createPlatformToken(
   const made = await operate(runtime, systemCaller(id, environment), (ctx) =>
     createTokenFor(ctx, input),
   ).catch((error: unknown) => {
-    // The input is right; what the platform has is in conflict with it.
+    // The input is valid and conflicts with the tokens of the platform.
     throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
   });
   return { ...summaryOf(made.row), clientSecret: made.clientSecret };

@@ -87,7 +87,7 @@ describe('createToken', () => {
 describe('the maximum number of tokens', () => {
   const rejected = [400, 'INVALID_INPUT'];
 
-  it('is 100, however many are created at once, and a deleted one counts no more', async () => {
+  it('is 100 under concurrency, and a deleted one does not count', async () => {
     const as = await app.newPlatform('Many');
     const send = () =>
       app.call('POST', '/tokens', { name: 'One of many', permissions: ['MANAGE'] }, { as });
@@ -139,7 +139,7 @@ describe('the maximum number of tokens', () => {
 });
 
 describe('createToken beside a deletion', () => {
-  it('leaves no token behind that a deleted one made', async () => {
+  it('creates no token by a token that is deleted concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const parent = await make('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
@@ -244,7 +244,7 @@ describe('listTokens', () => {
 });
 
 describe('getTokenById', () => {
-  it('answers for unknown, malformed and foreign ids the same', async () => {
+  it('returns the same reply for unknown, malformed and foreign ids', async () => {
     const foreign = await make('Foreign', ['VIEW'], app.other);
     const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreign.id];
     const bodies = await Promise.all(
@@ -256,7 +256,7 @@ describe('getTokenById', () => {
 });
 
 describe('deleteTokenById', () => {
-  it('is effective at once', async () => {
+  it('takes effect immediately', async () => {
     const token = await make('Short-lived', ['VIEW']);
     expect(await statusAs(token)).toBe(200);
     const { status, body } = await remove(token.id);
@@ -266,7 +266,7 @@ describe('deleteTokenById', () => {
     expect((await app.call('GET', `/tokens/${token.id}`)).status).toBe(404);
   });
 
-  it('is effective at once under load', async () => {
+  it('takes effect immediately under load', async () => {
     const token = await make('Busy', ['VIEW']);
     let ended = false;
     const asking = Array.from({ length: 8 }, async () => {
@@ -338,7 +338,7 @@ describe('authentication', () => {
     expect(missing.body.code).toBe('UNAUTHORIZED');
   });
 
-  it('remembers a good credential for two seconds, and a bad one never', async () => {
+  it('caches a valid credential for two seconds, and an invalid one never', async () => {
     const { db } = app.runtime;
     let now = 1_000;
     const door = authenticator(db, () => now);

@@ -106,7 +106,7 @@ describe('updateInternalAccount', () => {
     expect((await shown(id)).privateEnabled).toBe(false);
   });
 
-  it('takes no signature but that of an active session of this wallet', async () => {
+  it('accepts only a signature of an active session of this wallet', async () => {
     const [mine, theirs] = [await walletFor(), await walletFor()];
     const outsider = await sessionOf(theirs.id);
     const past = await sessionOf(mine.id, { expires_at: app.effects.now() });
@@ -263,7 +263,7 @@ describe('exportInternalAccount', () => {
     expect(row?.reply).toBeNull();
   });
 
-  it('says in production who made the bundle', async () => {
+  it('contains in production the signer of the bundle', async () => {
     const as = app.production;
     const { id } = await walletFor(as);
     const keys = drawKeys();

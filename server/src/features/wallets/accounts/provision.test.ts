@@ -81,7 +81,7 @@ describe('a new customer', () => {
     expect(await balances(app, purse.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('has none without USDB, and gets one with it', async () => {
+  it('has none without USDB, and one with it', async () => {
     const person = await customer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
     expect(await walletsOf(person.id)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] };
@@ -120,7 +120,7 @@ describe('customers who were there before', () => {
     }
   }
 
-  it('get a wallet when their platform adds USDB, and it hears of it', async () => {
+  it('receive a wallet when their platform adds USDB, with an event', async () => {
     const as = await app.newPlatform('Late');
     const config = ok(await app.call('GET', '/config', undefined, { as }), 200);
     type Supported = { currencyCode: string };
@@ -173,7 +173,7 @@ describe('customers who were there before', () => {
     expect(await listed(person.id)).toHaveLength(3);
   });
 
-  it('get one by the job that the migration leaves behind, once', async () => {
+  it('receive one by the job of the migration, once', async () => {
     const early = await customer(app, {}, { email: 'early@example.com' });
     const gone = await customer(app);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);

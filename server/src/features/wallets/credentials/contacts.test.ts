@@ -187,7 +187,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await fixture.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
   });
 
-  it('changes at once what nothing is tied to', async () => {
+  it('changes immediately what no credential uses', async () => {
     const { id, customer: was, session } = await holder();
     const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: freshPhone() }), 200);
@@ -236,7 +236,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await change(one.id, { email: foreign.customer.email }), 202);
   });
 
-  it('may be given to a new customer although codes of another go to it', async () => {
+  it('can be set for a new customer while another receives codes at it', async () => {
     const { customer: was } = await holder();
     const sameContact = await fixture.customerWithWallet({ email: was.email });
     expect(sameContact.credential.nickname).toBe(was.email);
@@ -298,7 +298,7 @@ describe('the signature of a contact change', () => {
     ok(await change(id, { email }), 200);
   });
 
-  it('is good for one of many that come at once', async () => {
+  it('is valid for one of many concurrent requests', async () => {
     const { id, session } = await holder();
     const email = fresh();
     const good = await signedHeaders(ok(await change(id, { email }), 202), session);

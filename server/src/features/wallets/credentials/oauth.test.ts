@@ -103,7 +103,7 @@ describe('createAuthCredential', () => {
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
 
-    it('takes effect once per identity and wallet, however its issuer is spelt', async () => {
+    it('has one effect per identity and wallet, for every notation of the issuer', async () => {
       const { accountId, claims } = await walletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
       rejected(await create(accountId, claims), ...CONFLICT);

@@ -80,7 +80,7 @@ describe('a code in production', () => {
     ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
   });
 
-  it('goes out as a text message for an SMS credential', async () => {
+  it('is sent as a text message for an SMS credential', async () => {
     const {
       accountId,
       credential,
@@ -217,7 +217,7 @@ describe('a code in production', () => {
     expect(stored[1]).toEqual([]);
   });
 
-  it('is 501 where nothing is connected that sends it', async () => {
+  it('is 501 if no provider is configured', async () => {
     const bare = await startApp();
     const at = walletFixture(bare, { as: bare.production });
     const bareOtp = otpFixture(bare, at);

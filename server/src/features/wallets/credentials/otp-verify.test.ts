@@ -86,7 +86,7 @@ describe('verifyAuthCredential', () => {
       },
     );
 
-    it('takes a key in either form, encrypted by hand too', async () => {
+    it('accepts a key in either form, also encrypted by the test itself', async () => {
       const { credential, accountId } = await fixture.customerWithWallet();
       for (const form of ['publicKey', 'uncompressedKey'] as const) {
         const keys = drawKeys();
@@ -118,7 +118,7 @@ describe('verifyAuthCredential', () => {
       ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).answer, 202);
     });
 
-    it('takes the right code once, also of two who show it at once', async () => {
+    it('accepts the right code once, also for two concurrent requests', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
@@ -195,7 +195,7 @@ describe('verifyAuthCredential', () => {
       ok(await otp.verifyBundle(credential, JSON.stringify(good)), 202);
     });
 
-    it('names another type than its own', async () => {
+    it('states another type than its own', async () => {
       const { of } = await otp.walletWithBothOtps();
       const sealed = await encryptOtp(
         CODE,
@@ -238,7 +238,7 @@ describe('verifyAuthCredential', () => {
       expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
     });
 
-    it('takes the literal signature of the sandbox', async () => {
+    it('accepts the literal signature of the sandbox', async () => {
       const { credential, requested, sealed } = await shown();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
@@ -298,7 +298,7 @@ describe('verifyAuthCredential', () => {
       ok((await otp.submitCode(credential, next)).answer, 202);
     });
 
-    it('is for the contact that the code went to', async () => {
+    it('is valid for the contact that received the code', async () => {
       const { credential, customer: person, requested, keys, sealed } = await shown();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);

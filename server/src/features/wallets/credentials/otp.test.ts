@@ -60,7 +60,7 @@ describe('createAuthCredential', () => {
       ok(shown.answer, 202);
     });
 
-    it('brings e-mail back after it was removed', async () => {
+    it('restores e-mail after its removal', async () => {
       const { of, accountId, customer: person } = await otp.walletWithBothOtps();
       const session = await fixture.otpSession(of.SMS_OTP);
       const path = `/auth/credentials/${of.EMAIL_OTP.id}`;
@@ -93,7 +93,7 @@ describe('createAuthCredential', () => {
       }
     });
 
-    it('is one when two signed requests for it come at once', async () => {
+    it('is created once for two concurrent signed requests', async () => {
       const { accountId } = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
       const session = await fixture.emailSession(accountId);
       const body = { type: 'SMS_OTP', accountId };
@@ -121,7 +121,7 @@ describe('createAuthCredential', () => {
       expect(rejected.body.reason).toMatch(/no (email address|telephone number) on file/);
     });
 
-    it('is done at once, without a code, where it is the first', async () => {
+    it('takes effect immediately, without a code, if it is the first', async () => {
       const { accountId, customer: person } = await fixture.customerWithWallet({
         email: undefined,
         phoneNumber: phoneNumber(),
@@ -132,7 +132,7 @@ describe('createAuthCredential', () => {
       expect((await fixture.otpSession(added)).session.type).toBe('SMS_OTP');
     });
 
-    it('is a conflict where the contact is another than the one that was signed', async () => {
+    it('is a conflict if the contact is not the signed one', async () => {
       const { accountId, customer: person } = await fixture.customerWithWallet({
         phoneNumber: phoneNumber(),
       });
@@ -150,8 +150,8 @@ describe('createAuthCredential', () => {
 });
 
 describe('challengeAuthCredential', () => {
-  describe('asking for a code', () => {
-    it.each(TYPES)('answers %s with a fresh key, and the time', async (type) => {
+  describe('requesting a code', () => {
+    it.each(TYPES)('returns a new key for %s, and the expiry', async (type) => {
       const { of } = await otp.walletWithBothOtps();
       otp.advance(MINUTE);
       const sent = ok(await otp.challenge(of[type].id), 200);
@@ -165,7 +165,7 @@ describe('challengeAuthCredential', () => {
       expect(readBundle(next).organizationId).toBe(readBundle(bundle).organizationId);
     });
 
-    it('keeps to the limit of the sandbox', async () => {
+    it('respects the limit of the sandbox', async () => {
       const { credential } = await fixture.customerWithWallet();
       for (let at = 0; at < 60; at++) ok(await otp.challenge(credential.id), 200);
       otp.advance(20_000);
@@ -176,7 +176,7 @@ describe('challengeAuthCredential', () => {
       ok(await otp.challenge(credential.id), 200);
     });
 
-    it('is refused where the contact is gone', async () => {
+    it('is rejected if the contact was removed', async () => {
       const { credential, customer: person } = await fixture.customerWithWallet();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);

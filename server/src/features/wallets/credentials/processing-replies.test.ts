@@ -79,7 +79,7 @@ describe('operations in progress', () => {
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
-  it('still leaves one credential when both of two are about to be removed', async () => {
+  it('keeps one credential if both are removed concurrently', async () => {
     const { slow, play } = await slowHandler();
     const { accountId, email, sms, byEmail, bySms } = await slow.walletWithEmailAndSms();
     await play(1);

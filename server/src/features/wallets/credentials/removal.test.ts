@@ -73,7 +73,7 @@ describe('revokeAuthCredential', () => {
     expect(errorOf(await fixture.call('DELETE', pathOf(alone.credential.id)))).toEqual(ONLY_ONE);
   });
 
-  it('takes no signature of a session of that very credential, or of another wallet', async () => {
+  it('rejects a signature of a session of the same credential or of another wallet', async () => {
     const { accountId, email, sms, byEmail } = await fixture.walletWithEmailAndSms();
     const other = await fixture.walletWithEmailAndSms();
     const instead = otherSessionMustSign('a session of another credential');
@@ -82,7 +82,7 @@ describe('revokeAuthCredential', () => {
     expect(await idsOf(accountId)).toEqual([email.id, sms.id]);
   });
 
-  it('answers an unknown credential and that of another platform alike', async () => {
+  it('returns the same reply for an unknown credential and one of another platform', async () => {
     const foreign = await walletFixture(app, { as: app.other }).customerWithWallet();
     for (const id of [
       `AuthMethod:${UNKNOWN_UUID}`,
@@ -94,7 +94,7 @@ describe('revokeAuthCredential', () => {
     }
   });
 
-  it('leaves one when the last two are removed at once', async () => {
+  it('keeps one if the last two are removed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
       const [first, second] = [

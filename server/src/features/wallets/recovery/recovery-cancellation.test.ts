@@ -176,7 +176,7 @@ describe('several servers', () => {
     ]);
   });
 
-  it('add each credential once, also when one of them is gone in the middle of it', async () => {
+  it('add each credential once, also if one of them is removed meanwhile', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
     const second = await secondServer();

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 describe('the whole way', () => {
-  it('ends in a credential that is proved like any other, and changes nothing else', async () => {
+  it('ends with a credential that is verified like any other, and changes nothing else', async () => {
     const { accountId, customer, credential } = await recovery.customerWithPhone();
     const about = (await fixture.walletOf(customer.id)).balance;
     const row = await recovery.start(accountId);
@@ -77,7 +77,7 @@ describe('the whole way', () => {
 });
 
 describe('texts', () => {
-  it('names the platform, the day and the kind of contact, and nothing secret', async () => {
+  it('states the platform, the day and the kind of contact, without secrets', async () => {
     const own = await startApp({ walletRecoveryMs: DELAY });
     const owner = walletFixture(own);
     try {
@@ -183,7 +183,7 @@ describe('what it is refused for', () => {
     expect(await rejection(recovery.start(fiat.id))).toBe(gone);
   });
 
-  it('two that begin in one instant, of which one is taken', async () => {
+  it('two that begin concurrently, of which one is accepted', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const second = secondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');

@@ -132,7 +132,7 @@ describe.each(['background', 'onRetry'] as const)(
       await second.close();
     });
 
-    it('completes at once in production, whatever the setting', async () => {
+    it('completes immediately in production with any setting', async () => {
       await setPolls(3, app.production);
       const thing = await signedTestOperation(app, {
         as: app.production,

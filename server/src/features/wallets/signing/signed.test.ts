@@ -191,7 +191,7 @@ describe('the literal signature of a script', () => {
     expect(fields(await thing.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
   });
 
-  it('needs no session, and is recorded under one that may sign if there is one', async () => {
+  it('needs no session, and is recorded under an active one if it exists', async () => {
     const thing = await signedTestOperation(app);
     const recorded = async () => {
       const rows = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });

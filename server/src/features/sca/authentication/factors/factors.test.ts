@@ -69,7 +69,7 @@ describe('listScaFactors', () => {
 });
 
 describe('an enrolment', () => {
-  it('is of an app or a passkey, and says all that it lacks', async () => {
+  it('is of an app or a passkey, and reports all missing fields', async () => {
     const id = await person();
     for (const type of ['SMS_OTP', 'totp', '']) expectBad(await fixture.start(id, type), 'type');
     expectBad(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
@@ -165,7 +165,7 @@ describe('an app', () => {
       await fixture.withTotp(id);
     });
 
-    it('still comes about after four wrong ones', async () => {
+    it('succeeds after four wrong ones', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const wrong = Array.from({ length: 4 }, () =>
@@ -235,7 +235,7 @@ describe('an app', () => {
 });
 
 describe('a code of an app', () => {
-  it('is taken once, and no older one after it', async () => {
+  it('is accepted once, and no older one after it', async () => {
     const id = await person();
     const { base32 } = await fixture.withTotp(id);
     const now = app.effects.now();
@@ -249,7 +249,7 @@ describe('a code of an app', () => {
     expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(true);
   });
 
-  it('is taken once by many at the same moment', async () => {
+  it('is accepted once under concurrency', async () => {
     const id = await person();
     const { base32 } = await fixture.withTotp(id);
     wait(STEP);
@@ -258,7 +258,7 @@ describe('a code of an app', () => {
     expect(all.filter(Boolean)).toHaveLength(1);
   });
 
-  it('may be a recovery code where these are taken, each once, however it is typed', async () => {
+  it('can be a recovery code where these are accepted, each once, in any notation', async () => {
     const id = await person();
     const { recoveryCodes } = await fixture.withTotp(id);
     const [one = '', two = ''] = recoveryCodes;
@@ -274,7 +274,7 @@ describe('a code of an app', () => {
     expect(await take(other, recoveryCodes[2] as string, true)).toBe(false);
   });
 
-  it('is none of a customer without an app', async () => {
+  it('is rejected for a customer without an app', async () => {
     expect(await take(await person(app.platform), '123456', true, app.platform)).toBe(false);
   });
 });

@@ -115,7 +115,7 @@ describe('a passkey', () => {
     ok(await confirm(made()), 200);
   });
 
-  it('is over after five wrong ones, and after ten minutes', async () => {
+  it('is invalid after five wrong ones, and after ten minutes', async () => {
     const id = await person();
     const first = await requested(id);
     for (let round = 0; round < 5; round++) {
@@ -226,7 +226,7 @@ describe('an assertion', () => {
     expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
   });
 
-  it('is none of another device, nor of a customer without a passkey', async () => {
+  it('is rejected from another device, and for a customer without a passkey', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
@@ -269,7 +269,7 @@ describe('a passkey of the sandbox', () => {
     },
   });
 
-  it('needs no device: the challenge comes back with an allowed origin', async () => {
+  it('requires no device: the reply contains the challenge and an allowed origin', async () => {
     const id = await person(app.platform);
     const started = ok(await played.start(id, 'PASSKEY'), 200);
     expect([started.relyingPartyId, started.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);

@@ -52,7 +52,7 @@ describe('a code', () => {
   const STEP = Math.floor(NOW / STEP_S);
   const CODE = '050471';
 
-  it('is taken one step early and one late, and no further off', () => {
+  it('is accepted one step early or late, and no further', () => {
     const begin = STEP * STEP_S;
     const taken = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((off) =>
       stepOf(SECRET, CODE, at(begin + off)),
@@ -60,7 +60,7 @@ describe('a code', () => {
     expect(taken).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
   });
 
-  it('is taken once: not when its step or a later one was', () => {
+  it('is accepted once: not after its own or a later step', () => {
     const now = NOW * 1000;
     const taken = [STEP - 1, STEP, STEP + 1].map((after) => stepOf(SECRET, CODE, { now, after }));
     expect(taken).toEqual([STEP, undefined, undefined]);
@@ -129,7 +129,7 @@ describe('the address for an app', () => {
 describe('recovery codes', () => {
   const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
 
-  it('are ten different ones in groups that can be read', () => {
+  it('are ten different ones in readable groups', () => {
     const codes = generateRecoveryCodes(testEffects());
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {

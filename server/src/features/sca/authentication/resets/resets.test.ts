@@ -337,7 +337,7 @@ describe('the page of a reset', () => {
   });
 });
 
-describe('whose reset it is', () => {
+describe('the owner of a reset', () => {
   it('is one customer of one platform', async () => {
     const { id } = await provenCustomer(app);
     const { resetId } = await begun(id);
