@@ -9,7 +9,7 @@ import { probeListen } from './http/connection/listen.ts';
 import { BASE_PATH } from './http/server.ts';
 import type { Effects } from './kernel/effects.ts';
 import type { SupervisorLink } from './processes/link.ts';
-import { releaseStartMemory } from './runtime/config/release-memory.ts';
+import { releaseIdleMemory } from './runtime/config/release-memory.ts';
 import { systemEffects } from './runtime/config/system-effects.ts';
 import { migrate } from './runtime/db/migrate.ts';
 import type { Log } from './runtime/observability/log.ts';
@@ -103,7 +103,7 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   if (first?.created && config.sampleCustomer) await createSample(app.server, first.written);
   await app.compileSchemas();
   link?.send({ type: 'ready' });
-  await releaseStartMemory();
+  releaseIdleMemory();
 }
 
 const masterKeyOf = (config: Config, effects: Effects) =>

@@ -1,21 +1,68 @@
-// Returns memory that was only needed to start. V8 keeps the heap at the size that it had while the
-// server started, and collects rarely when idle, so an idle process would hold 50 MB it never uses.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Returns memory that is not needed while the process is idle. V8 keeps the heap at the size that it
+// had under load or during the start, the young generation above all, and collects rarely when idle:
+// an idle process would hold 50 MB that it never uses, and after a burst 190 MB.
+import { performance } from 'node:perf_hooks';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 
-/** Several collections are needed: each shrinks the heap by a part. */
-const COLLECTIONS = 3;
-/** Pause before each, so that requests are served in between; one takes about 30 ms. */
-const PAUSE_MS = 500;
+/**
+ * V8 shrinks the young generation in a collection before which little was allocated for 5 s, counted
+ * from earlier collections.
+ */
+const PERIOD_MS = 6_000;
+/** Share of the event loop below which a period is idle. */
+const IDLE_UTILIZATION = 0.05;
+/** Unused bytes that are worth a collection, which blocks the process for 30 to 60 ms. */
+const WORTH_BYTES = 10 * 2 ** 20;
+/** The first collection of an idle time prepares, the second shrinks. */
+const MOST_COLLECTIONS = 3;
 
-/** Collects garbage a few times. A process that ends does not wait for it. */
-export async function releaseStartMemory(): Promise<void> {
+/** What one observation sees. */
+interface Observed {
+  /** Share of the period in which the event loop was busy. */
+  utilization: number;
+  /** Bytes of the heap that the process holds and does not use. */
+  unused: number;
+}
+
+/** Decides after each period whether to collect: a few times in an idle time, never in a busy one. */
+export function createIdleCollector(collect: () => void) {
+  let collections = 0;
+  return ({ utilization, unused }: Observed): void => {
+    if (utilization >= IDLE_UTILIZATION) {
+      collections = 0;
+      return;
+    }
+    if (unused < WORTH_BYTES || collections >= MOST_COLLECTIONS) return;
+    collections++;
+    collect();
+  };
+}
+
+function unusedBytes(): number {
+  const { total_heap_size: held, used_heap_size: used } = v8.getHeapStatistics();
+  return held - used;
+}
+
+/** Garbage collection, which Node offers to scripts only with a flag. */
+function collector(): () => void {
   v8.setFlagsFromString('--expose-gc');
   const collect = vm.runInNewContext('gc') as () => void;
   v8.setFlagsFromString('--no-expose-gc');
-  for (let left = COLLECTIONS; left > 0; left--) {
-    await sleep(PAUSE_MS, undefined, { ref: false });
-    collect();
-  }
+  return collect;
+}
+
+/** Collects what the start has left, and then while idle. Does not keep the process running. */
+export function releaseIdleMemory(): void {
+  const collect = collector();
+  const observe = createIdleCollector(collect);
+  collect();
+  let last = performance.eventLoopUtilization();
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    observe({ utilization, unused: unusedBytes() });
+  }, PERIOD_MS);
+  timer.unref();
 }

@@ -1,0 +1,36 @@
+// When an idle process collects garbage.
+import { expect, it } from 'vitest';
+import { createIdleCollector } from './release-memory.ts';
+
+const MB = 2 ** 20;
+const idle = { utilization: 0.001, unused: 40 * MB };
+const busy = { utilization: 0.3, unused: 40 * MB };
+
+function harness() {
+  let collections = 0;
+  const observe = createIdleCollector(() => {
+    collections++;
+  });
+  return (...periods: { utilization: number; unused: number }[]) => {
+    for (const each of periods) observe(each);
+    return collections;
+  };
+}
+
+it('collects after an idle period, a few times', () => {
+  const after = harness();
+  expect(after(idle)).toBe(1);
+  expect(after(idle, idle, idle, idle)).toBe(3);
+});
+
+it('collects no more once little is unused', () => {
+  const after = harness();
+  expect(after(idle, { ...idle, unused: 6 * MB }, { ...idle, unused: 6 * MB })).toBe(1);
+});
+
+it('does not collect while busy, and begins anew afterwards', () => {
+  const after = harness();
+  expect(after(busy, busy)).toBe(0);
+  expect(after(idle, idle, idle, idle)).toBe(3);
+  expect(after(busy, idle)).toBe(4);
+});
