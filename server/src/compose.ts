@@ -45,6 +45,7 @@ import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import type { Effects } from './kernel/effects.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
+import { createClocks } from './runtime/clocks/clocks.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
@@ -205,7 +206,8 @@ export async function compose(
   const committer = committerOf(settings, metrics);
   const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
   const vault = createVault(effects, () => settings.masterKey);
-  const runtime: Runtime = { effects, db, vault, committer, wake };
+  const clocks = createClocks(db, effects);
+  const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   await openSystemAccounts(db, CURRENCIES, effects.now());
   const keys = await loadSigningKeys(runtime, settings.masterKey);
   // Only now is the master key verified.

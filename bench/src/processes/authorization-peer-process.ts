@@ -67,7 +67,8 @@ async function authorize(request: CardRequest): Promise<CardDecision> {
   try {
     await client.query('begin');
     const db = readerOf(client, LOCKS);
-    const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'));
+    const time = { now: effects.now(), ownClock: false };
+    const ctx = createContext({ effects, db, vault }, systemCaller(platformId, 'sandbox'), time);
     const card = await cardOf(ctx, request.cardId);
     const decision = await decide(ctx, parts, card, request);
     const unheld = ctx.set.requires.find(({ table }) => !LOCKS[table.name]);

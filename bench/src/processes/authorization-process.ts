@@ -12,6 +12,7 @@ import { fundingSources } from '../../../server/src/features/cards/store.ts';
 import { dataKeyOf } from '../../../server/src/features/customers/records/index.ts';
 import { customers } from '../../../server/src/features/customers/records/store.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
+import { createClocks } from '../../../server/src/runtime/clocks/clocks.ts';
 import { createCommitter } from '../../../server/src/runtime/committer/committer.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { openDatabase } from '../../../server/src/runtime/db/database.ts';
@@ -42,7 +43,9 @@ async function start({ url, dataDir }: AuthorizationOptions) {
   const db = openDatabase({ url });
   const committer = createCommitter({ connect: () => connectLane(url) });
   const idle = () => undefined;
-  const runtime: Runtime = { effects, db, vault, committer, wake: { events: idle, jobs: idle } };
+  const clocks = createClocks(db, effects);
+  const wake = { events: idle, jobs: idle };
+  const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   const connectors = connectorRegistry(effects, { custodyKeys: custodyKeysOf(vault) });
   const parts: CardParts = { connectors, origin: () => '' };
   while (committer.stats().lanes < LANES) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -48,7 +48,8 @@ async function execute(
   key: string,
 ): Promise<string> {
   await client.query('begin');
-  const ctx = createContext({ effects, db: readerOf(client, LOCKS), vault }, caller);
+  const time = { now: effects.now(), ownClock: false };
+  const ctx = createContext({ effects, db: readerOf(client, LOCKS), vault }, caller, time);
   const input = { params: { quoteId }, query: {}, headers: {}, body: {} };
   const result = await operation?.run(ctx, input as never);
   if (!result || 'rejected' in result) throw new Error('the quote was not executed');

@@ -136,7 +136,7 @@ async function furtherErrors(
   const { params, query, headers } = request;
   try {
     const input = { params, query, headers, body: body as object };
-    await run(createContext(runtime, caller), input);
+    await run(createContext(runtime, caller, await runtime.clocks.timeOf(caller)), input);
     return [];
   } catch (error) {
     const listed =
@@ -227,7 +227,8 @@ function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): voi
     body_hash: keyed.hash,
     status: reply.status,
     reply: contract.sealed ? ctx.vault.sealOwn(text, sealedAs(keyed)) : text,
-    created_at: ctx.now,
+    // Stored replies are deleted by real time.
+    created_at: ctx.effects.now(),
   });
 }
 

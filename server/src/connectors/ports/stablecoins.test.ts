@@ -13,7 +13,7 @@ const START = Date.UTC(2026, 0, 5);
 /** A provider by its port, with what it knows of a platform, a token and accounts that are all well. */
 interface Provider {
   name: string;
-  port(now: () => number): MintPort;
+  port: MintPort;
   credentials: { clientId: string; clientSecret: string };
   token: { providerTokenIdentifier: string; networkTokenIdentifier: string; network: string };
   wallet: LinkedAccount;
@@ -44,9 +44,8 @@ const PROVIDERS: readonly Provider[] = [
 ];
 
 /** The provider on a clock of the test's own, linked as a platform is. */
-async function fixture({ port, credentials, token, wallet, bank }: Provider) {
+async function fixture({ port: mint, credentials, token, wallet, bank }: Provider) {
   const clock = { now: START };
-  const mint = port(() => clock.now);
   const [providerAccountId] = await mint.accountsOf(credentials);
   const link: ProviderLink = { credentials, providerAccountId: providerAccountId as string };
   const known = async (account: LinkedAccount) => {
@@ -216,7 +215,7 @@ describe('rows of the sandbox', () => {
     const seen = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
       clock.now = START + afterMs;
-      const answer = await mint.token(link, name('x-005'), START);
+      const answer = await mint.token(link, name('x-005'), clock.now - START);
       if (answer.state === 'found') seen.push([answer.token.issuance, answer.token.checkAfterMs]);
     }
     expect(seen).toEqual([
@@ -230,7 +229,7 @@ describe('rows of the sandbox', () => {
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
   ])('rejects the client of the secret %s once it is linked', async (suffix, as) => {
-    const port = sandboxMint(() => START);
+    const port = sandboxMint;
     const credentials = { clientId: 'c', clientSecret: suffix };
     const [providerAccountId = ''] = await port.accountsOf(credentials);
     expect(providerAccountId).not.toBe('');

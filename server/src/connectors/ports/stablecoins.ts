@@ -142,7 +142,8 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
 export interface MintPort {
   /** Provider accounts that the credentials give access to; none if rejected. */
   accountsOf(credentials: ProviderCredentials): Promise<readonly string[]>;
-  token(link: ProviderLink, name: TokenName, registeredAt: Time | null): Promise<TokenLookup>;
+  /** `ageMs` since its registration, which determines how far a simulated issuance has come. */
+  token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
   /** Links an external account with the provider; idempotent. */
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;
   /** Validates without placing an order. */

@@ -57,7 +57,7 @@ export const sandbox = defineConnector({
     documents: sandboxDocuments,
     oidc: sandboxOidc(oidcIssuers),
     walletScript: sandboxWalletScript,
-    mint: sandboxMint(effects.now),
+    mint: sandboxMint,
     // Card numbers are in a range that networks reserve for tests.
     ...(keys ? { issuer: sandboxIssuer(cardNumbers(effects, keys)) } : {}),
   }),

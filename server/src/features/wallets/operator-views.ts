@@ -52,9 +52,9 @@ const presentSession = (row: SessionRow) => ({
 });
 
 /** A wallet with its credentials, sessions and open requests. Throws NOT_FOUND. */
-export async function walletDetails({ db, effects }: Runtime, accountId: string) {
+export async function walletDetails({ db, clocks }: Runtime, accountId: string) {
   const row = await walletById(db, accountId);
-  const now = effects.now();
+  const now = await clocks.nowOf({ platformId: row.platform_id });
   const of = { account_id: row.id };
   const inOrder = { ...ALL_OF_ONE, orderBy: 'created_at' } as const;
   const [account, held, sessions, requests, [waiting]] = await Promise.all([

@@ -7,6 +7,7 @@ import { sealOldCustomers } from '../../features/customers/records/index.ts';
 import { ENQUEUE } from '../../features/notifications/webhooks/index.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type { Mode } from '../../kernel/mode.ts';
+import { createClocks } from '../../runtime/clocks/clocks.ts';
 import { createCommitter } from '../../runtime/committer/committer.ts';
 import { systemEffects } from '../../runtime/config/system-effects.ts';
 import { openDatabase } from '../../runtime/db/database.ts';
@@ -48,7 +49,8 @@ async function onDatabase<T>(
   const wake = { events: () => undefined, jobs: () => undefined };
   const masterKey = () => keyOf(config, effects);
   const vault = createVault(effects, masterKey);
-  const runtime: Runtime = { effects, db, vault, committer, wake };
+  const clocks = createClocks(db, effects);
+  const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   // Read on demand only: a faulty file must not block verification of the books.
   let connectors: ReturnType<typeof connectorRegistry> | undefined;
   const connectorsOf = (environment: Mode) => {

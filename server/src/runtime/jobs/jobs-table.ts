@@ -1,7 +1,9 @@
 // The jobs table; separate from the worker because contexts stage into it.
+import type { Time } from '../../kernel/effects.ts';
 import { stateTable } from '../../kernel/states.ts';
+import type { PlatformTime } from '../clocks/clocks.ts';
 import type { Database } from '../db/database.ts';
-import { col, table } from '../db/table.ts';
+import { col, type RowOf, table } from '../db/table.ts';
 
 export type JobState = 'queued' | 'running' | 'dead';
 
@@ -21,6 +23,8 @@ export const jobs = table(
     platform_id: col.text,
     input: col.json<Record<string, unknown>>(),
     due_at: col.time.mut,
+    /** Due time on the clock of the platform, if it has its own; see `dueAt`. */
+    clock_due_at: col.time.null.mut,
     attempts: col.int4.mut,
     state: col.enum<JobState>().mut,
     /** Error and time of the last failed attempt. */
@@ -30,6 +34,15 @@ export const jobs = table(
   },
   { lifecycles: [{ state: (row) => row.state, states: jobStates }] },
 );
+
+type JobRow = RowOf<typeof jobs>;
+
+/** `due_at` of a job that waits for the clock of its platform: queries of real time skip it. */
+const ON_CLOCK: Time = Date.UTC(9998, 0, 1);
+
+/** The columns of a queued job that is due at a time of its platform. */
+export const dueAt = ({ now, ownClock }: PlatformTime): Pick<JobRow, 'due_at' | 'clock_due_at'> =>
+  ownClock ? { due_at: ON_CLOCK, clock_due_at: now } : { due_at: now, clock_due_at: null };
 
 /** Whether a job of this kind for the transaction still exists. */
 export async function hasJobFor(

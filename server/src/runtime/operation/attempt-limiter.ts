@@ -1,5 +1,6 @@
 // Attempt limits, counted in the database so that they hold across processes: of two attempts that
-// read the same row only one is committed, and the other is checked again.
+// read the same row only one is committed, and the other is checked again. They count real time, also
+// for a platform with a clock of its own.
 import { Fault } from '../../kernel/fault.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
@@ -52,7 +53,7 @@ export async function checkAttempts(
   reason?: string,
 ): Promise<void> {
   const row = await ctx.read(attemptLimits, id);
-  rejectTooMany(row?.at ?? [], rules, ctx.now, reason);
+  rejectTooMany(row?.at ?? [], rules, ctx.effects.now(), reason);
 }
 
 /**
@@ -67,10 +68,11 @@ export async function countAttempt(
   reason?: string,
 ): Promise<void> {
   const row = await ctx.read(attemptLimits, id);
-  rejectTooMany(row?.at ?? [], rules, ctx.now, reason);
+  const now = ctx.effects.now();
+  rejectTooMany(row?.at ?? [], rules, now, reason);
   const longest = Math.max(...rules.map((rule) => rule.withinMs));
-  const recent = (row?.at ?? []).filter((time) => time > ctx.now - longest);
-  const fresh = { at: [...recent, ctx.now], updated_at: ctx.now };
+  const recent = (row?.at ?? []).filter((time) => time > now - longest);
+  const fresh = { at: [...recent, now], updated_at: now };
   if (row) ctx.update(attemptLimits, row, fresh);
   else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...fresh });
 }
@@ -78,7 +80,7 @@ export async function countAttempt(
 /** Whether the limit of `id` is reached; stages nothing. */
 export async function isLimitReached(ctx: Ctx, id: string, rules: readonly AttemptRule[]) {
   const row = await ctx.read(attemptLimits, id);
-  return waitS(row?.at ?? [], rules, ctx.now) > 0;
+  return waitS(row?.at ?? [], rules, ctx.effects.now()) > 0;
 }
 
 /** No limit: only the row is needed. */

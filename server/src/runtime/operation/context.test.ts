@@ -47,6 +47,7 @@ const context = (): Ctx =>
       tokenId: null,
       permissions: [],
     },
+    { now: 0, ownClock: false },
   );
 
 const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({

@@ -10,6 +10,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { type Id, newId } from '../../kernel/id.ts';
 import type { Money } from '../../kernel/money.ts';
 import { PHASE_OF, type TransferVerb } from '../../ledger/transfer.ts';
+import type { PlatformTime } from '../clocks/clocks.ts';
 import {
   type ChangeSet,
   type EventRow,
@@ -25,7 +26,7 @@ import {
   statesOf,
   type Table,
 } from '../db/table.ts';
-import { jobs } from '../jobs/jobs-table.ts';
+import { dueAt, jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
 import { eventChanges } from './event-data.ts';
 
@@ -50,8 +51,13 @@ export interface Ctx {
   /** Seals and opens personal data. */
   readonly vault: Vault;
   readonly caller: Caller;
-  /** The time of this attempt; all rows of one change set share it. */
+  /**
+   * The time of this attempt on the clock of the caller's platform; all rows of one change set
+   * share it. Real time, for limits and tokens from outside, is `effects.now()`.
+   */
   readonly now: Time;
+  /** Whether the platform has a clock of its own. */
+  readonly ownClock: boolean;
   readonly set: ChangeSet;
   /** Faults of transfers that define one, for an account that cannot pay. */
   readonly insufficientFundsFaults: ReadonlyMap<string, () => Fault>;
@@ -170,12 +176,12 @@ const attempting =
     }
   };
 
-/** A fresh context without reads or staged work. */
+/** A fresh context without reads or staged work; `time` is that of the caller's platform. */
 export function createContext(
   { effects, db, vault }: Pick<Ctx, 'effects' | 'db' | 'vault'>,
   caller: Caller,
+  { now, ownClock }: PlatformTime,
 ): Ctx {
-  const now = effects.now();
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
   /** Changed columns of staged updates, by table and id. */
@@ -283,6 +289,7 @@ export function createContext(
     vault,
     caller,
     now,
+    ownClock,
     set,
     insufficientFundsFaults,
     retryAccounts,
@@ -312,7 +319,7 @@ export function createContext(
         kind,
         platform_id: caller.platformId,
         input,
-        due_at: at,
+        ...dueAt({ now: at, ownClock }),
         attempts: 0,
         state: 'queued',
       }),

@@ -7,6 +7,7 @@ import type { Caller } from '../../kernel/caller.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import { contended, Fault } from '../../kernel/fault.ts';
 import { isNoTransition } from '../../kernel/states.ts';
+import type { Clocks } from '../clocks/clocks.ts';
 import type { ChangeSet, Outcome, Rejection } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
@@ -28,6 +29,8 @@ export interface Runtime {
   effects: Effects;
   db: Database;
   vault: Vault;
+  /** The time of each platform. */
+  clocks: Clocks;
   committer: { commit(set: ChangeSet): Promise<Outcome> };
   /**
    * Called after a commit that staged events or jobs, so that loops need not wait for their next
@@ -109,7 +112,9 @@ async function decide<R>(
   work: (ctx: Ctx) => Promise<R>,
 ): Promise<{ ctx: Ctx; result: R }> {
   for (let attempt = 1; ; attempt++) {
-    const ctx = createContext(runtime, caller);
+    const time = runtime.clocks.timeOf(caller);
+    // Usually known; then no turn of the event loop is lost.
+    const ctx = createContext(runtime, caller, 'now' in time ? time : await time);
     try {
       return { ctx, result: await work(ctx) };
     } catch (error) {

@@ -2,6 +2,7 @@
 // that two changes of one row conflict in the database, as in production, and not in the memory of
 // one process.
 import { ENQUEUE } from '../../../src/features/notifications/webhooks/index.ts';
+import { createClocks } from '../../../src/runtime/clocks/clocks.ts';
 import { createCommitter } from '../../../src/runtime/committer/committer.ts';
 import { openDatabase } from '../../../src/runtime/db/database.ts';
 import { connectLane } from '../../../src/runtime/db/lane.ts';
@@ -18,6 +19,7 @@ export function secondProcess(app: TestApp): Runtime & { close(): Promise<void> 
   return {
     ...app.runtime,
     db,
+    clocks: createClocks(db, app.effects),
     committer,
     async close() {
       await committer.close();

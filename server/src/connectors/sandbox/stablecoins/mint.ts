@@ -192,8 +192,7 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
   };
 }
 
-/** `now` determines how far the issuance of a token has come. */
-export const sandboxMint = (now: () => Time): MintPort => ({
+export const sandboxMint: MintPort = {
   async accountsOf(credentials) {
     const { down, refused, accounts = 1 } = secretOf(credentials);
     if (down) throw unavailable();
@@ -201,10 +200,10 @@ export const sandboxMint = (now: () => Time): MintPort => ({
     const first = `account_${shortHash(credentials.clientId, 'mint account')}`;
     return Array.from({ length: accounts }, (_, at) => (at ? `${first}_${at + 1}` : first));
   },
-  async token(link, name, registeredAt) {
+  async token(link, name, ageMs) {
     const gone = unlinked(link);
     if (gone) return gone;
-    const found = tokenAt(name, registeredAt === null ? 0 : now() - registeredAt);
+    const found = tokenAt(name, ageMs ?? 0);
     const other = found.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
     return other ? { state: 'mismatch' } : found;
   },
@@ -214,4 +213,4 @@ export const sandboxMint = (now: () => Time): MintPort => ({
   check: async (link, order, at) => unlinked(link) ?? progressAt(order, at),
   enablesAtOnce: ({ providerTokenIdentifier }) =>
     suffixOf(providerTokenIdentifier) === ENABLED_AT_ONCE,
-});
+};

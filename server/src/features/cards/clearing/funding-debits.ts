@@ -202,7 +202,7 @@ const run =
     if (!issuer) throw new Error(`no card issuer in ${caller.environment}`);
     const debit = debitOf(row, input);
     const progress = input.requested
-      ? await issuer.checkFundingDebit(debit, runtime.effects.now())
+      ? await issuer.checkFundingDebit(debit, await runtime.clocks.nowOf(caller))
       : await issuer.debitFunding(debit);
     const stage = async (ctx: Ctx) => {
       const current = await currentOf(ctx, row.id, asCardPayment);

@@ -5,6 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import type { CardOrder, IssueProgress, IssuerPort } from '../../../connectors/ports/cards.ts';
 import { defineJob, type JobInput } from '../../../kernel/contract/job.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Filter } from '../../../runtime/db/database.ts';
 import { OUTAGE_ATTEMPTS } from '../../../runtime/jobs/job-failures.ts';
 import { type JobHandler, type JobOf, jobHandler } from '../../../runtime/jobs/jobs.ts';
@@ -95,11 +96,7 @@ async function applyIssuingProgress(
   }
 }
 
-type IssuerCall = (
-  issuer: IssuerPort,
-  order: CardOrder,
-  runtime: Runtime,
-) => Promise<IssueProgress>;
+type IssuerCall = (issuer: IssuerPort, order: CardOrder, now: Time) => Promise<IssueProgress>;
 
 const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): JobHandler =>
   jobHandler(definition, {
@@ -107,7 +104,8 @@ const issueJob = (parts: Parts, definition: typeof ISSUE, call: IssuerCall): Job
     run: async (runtime, job) => {
       const { input } = job;
       const { row, caller, issuer } = await loadOf(runtime, parts, job);
-      const progress = await call(issuer, orderOf(row, input.named), runtime);
+      const now = await runtime.clocks.nowOf(caller);
+      const progress = await call(issuer, orderOf(row, input.named), now);
       return { caller, stage: (ctx) => applyIssuingProgress(ctx, input, progress) };
     },
   });
@@ -160,7 +158,7 @@ const closeJob = (): JobHandler =>
 /** Jobs from the order of a card to its closure. */
 export const cardJobs = (parts: Parts): JobHandler[] => [
   issueJob(parts, ISSUE, (issuer, order) => issuer.issue(order)),
-  issueJob(parts, CHECK, (issuer, order, { effects }) => issuer.check(order, effects.now())),
+  issueJob(parts, CHECK, (issuer, order, now) => issuer.check(order, now)),
   notifyIssuerJob(parts),
   closeJob(),
 ];

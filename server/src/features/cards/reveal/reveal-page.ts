@@ -79,7 +79,8 @@ export function revealPage(runtime: Runtime, { connectors, note }: Parts): Hoste
   async function peekOf(linkId: string, platform: PlatformRow): Promise<PageContent> {
     const { id: platformId, environment } = platform;
     if (!connectors(environment).issuer) return LINK_EXPIRED;
-    const ctx = createContext(runtime, systemCaller(platformId, environment));
+    const caller = systemCaller(platformId, environment);
+    const ctx = createContext(runtime, caller, await runtime.clocks.timeOf(caller));
     const card = await consumeLink(ctx, linkId);
     return card ? pageOf(null, cardProgramNameOf(platform), card.brand) : LINK_EXPIRED;
   }

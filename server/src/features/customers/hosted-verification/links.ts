@@ -1,7 +1,7 @@
 // Lifecycle of a verification link: created, used or expired. A link can be created in any status of the
 // identity check, because existing clients do so; the current state is checked when the link is opened.
 import type { Caller } from '../../../kernel/caller.ts';
-import { iso } from '../../../kernel/effects.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, invalid } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
@@ -67,7 +67,7 @@ const linkEnded = () =>
     'This link has expired or was already used. Request a new one from the app that sent it.',
   );
 
-type Reader = Pick<Ctx, 'db' | 'now'>;
+type Reader = Pick<Ctx, 'db'> & { now: Time | ((link: KycLinkRow) => Promise<Time>) };
 
 /** Valid link with its customer. Throws LINK_ENDED for any other secret. */
 export async function openLink(
@@ -75,7 +75,9 @@ export async function openLink(
   secret: string,
 ): Promise<{ link: KycLinkRow; customer: CustomerRow }> {
   const [link] = await db.find(kycLinks, { secret_hash: sha256Hex(secret) });
-  if (!link || link.used_at !== null || now >= link.expires_at) throw linkEnded();
+  if (!link || link.used_at !== null) throw linkEnded();
+  const at = typeof now === 'number' ? now : await now(link);
+  if (at >= link.expires_at) throw linkEnded();
   const customer = await readCustomer(db, link.customer_id);
   if (!customer || customer.deleted_at !== null || !dataKeyOf(customer)) throw linkEnded();
   return { link, customer };
@@ -88,11 +90,12 @@ const MAX_PROVEN = 10_000;
  * Authenticates requests of the page: the bearer of a valid link acts for its customer, within its
  * platform.
  */
-export function linkAuthenticator({ db, effects }: Pick<Runtime, 'db' | 'effects'>) {
+export function linkAuthenticator({ db, clocks }: Pick<Runtime, 'db' | 'clocks'>) {
   const proven = new Set<string>();
   return {
     async callerOf(secret: string): Promise<Caller> {
-      const { link } = await openLink({ db, now: effects.now() }, secret);
+      const now = (row: KycLinkRow) => clocks.nowOf({ platformId: row.platform_id });
+      const { link } = await openLink({ db, now }, secret);
       const platform = await readPlatform(db, link.platform_id);
       if (!platform) throw linkEnded();
       if (proven.size >= MAX_PROVEN) proven.delete(proven.values().next().value as string);

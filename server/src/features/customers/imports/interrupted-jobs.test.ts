@@ -45,6 +45,7 @@ describe('slices', () => {
       platform_id: app.platform.id,
       input: { importId: id },
       due_at: 0,
+      clock_due_at: null,
       attempts: 1,
       state: 'running' as const,
       last_error: null,

@@ -82,14 +82,15 @@ async function failureAfter(
 
 /** All errors of a row, those of the platform's rules included. */
 async function allErrors(
-  { db, effects }: Runtime,
+  { db, clocks }: Runtime,
   caller: Caller,
   item: Item,
 ): Promise<FieldError[]> {
   const platform = item.validPart && (await readPlatform(db, caller.platformId));
   if (!platform) return item.errors;
   const known = new Set(item.errors.map(({ field }) => field));
-  const found = registrationErrors(item.validPart as CreateBody, platform, effects.now());
+  const now = await clocks.nowOf(caller);
+  const found = registrationErrors(item.validPart as CreateBody, platform, now);
   const more = errorsByColumn(found, item.body.customerType).filter(
     ({ field }) => !known.has(field),
   );

@@ -89,7 +89,7 @@ export function invitationPage(runtime: Runtime, { connectors }: Parts): HostedP
     if (!row) return NOT_FOUND;
     const platform = await readPlatform(runtime.db, row.platform_id);
     const brand = platform && brandOf(platform);
-    const status = statusOf(row, runtime.effects.now());
+    const status = statusOf(row, await runtime.clocks.nowOf({ platformId: row.platform_id }));
     return status === 'PENDING'
       ? { ...pendingPage(row, connectors(row.environment)), brand }
       : { ...ENDED[status], lines: [...ENDED[status].lines], brand };

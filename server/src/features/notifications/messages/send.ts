@@ -105,7 +105,8 @@ async function submit(
   environment: Mode,
   row: MessageRow,
 ): Promise<Outcome> {
-  if (runtime.effects.now() >= row.expires_at) return failed('EXPIRED');
+  const now = await runtime.clocks.nowOf({ platformId: row.platform_id });
+  if (now >= row.expires_at) return failed('EXPIRED');
   const port = row.channel === 'EMAIL' ? mail : sms;
   if (!port) return environment === 'sandbox' ? { event: 'keep' } : failed('NOT_CONNECTED');
   const opened = await openMessageOf(runtime, customerKey, row);

@@ -82,7 +82,15 @@ async function pricesOf(
   const amount = BigInt(query.sendingAmount ?? DEFAULT_SENDING);
   if (!port || !rates) return [];
   // Network fees are converted at cached rates too.
-  const cached = { rate: (from: string, to: string) => cache(rates, from, to, ctx.now) };
+  // The cache is shared by all platforms and follows real time.
+  const realTime = ctx.effects.now();
+  const leadMs = ctx.ownClock ? ctx.now - realTime : 0;
+  const cached = {
+    rate: async (from: string, to: string) => {
+      const mid = await cache(rates, from, to, realTime);
+      return mid && { ...mid, at: mid.at + leadMs };
+    },
+  };
   const ports = { networkFees, rates: cached };
   const price = async (corridor: Corridor, rail: PayoutRail) => {
     const { sourceCurrency: from, destinationCurrency: to } = corridor;

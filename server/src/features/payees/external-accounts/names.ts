@@ -80,7 +80,7 @@ export function nameJobs(options: { connectors: (environment: Mode) => Connector
     if (!platform) throw new Error(`job ${job.id} refers to no account`);
     const caller = systemCaller(platform.id, platform.environment);
     const { names } = options.connectors(platform.environment);
-    const elapsedMs = runtime.effects.now() - row.created_at;
+    const elapsedMs = (await runtime.clocks.nowOf(caller)) - row.created_at;
     const check = (await names?.verify(row.info, elapsedMs)) ?? UNSUPPORTED;
     return {
       caller,

@@ -17,7 +17,8 @@ export const externalAccountPersonalData: PersonalData = {
     external_accounts: { rows: OF_CUSTOMER, without: ['duplicate_key'], erasure: 'emptied' },
   },
   subjects: { external_accounts: 'customer_id = $1' },
-  async empty({ db, effects }, { id }) {
-    return { external_accounts: await changedRows(db, ACCOUNTS, [id, new Date(effects.now())]) };
+  async empty({ db, clocks }, { id, platform_id: platformId }) {
+    const now = new Date(await clocks.nowOf({ platformId }));
+    return { external_accounts: await changedRows(db, ACCOUNTS, [id, now]) };
   },
 };

@@ -17,6 +17,7 @@ import {
   LINK_EXPIRED,
   type PageContent,
 } from '../../../kernel/contract/page.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { type JobHandler, jobHandler } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -87,7 +88,8 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
       const caller = await callerOf(runtime.db, input.platformId);
       const found = await currentCheck(runtime.db, input);
       if (!found) return { caller, stage: async () => {} };
-      const progress = await progressOf(parts, caller.environment, found, runtime.effects.now());
+      const now = await runtime.clocks.nowOf(caller);
+      const progress = await progressOf(parts, caller.environment, found, now);
       return { caller, stage: (ctx) => apply(ctx, input, progress) };
     },
   }),
@@ -111,7 +113,7 @@ async function byToken({ db }: Runtime, token: string): Promise<Found | null> {
   return account && account.deleted_at === null ? { challenge, account } : null;
 }
 
-const isOpen = ({ challenge }: Found, { effects }: Runtime) => effects.now() < challenge.expires_at;
+const isOpen = ({ challenge }: Found, now: Time) => now < challenge.expires_at;
 
 const question = (name: string, account: ExternalAccountRow): PageContent => ({
   status: 200,
@@ -149,7 +151,8 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     const platform = found && (await readPlatform(runtime.db, found.account.platform_id));
     if (!found || !platform) return { ended: LINK_EXPIRED };
     const brand = brandOf(platform);
-    return isOpen(found, runtime) ? { found, brand } : { ended: { ...LINK_EXPIRED, brand } };
+    const now = await runtime.clocks.nowOf({ platformId: platform.id });
+    return isOpen(found, now) ? { found, brand } : { ended: { ...LINK_EXPIRED, brand } };
   }
   async function show(token: string): Promise<PageContent> {
     const { ended, found, brand } = await find(token);
@@ -162,7 +165,7 @@ export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
     const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;
     if (!port) return { ...LINK_EXPIRED, brand };
-    const progress = await port.complete(checkOf(found), runtime.effects.now());
+    const progress = await port.complete(checkOf(found), await runtime.clocks.nowOf(caller));
     const input = { platformId, accountId, nonce: found.challenge.nonce };
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));

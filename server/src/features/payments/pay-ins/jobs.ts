@@ -76,7 +76,7 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
     async run(runtime, job) {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
       const { rail } = connectors(caller.environment);
-      const now = runtime.effects.now();
+      const now = await runtime.clocks.nowOf(caller);
       const reject = async (ctx: Ctx) =>
         void rejectCancel(ctx, await currentOf(ctx, row.id, asIncoming));
       if (!rail?.cancel || !(isUnsent(row) || isInTransit(row))) return { caller, stage: reject };
@@ -214,7 +214,7 @@ async function collect(
     receiverInfo: job.input.receiverInfo ?? {},
     at: row.sent_at ?? row.updated_at,
   };
-  return uma.collect(payment, runtime.effects.now());
+  return uma.collect(payment, await runtime.clocks.nowOf({ platformId: row.platform_id }));
 }
 
 /** Returns a deposit at the end of its review period, unless its account is frozen. */

@@ -49,7 +49,7 @@ export function overRail<R extends TransactionRow>(
     if (!rail) throw new Error(`no rail is connected in ${caller.environment}`);
     const instruction = await instructionOf(runtime, row);
     const progress = await (action === 'check'
-      ? rail.check(instruction, runtime.effects.now())
+      ? rail.check(instruction, await runtime.clocks.nowOf(caller))
       : rail.send(instruction));
     return {
       caller,

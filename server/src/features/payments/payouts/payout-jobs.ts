@@ -94,7 +94,7 @@ async function callProvider(
   { row, caller }: Loaded<OutgoingRow>,
   action: 'send' | 'check',
 ): Promise<Progress> {
-  const now = runtime.effects.now();
+  const now = await runtime.clocks.nowOf(caller);
   if (row.rail_payload) {
     const { uma } = connectors(caller.environment);
     if (!uma) throw new Error(`no UMA connector is connected in ${caller.environment}`);
@@ -207,7 +207,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       const rail = railOf(connectors, caller);
       const instruction = await refundOf(runtime, row);
       progress = await (job.input.request === 'check'
-        ? rail.check(instruction, runtime.effects.now())
+        ? rail.check(instruction, await runtime.clocks.nowOf(caller))
         : rail.send(instruction));
     }
     return {
@@ -220,7 +220,7 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
   const cancel = async (runtime: Runtime, job: CancelJob): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const rail = railOf(connectors, caller);
-    const now = runtime.effects.now();
+    const now = await runtime.clocks.nowOf(caller);
     const hasEnded = row.status !== 'PROCESSING' || row.refund !== null;
     if (hasEnded || !rail.cancel) {
       const stage = async (ctx: Ctx) =>

@@ -102,7 +102,8 @@ async function follow(
   const isNext = ({ follows }: StablecoinRow) => follows === input.turn;
   if (!isNext(coin) || account.status !== 'ACTIVE') return nothing;
   const mint = mintOf({ caller }, parts);
-  const answer = await mint.token(linkOf(runtime, account), nameOf(coin), coin.created_at);
+  const age = (await runtime.clocks.nowOf(caller)) - coin.created_at;
+  const answer = await mint.token(linkOf(runtime, account), nameOf(coin), age);
   return {
     caller,
     stage: async (ctx) => {

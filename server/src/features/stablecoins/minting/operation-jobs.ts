@@ -92,7 +92,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
     const link = linkOf(runtime, account);
     return definition === SUBMIT
       ? port.submit(link, order)
-      : port.check(link, order, runtime.effects.now());
+      : port.check(link, order, await runtime.clocks.nowOf(caller));
   }
 
   const run =
@@ -117,7 +117,7 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       }
       const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
       if (begun === 'ended') return nothing;
-      const calledAt = runtime.effects.now();
+      const calledAt = await runtime.clocks.nowOf(caller);
       const answer = await call(runtime, loaded, definition);
       if (answer.state !== 'unlinked') {
         return staging((ctx, current) => applyProgress(ctx, current, answer, calledAt));

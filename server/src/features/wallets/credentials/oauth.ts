@@ -30,7 +30,7 @@ async function verifyToken(
 ): Promise<OidcIdentity | Fault> {
   const { oidc } = parts.connectors(ctx.caller.environment);
   if (!oidc) throw new Fault('NOT_IMPLEMENTED', 'No identity provider is configured.');
-  const verdict = await oidc.verify(token, ctx.now).catch((cause: unknown) => {
+  const verdict = await oidc.verify(token, ctx.effects.now()).catch((cause: unknown) => {
     const reason = 'The identity provider does not respond. Retry later.';
     throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { cause });
   });

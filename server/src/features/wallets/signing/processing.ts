@@ -32,7 +32,8 @@ export async function simulateProcessing(
   const row = await ctx.read(attemptLimits, key);
   const replies = row?.at ?? [];
   const isDone = replies.length >= polls;
-  const next = { at: isDone ? [] : [...replies, ctx.now], updated_at: ctx.now };
+  const now = ctx.effects.now();
+  const next = { at: isDone ? [] : [...replies, now], updated_at: now };
   if (row) ctx.update(attemptLimits, row, next);
   else ctx.insert(attemptLimits, { id: key, platform_id: ctx.caller.platformId, ...next });
   return isDone ? undefined : PROCESSING;

@@ -254,7 +254,7 @@ const cancelFunding =
   async (runtime: Runtime, job: JobOf<typeof CANCEL_FUNDING>): Promise<Result> => {
     const { row, caller } = await loadOf(runtime, job, asOutgoing);
     const { rail } = connectors(caller.environment);
-    const now = runtime.effects.now();
+    const now = await runtime.clocks.nowOf(caller);
     if (row.funds !== 'AWAITED' || !rail?.cancel) {
       const stage = async (ctx: Ctx) =>
         void rejectCancel(ctx, await currentOf(ctx, row.id, asOutgoing));

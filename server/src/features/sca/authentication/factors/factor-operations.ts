@@ -173,7 +173,7 @@ async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; c
   }
   const code = typedCode(input.code);
   const isSimulated = isSandbox(ctx) && code === SANDBOX_CODE;
-  const step = isSimulated ? 0 : stepOf(secret, code, { now: ctx.now, after: 0 });
+  const step = isSimulated ? 0 : stepOf(secret, code, { now: ctx.effects.now(), after: 0 });
   if (step === undefined)
     return rejectAttempt(ctx, row, [{ field: 'code', message: 'is incorrect' }]);
   const recoveryCodes = generateRecoveryCodes(ctx.effects);

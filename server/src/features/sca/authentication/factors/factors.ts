@@ -87,7 +87,11 @@ export async function verifyTotp(
   if (!row) return false;
   if (isSandbox(ctx) && code === SANDBOX_CODE) return true;
   const { secret } = openFacts<TotpFacts>(ctx, customer, 'sca_factors', row);
-  const step = stepOf(secret, code, { now: ctx.now, after: Number(row.sign_count) });
+  const step = stepOf(secret, code, {
+    // The authenticator app follows real time.
+    now: ctx.effects.now(),
+    after: Number(row.sign_count),
+  });
   if (step !== undefined) {
     ctx.update(scaFactors, row, { sign_count: BigInt(step), updated_at: ctx.now });
     return true;

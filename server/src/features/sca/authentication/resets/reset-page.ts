@@ -47,9 +47,10 @@ const resetOf = async ({ db }: Runtime, token: string): Promise<ResetRow | undef
   (await db.find(scaResets, { token_hash: sha256Hex(token) }))[0];
 
 async function byToken(runtime: Runtime, token: string): Promise<Found | undefined> {
-  const { db, effects } = runtime;
+  const { db, clocks } = runtime;
   const row = await resetOf(runtime, token);
-  if (row?.status !== 'INITIATED' || effects.now() >= row.expires_at) return undefined;
+  if (row?.status !== 'INITIATED') return undefined;
+  if ((await clocks.nowOf({ platformId: row.platform_id })) >= row.expires_at) return undefined;
   const customer = await readCustomer(db, row.customer_id);
   return customer && customer.deleted_at === null ? { row, customer } : undefined;
 }
@@ -109,8 +110,10 @@ export function resetPage(
     const port = found && connectors(found.platform.environment).liveness;
     if (!found || !port) return endedPage(runtime, token);
     const { platform, brand } = found;
-    const progress = await port.complete(checkOf(found.row), runtime.effects.now());
-    return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
+    const caller = systemCaller(platform.id, platform.environment);
+    const at = await runtime.clocks.nowOf(caller);
+    const progress = await port.complete(checkOf(found.row), at);
+    return operate(runtime, caller, async (ctx) => {
       // The token is read again: another request may have ended the check.
       const now = await byToken(runtime, token);
       if (!now) return endedPage(runtime, token);
