@@ -1,13 +1,14 @@
 // Builds the statements of a batch: the writes, the reads for validation, and the validation of
 // each change set. The order is the same for every batch of every process, so that batches wait for
-// each other in one direction only: rows by table and id, new rows, transfers, accounts by id (the
-// contended ones, locked for the shortest time) and their freezes, events last.
+// each other in one direction only: rows by table and id, new rows, events and transfers, accounts by
+// id and their freezes, events with a balance last. The accounts are the contended rows, so all that
+// is large is sent and written before they are locked.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
 import type { Answer } from '../db/lane.ts';
 import { type Bound, bind, type Statement } from '../db/statement.ts';
 import type { Table } from '../db/table.ts';
-import type { ChangeSet, Rejection, Row, Update, Versioned } from './change-set.ts';
+import type { ChangeSet, EventRow, Rejection, Row, Update, Versioned } from './change-set.ts';
 import { type BatchRead, column, columns } from './columns.ts';
 import { openedAccounts, postingReads, postingWrites } from './ledger-batch.ts';
 import { EVENT_NAMES, INSERT_EVENTS } from './ledger-statements.ts';
@@ -115,7 +116,17 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
   return [bind(insertInto(table), ...columns(rows, table.columnNames))];
 }
 
+const eventWrites = (events: readonly EventRow[]): Bound[] =>
+  events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : [];
+
 const QUEUED_NAMES = ['id', 'platform_id', 'created_at'];
+
+/** Those that match, and the others. */
+function split<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {
+  const parts: [T[], T[]] = [[], []];
+  for (const each of all) parts[isFirst(each) ? 0 : 1].push(each);
+  return parts;
+}
 
 /** All writes of the change sets, for one transaction; undefined if they need validation first. */
 export function batchWrites(
@@ -126,13 +137,15 @@ export function batchWrites(
   if (!postings) return undefined;
   const tables = collect(sets, order);
   const events = sets.flatMap((set) => set.events);
+  const [plain, withBalance] = split(events, (each) => each.account === null);
   const queued = enqueue ? events.filter((each) => each.delivered) : [];
   return [
     ...tables.flatMap(([table, work]) => rowWrites(table, work)),
     ...tables.flatMap(([table, work]) => insertWrites(table, work)),
-    ...postings,
-    ...(events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : []),
+    ...eventWrites(plain),
     ...(enqueue && queued.length ? [bind(enqueue, ...columns(queued, QUEUED_NAMES))] : []),
+    ...postings,
+    ...eventWrites(withBalance),
   ];
 }
 

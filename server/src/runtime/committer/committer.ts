@@ -25,8 +25,9 @@ interface CommitterOptions {
   lanes?: number;
   /** Maximum change sets in a batch. */
   max?: number;
-  /** Minimum change sets for a further lane while others are busy. */
+  /** Minimum change sets for a further lane while others are busy, unless they wait for `patienceMs`. */
   min?: number;
+  patienceMs?: number;
   /** Maximum queued change sets; further ones are rejected with SERVICE_UNAVAILABLE. */
   maxWaiting?: number;
   /** Names of tables to write before all others, for foreign keys. */
@@ -128,6 +129,7 @@ const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
 /** A committer whose lanes connect at once and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = 3, max = 256, min = 16, maxWaiting = 20_000 } = options;
+  const { patienceMs = 5 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
@@ -136,6 +138,8 @@ export function createCommitter(options: CommitterOptions): Committer {
   const count = { batches: 0, units: 0, careful: 0, retries: 0 };
   let writing = 0;
   let armed = false;
+  /** Runs while a few change sets wait for the result of a busy lane. */
+  let patience: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
   // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would
@@ -158,7 +162,20 @@ export function createCommitter(options: CommitterOptions): Committer {
     arm();
   }
 
-  function pump(): void {
+  /**
+   * Whether a batch should wait for a busy lane: many small batches cost more than they save. A lane
+   * can be busy for seconds, waiting for a lock.
+   */
+  function isTooSmall(): boolean {
+    if (busy.size === 0 || queue.waiting >= min) return false;
+    patience ??= setTimeout(() => {
+      patience = undefined;
+      pump(true);
+    }, patienceMs);
+    return true;
+  }
+
+  function pump(overdue = false): void {
     armed = false;
     for (const lane of idle) {
       if (queue.waiting === 0) break;
@@ -166,6 +183,9 @@ export function createCommitter(options: CommitterOptions): Committer {
         idle.delete(lane);
         continue;
       }
+      if (!overdue && isTooSmall()) break;
+      clearTimeout(patience);
+      patience = undefined;
       const batch = queue.take(share());
       if (batch.length === 0) break; // all wait for rows that are being written
       idle.delete(lane);
@@ -179,7 +199,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   function arm(): void {
     if (armed) return;
     armed = true;
-    setImmediate(pump);
+    setImmediate(() => pump());
   }
 
   function drained(): void {
