@@ -188,8 +188,8 @@ export function createContext(
   const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
-  /** Place in the change set of the first event of each subject that stores its data whole. */
-  const wholeEvents = new Map<string, { at: number; row: EventRow }>();
+  /** The first event of each subject that stores its data whole, and its place in the change set. */
+  const wholeEvents = new Map<string, { at: number; row: EventRow; data: Row }>();
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -241,34 +241,37 @@ export function createContext(
     if (retryOnInsufficientFunds) retryAccounts.add(rest.debit);
   }
 
-  function emit(
+  function stageEvent(
     { type }: EventDefinition,
     subject: string,
-    data: unknown,
-    account?: string,
+    data: string,
+    account: string | null = null,
   ): EventRow {
     const row: EventRow = {
       id: newId(effects, 'Webhook'),
       platform_id: caller.platformId,
       type,
       subject,
-      data: JSON.stringify(data),
-      account: account ?? null,
+      data,
+      account,
       created_at: now,
       delivered: true,
+      sealed_for: null,
+      base_id: null,
     };
     set.events.push(row);
     return row;
   }
 
-  /** Stores only what differs from an earlier event of the change set about the same resource. */
-  function shorten(row: EventRow, data: Row): void {
-    const first = wholeEvents.get(row.subject);
+  /** An event that stores only what differs from an earlier one of the change set about its subject. */
+  function emitShort(event: EventDefinition, subject: string, data: Row): void {
+    const first = wholeEvents.get(subject);
     // A rolled-back attempt may have removed it.
-    const base = first && set.events[first.at] === first.row ? first.row : undefined;
-    if (!base) return void wholeEvents.set(row.subject, { at: set.events.length - 1, row });
-    const changes = eventChanges(JSON.parse(base.data), data, row.data);
-    if (changes !== undefined) Object.assign(row, { data: changes, base_id: base.id });
+    const base = first && set.events[first.at] === first.row ? first : undefined;
+    const changes = base && eventChanges(base.data, data, base.row.data);
+    const row = stageEvent(event, subject, changes ?? JSON.stringify(data));
+    if (!base) wholeEvents.set(subject, { at: set.events.length - 1, row, data });
+    else if (changes !== undefined) row.base_id = base.row.id;
   }
 
   function emitSealed(
@@ -277,7 +280,7 @@ export function createContext(
     subject: string,
     data: unknown,
   ): void {
-    const row = emit(event, subject, data);
+    const row = stageEvent(event, subject, JSON.stringify(data));
     if (!key) return;
     row.data = vault.seal(key, row.data, eventContext(row.id));
     row.sealed_for = key.owner;
@@ -307,11 +310,15 @@ export function createContext(
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
     emit: (event, subject, data, account) => {
-      const row = emit(event, subject, data, account);
-      if (account === undefined) shorten(row, data as Row);
+      if (account === undefined) emitShort(event, subject, data as Row);
+      else stageEvent(event, subject, JSON.stringify(data), account);
     },
     emitSealed,
-    record: (...event) => Object.assign(emit(...event), { delivered: false }).id,
+    record: (event, subject, data) => {
+      const row = stageEvent(event, subject, JSON.stringify(data));
+      row.delivered = false;
+      return row.id;
+    },
     attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {

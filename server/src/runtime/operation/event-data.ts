@@ -6,20 +6,24 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Shorter data is stored whole: the reference takes as many bytes. */
 const MIN_SAVED_BYTES = 200;
 
+/** Whether both are the same JSON. Most fields are equal values, or the same object of a row. */
+const isSame = (a: unknown, b: unknown) =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+
 /**
  * The fields of `data` that differ from `base`, as JSON text. Undefined if `data` lacks a field of
- * `base`, or if the whole text is hardly longer.
+ * `base`, or if the text is hardly shorter than `baseText`, the JSON text of `base`.
  */
-export function eventChanges(base: Fields, data: Fields, whole: string): string | undefined {
-  const changes: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(base)) {
-    if (value !== undefined && data[name] === undefined) return undefined;
+export function eventChanges(base: Fields, data: Fields, baseText: string): string | undefined {
+  for (const name in base) {
+    if (base[name] !== undefined && data[name] === undefined) return undefined;
   }
-  for (const [name, value] of Object.entries(data)) {
-    if (JSON.stringify(value) !== JSON.stringify(base[name])) changes[name] = value;
+  const changes: Record<string, unknown> = {};
+  for (const name in data) {
+    if (!isSame(data[name], base[name])) changes[name] = data[name];
   }
   const text = JSON.stringify(changes);
-  return whole.length - text.length < MIN_SAVED_BYTES ? undefined : text;
+  return baseText.length - text.length < MIN_SAVED_BYTES ? undefined : text;
 }
 
 /**

@@ -142,14 +142,19 @@ export async function startPayout(
   return started;
 }
 
-/**
- * Completes a payment to an internal account and repays the shortfall of that account. `incoming` is the
- * counterparty transaction.
- */
+interface InternalParties {
+  /** Undefined for external funds. */
+  source: InternalAccountRow | undefined;
+  target: InternalAccountRow;
+  /** The counterparty transaction. */
+  incoming: IncomingRow | null;
+}
+
+/** Completes a payment to an internal account and repays the shortfall of that account. */
 export async function payInternal(
   ctx: Ctx,
   row: OutgoingRow,
-  { target, incoming }: { target: InternalAccountRow; incoming: IncomingRow | null },
+  { source, target, incoming }: InternalParties,
   funds?: ReceivedFunds,
 ): Promise<OutgoingRow> {
   const started = processingStatus(row);
@@ -160,11 +165,12 @@ export async function payInternal(
     ...fundingColumns(row, funds),
   });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, processing);
-  await postAndNotify(ctx, () => {
+  const stage = () => {
     if (funds) fund(ctx, row, funds);
     payDirect(ctx, row.id, legs(ctx, row));
     repayShortfall(ctx, target, { transactionId: row.id, step: 'owed', ...receivedOf(row) });
-  });
+  };
+  await postAndNotify(ctx, stage, [source, target]);
   const status = transactionFeature.states.outgoing.next(started, 'settle');
   const done = changeTransaction(ctx, processing, {
     status,

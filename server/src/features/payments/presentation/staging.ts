@@ -4,7 +4,11 @@ import type { Static } from '@sinclair/typebox';
 import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { emitBalance, readInternalAccount } from '../../balances/internal-accounts/index.ts';
+import {
+  emitBalance,
+  type InternalAccountRow,
+  readInternalAccount,
+} from '../../balances/internal-accounts/index.ts';
 import type { TransactionRow } from '../transactions/index.ts';
 import { incomingPayment, outgoingPayment } from './contract.ts';
 import { presentTransaction } from './present.ts';
@@ -24,8 +28,15 @@ export function emitPayment(
   ctx.emit(event, row.id, presentTransaction(row) as Static<PaymentSchema>);
 }
 
-/** Stages postings, and one balance event for each internal account that they change. */
-export async function postAndNotify(ctx: Ctx, stage: () => unknown): Promise<void> {
+/**
+ * Stages postings, and one balance event for each internal account that they change. Accounts that
+ * are `known` are not read again.
+ */
+export async function postAndNotify(
+  ctx: Ctx,
+  stage: () => unknown,
+  known: readonly (InternalAccountRow | undefined)[] = [],
+): Promise<void> {
   const first = ctx.set.transfers.length;
   await stage();
   const touched = ctx.set.transfers
@@ -34,6 +45,8 @@ export async function postAndNotify(ctx: Ctx, stage: () => unknown): Promise<voi
       phase === 'pending' || phase === 'void' ? [debit] : [debit, credit],
     );
   const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
-  const rows = await Promise.all(ids.map((id) => readInternalAccount(ctx, id)));
+  const rowOf = (id: string) =>
+    known.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
+  const rows = await Promise.all(ids.map(rowOf));
   for (const row of rows) if (row) emitBalance(ctx, row);
 }

@@ -165,7 +165,7 @@ export async function makePayment(
   const payerId = source ? source.customer_id : row.customer_id;
   const isSameOwner = payerId === target.customer_id;
   const incoming = isSameOwner ? null : await insertCounterparty(ctx, row, target, parties);
-  return payInternal(ctx, row, { target, incoming }, funds);
+  return payInternal(ctx, row, { source, target, incoming }, funds);
 }
 
 const volumeOf = (row: OutgoingRow) => ({
