@@ -5,6 +5,7 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
@@ -70,6 +71,12 @@ export const ENQUEUE = statement(
       where p.id = x.platform_id and p.webhook_endpoint is not null)`,
   ['text', 'text', 'time'],
 );
+
+export const webhookReset: ResetRules = {
+  belongs: {
+    webhook_attempts: 't.event_id in (select id from events where platform_id = any($1::text[]))',
+  },
+};
 
 const WAITING = `
   with recursive walk(platform_id, step) as (
