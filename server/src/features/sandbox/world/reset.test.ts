@@ -159,6 +159,7 @@ describe('resetSandbox', () => {
       'ledger_accounts',
       'ledger_transfers',
       'platforms',
+      'sandbox_clocks',
       'schema_migrations',
       'signing_keys',
     ]);
