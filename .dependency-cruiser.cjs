@@ -10,6 +10,7 @@ const FEATURES = [
   'balances/account-actions',
   'balances/internal-accounts',
   'balances/shortfalls',
+  'notifications/endpoints',
   'notifications/webhooks',
   'notifications/codes',
   'notifications/messages',

@@ -18,6 +18,7 @@ import { customersAfter, dataKeyOf, readCustomer } from './features/customers/re
 import { registrationFeature } from './features/customers/registration/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
+import { endpointFeature } from './features/notifications/endpoints/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
 import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
 import { discoveryFeature } from './features/payees/discovery/index.ts';
@@ -34,7 +35,7 @@ import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
-import { type SandboxWorldParts, sandboxFeature } from './features/sandbox/index.ts';
+import { sandboxFeature } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
@@ -46,8 +47,7 @@ import type { Log } from './runtime/observability/log.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 
 /** What the program provides to the features. */
-export interface Resources
-  extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
+export interface Resources {
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
@@ -136,6 +136,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   presentationFeature,
   payoutFeature,
   webhookFeature,
+  endpointFeature,
   messageFeature,
   codeFeature,
   stablecoinFeature,
@@ -152,9 +153,6 @@ export const handlersOf = (parts: Parts, operations: ReturnType<typeof operation
 
 /** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
-
-/** What a reset of a sandbox platform must know of tables. */
-export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
 
 /** Hosted pages of text and at most one button. */
 export const PAGES = FEATURES.flatMap(({ page }) => (page ? [page] : []));

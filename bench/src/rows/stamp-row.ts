@@ -62,8 +62,7 @@ function ours({ header, text }: Case): boolean {
 
 function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   const { warmupMs, seconds } = bench.settings;
-  // One thread without input or output: its rate is steady.
-  const tally = createTally(warmupMs, seconds / 2);
+  const tally = createTally(warmupMs, seconds);
   for (let at = 0; tally.goesOn(); at++) {
     const start = performance.now();
     if (check(cases[at % cases.length] as Case)) tally.ok(start);

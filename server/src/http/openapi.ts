@@ -2,7 +2,7 @@
 // each status with every code of that status; an operation narrows it to its own codes.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { Naming } from '../catalog/naming.ts';
-import { EVENT_TYPES, type WebhookContract } from '../kernel/contract/event.ts';
+import { type WebhookContract, WebhookType } from '../kernel/contract/event.ts';
 import { type Contract, DEFAULT_MAX_BODY, idempotencyOf } from '../kernel/contract/operation.ts';
 import { MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { type Code, Fault, STATUS_OF } from '../kernel/fault.ts';
@@ -359,8 +359,6 @@ function operationOf(contract: Contract, document: Document): Json {
     responses,
   };
 }
-
-const WebhookType = named('WebhookType', oneOf(EVENT_TYPES, { description: 'Type of an event.' }));
 
 function envelope({ name, events }: WebhookContract) {
   const [data, ...others] = new Set(events.map((each) => each.data));

@@ -61,9 +61,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   Sandbox:
     'Simulation of payments, card messages and webhooks. Available with sandbox credentials ' +
     'only; no funds leave the platform.',
-  'Sandbox Fixtures':
-    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
-    'extension.',
+  'Webhook endpoints':
+    'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
+    'platform configuration is the first.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',

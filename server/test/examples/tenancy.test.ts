@@ -32,6 +32,48 @@ async function testWebhooks(stage: Stage) {
   });
 }
 
+async function webhookEndpoints(stage: Stage) {
+  const { id: endpointId } = await stage.show('createWebhookEndpoint', 'payments', {
+    summary: 'An endpoint that gets completed and failed payments',
+    body: {
+      url: 'https://ledger.example.com/hook',
+      description: 'Ledger',
+      eventTypes: ['OUTGOING_PAYMENT.COMPLETED', 'OUTGOING_PAYMENT.FAILED'],
+    },
+  });
+  const params = { endpointId };
+  await stage.show('rotateWebhookEndpointKey', 'two-days', {
+    summary: 'A new key; the earlier one signs for two more days',
+    params,
+    body: { overlapHours: 48 },
+  });
+  await stage.show('listWebhookEndpoints', 'all', { summary: 'All endpoints' });
+  await stage.show('getWebhookEndpointById', 'one', { summary: 'One endpoint', params });
+  await stage.show('updateWebhookEndpoint', 'paused', {
+    summary: 'Pause an endpoint; its events wait',
+    params,
+    body: { status: 'PAUSED', statusReason: 'Maintenance' },
+  });
+  await stage.show('deleteWebhookEndpointById', 'deleted', {
+    summary: 'Delete an endpoint',
+    params,
+  });
+}
+
+/** An endpoint that is paused after five days of failures. */
+async function failingEndpoint({ app }: Stage) {
+  const body = { url: 'http://127.0.0.1:9/hook', description: 'Ledger' };
+  await app.call('POST', '/webhook-endpoints', body);
+  await app.call('POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: 'customer-1001',
+    region: 'US',
+    fullName: 'Amara Okafor',
+  });
+  await app.settle();
+  await app.advance(5 * 86_400_000 + 3_600_000);
+}
+
 async function tokens(stage: Stage) {
   const { id: tokenId } = await stage.show('createToken', 'read-only', {
     summary: 'A token that can read and change nothing',
@@ -48,41 +90,6 @@ async function tokens(stage: Stage) {
   });
 }
 
-async function fixtures(stage: Stage) {
-  await stage.show('createSandboxFixtures', 'steps', {
-    summary: 'A customer with 500.00 USD',
-    body: {
-      seed: 'checkout tests',
-      steps: [
-        {
-          name: 'ada',
-          operationId: 'createCustomer',
-          body: { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
-        },
-        {
-          name: 'usd',
-          operationId: 'listCustomerInternalAccounts',
-          query: { customerId: '$ada.id', currency: 'USD' },
-        },
-        {
-          operationId: 'sandboxFundInternalAccount',
-          params: { accountId: '$usd.data.0.id' },
-          body: { amount: 500_00 },
-        },
-      ],
-    },
-  });
-  await stage.show('createSandboxFixtures', 'cards', {
-    summary: 'A built-in world: cards in each state',
-    body: { world: 'cards' },
-  });
-  await stage.show('resetSandbox', 'data', { summary: 'Remove all data' });
-  await stage.show('resetSandbox', 'everything', {
-    summary: 'Reset the configuration and the tokens as well',
-    body: { including: ['CONFIGURATION', 'TOKENS'] },
-  });
-}
-
 describe('examples of the platform', () => {
-  examples('tenancy', { configuration, testWebhooks, tokens, fixtures });
+  examples('tenancy', { configuration, testWebhooks, webhookEndpoints, tokens, failingEndpoint });
 });

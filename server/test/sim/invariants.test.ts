@@ -140,8 +140,8 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   [
     'no receiver got it',
     [
-      `insert into webhook_attempts (id, event_id, attempt, at, ms, result)
-        select event_id || '/99', event_id, 99, due_at, 1, 'delivered' from webhook_queue`,
+      `insert into webhook_attempts (platform_id, event_id, attempt, at, ms, result)
+        select platform_id, event_id, 99, due_at, 1, 'delivered' from webhook_queue`,
       'delete from webhook_queue',
     ],
   ],

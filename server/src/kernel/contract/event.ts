@@ -1,6 +1,7 @@
 // Events: notifications to platforms. A definition is one value that the emitter, the webhook
 // contract and the OpenAPI document share, so the data of an event has the documented type.
 import type { TSchema } from '@sinclair/typebox';
+import { named, oneOf } from '../schema.ts';
 
 /** Every documented event type. Platforms switch on these names. */
 export const EVENT_TYPES = [
@@ -46,10 +47,16 @@ export const EVENT_TYPES = [
   'CARD_TRANSACTION.SETTLED',
   'CARD_TRANSACTION.REFUNDED',
   'CARD_TRANSACTION.EXCEPTION',
+  'WEBHOOK_ENDPOINT.PAUSED',
   'TEST',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+export const WebhookType = named(
+  'WebhookType',
+  oneOf(EVENT_TYPES, { description: 'Type of an event.' }),
+);
 
 /** Not exported, so that an object of the same shape is not a definition. */
 const DEFINED = Symbol('defineEvent');

@@ -93,9 +93,10 @@ const dots = (pointer: string) => pointer.slice(1).replaceAll('/', '.').replaceA
 
 function pathOf(error: ErrorObject): string {
   const at = dots(error.instancePath);
-  const missing = (error.params as { missingProperty?: string }).missingProperty;
-  if (missing === undefined) return at;
-  return at ? `${at}.${missing}` : missing;
+  const params = error.params as { missingProperty?: string; additionalProperty?: string };
+  const name = params.missingProperty ?? params.additionalProperty;
+  if (name === undefined) return at;
+  return at ? `${at}.${name}` : name;
 }
 
 const CONSTRAINTS: Record<string, (params: Record<string, unknown>) => FieldConstraint> = {
@@ -108,6 +109,7 @@ const CONSTRAINTS: Record<string, (params: Record<string, unknown>) => FieldCons
 
 const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
   required: () => 'is required',
+  additionalProperties: () => 'is unknown',
   enum: (params) => `must be one of ${(params.allowedValues as unknown[]).join(', ')}`,
   pattern: (params) => `must match ${String(params.pattern)}`,
   format: (params) => `must be a valid ${String(params.format)}`,

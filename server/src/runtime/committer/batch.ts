@@ -36,7 +36,7 @@ export function tableOrder(first: readonly string[]): TableOrder {
 /** How a committer writes its batches. */
 export interface BatchFormat {
   order: TableOrder;
-  /** Queues events for delivery. Parameters: ids, platforms, times. */
+  /** Queues events for delivery. Parameters: ids, platforms, times, types. */
   enqueue?: Statement | undefined;
 }
 
@@ -119,7 +119,7 @@ function insertWrites(table: Table, { inserts }: Work): Bound[] {
 const eventWrites = (events: readonly EventRow[]): Bound[] =>
   events.length ? [bind(INSERT_EVENTS, ...columns(events, EVENT_NAMES))] : [];
 
-const QUEUED_NAMES = ['id', 'platform_id', 'created_at'];
+const QUEUED_NAMES = ['id', 'platform_id', 'created_at', 'type'];
 
 /** Those that match, and the others. */
 function split<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {

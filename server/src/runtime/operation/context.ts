@@ -178,11 +178,10 @@ const attempting =
 
 /** A fresh context without reads or staged work; `time` is that of the caller's platform. */
 export function createContext(
-  { effects, db, vault, ids }: Pick<Ctx, 'effects' | 'db' | 'vault'> & { ids?(): Effects },
+  { effects, db, vault }: Pick<Ctx, 'effects' | 'db' | 'vault'>,
   caller: Caller,
   { now, ownClock }: PlatformTime,
 ): Ctx {
-  const idSource = ids?.() ?? effects;
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
   /** Changed columns of staged updates, by table and id. */
@@ -297,7 +296,7 @@ export function createContext(
     set,
     insufficientFundsFaults,
     retryAccounts,
-    id: (resource) => newId(idSource, resource),
+    id: (resource) => newId(effects, resource),
     read: (table, id) => db.read(table, id),
     insert,
     update,

@@ -53,7 +53,9 @@ export function testEffects(start = START, seed = nextSeed()): TestEffects {
 
 const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
   select min(due_at) as due from jobs union all
-  select min(due_at) from webhook_queue union all
+  select min(q.due_at) from webhook_queue q where not exists (select from webhook_endpoints w
+    where w.platform_id = q.platform_id and w.number = q.endpoint
+      and (w.status = 'PAUSED' or w.number > 0 and w.url is null)) union all
   select min(expires_at) from quotes q join transactions t on t.id = q.transaction_id
     where t.status = 'PENDING') soon`;
 

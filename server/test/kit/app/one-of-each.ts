@@ -121,6 +121,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
+    endpointId: ok(await app.call('POST', '/webhook-endpoints', {}, options), 201).id,
     beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
     jobId: await importOf(app, as),
     verificationId: verification.id,

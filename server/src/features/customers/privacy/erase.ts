@@ -48,11 +48,15 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
     from events e where e.id > $3 order by e.id limit ${EVENT_BATCH_SIZE}
   ), batch as (
     select id from seen where theirs
+  ), endpoints as (
+    select 0 as number union select w.number from webhook_endpoints w where w.platform_id = $2
   ), quiet as (
-    update webhook_attempts a set response = null from batch b
-    where a.id > b.id || '/' and a.id < b.id || '0' and a.response is not null
+    update webhook_attempts a set head = null, response = null from batch b cross join endpoints n
+    where a.platform_id = $2 and a.endpoint = n.number and a.event_id = b.id
+      and coalesce(a.head, a.response) is not null
   ), removed as (
-    delete from webhook_queue q using batch b where q.event_id = b.id
+    delete from webhook_queue q using batch b cross join endpoints n
+    where q.platform_id = $2 and q.endpoint = n.number and q.event_id = b.id
   ), done as (
     update events e set data = '', sealed_for = $1
     from batch b where e.id = b.id

@@ -3,15 +3,22 @@
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import { attemptsOf, droppedEvents, isEvent, resendEvent } from './store.ts';
+import { configuredId } from '../endpoints/index.ts';
+import { attemptsOf, droppedEvents, isEvent, resendEvent } from './attempts-store.ts';
 
 const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
 
-/** All delivery attempts of an event, oldest first. Throws NOT_FOUND. */
+/** All delivery attempts of an event, by endpoint and oldest first. Throws NOT_FOUND. */
 export async function listAttempts({ db }: Runtime, eventId: string) {
   const rows = await attemptsOf(db, eventId);
   if (rows.length === 0 && !(await isEvent(db, eventId))) throw noEvent();
-  return rows.map(({ event_id, at, ...row }) => ({ eventId: event_id, at: iso(at), ...row }));
+  return rows.map(({ platform_id, endpoint, endpointId, event_id, at, head, ...row }) => ({
+    eventId: event_id,
+    endpointId: endpointId ?? configuredId(platform_id),
+    at: iso(at),
+    ...row,
+    head: head === null ? null : (JSON.parse(head) as Record<string, string>),
+  }));
 }
 
 /** Events that were dropped and not resent since, latest first. */

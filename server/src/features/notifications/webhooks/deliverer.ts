@@ -13,11 +13,13 @@ import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
+import { createEndpointSigner } from '../endpoints/index.ts';
+import { createSignatures } from './envelope.ts';
 import { createLanes, LIMITS, type Limits } from './lanes.ts';
 import { createReader, type Stride } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
-import { excerptOf, type Sent, send } from './send.ts';
+import { excerptOf, headOf, type Sent, send } from './send.ts';
 import { type DueEvent, type Outcome, releasePlatforms } from './store.ts';
 
 interface DelivererOptions {
@@ -66,10 +68,12 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
 function outcomeOf(effects: Effects, event: DueEvent, sent: Sent): Outcome {
   const attempt = event.attempts + 1;
   const { at, status, error, ms } = sent;
+  const { platform_id, endpoint } = event;
   const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, at + ms);
   const result = resultOf(sent, next);
   const response = excerptOf(sent.answer);
-  return { event_id: event.id, attempt, at, status, error, ms, response, result, next };
+  const made = { platform_id, endpoint, event_id: event.id, attempt };
+  return { ...made, at, status, error, ms, head: headOf(sent.headers), response, result, next };
 }
 
 /** Reads, sends and records; the loop around it decides when. */
@@ -78,6 +82,11 @@ function createPipeline(options: DelivererOptions) {
   const limits = { ...LIMITS, ...options.limits };
   const holder = uuid7(effects);
   const lanes = createLanes(limits);
+  const sending = {
+    ...options,
+    signatures: createSignatures(),
+    signWithKeys: createEndpointSigner(vault),
+  };
   const recorder = createRecorder({ db, log, recorded: lanes.recorded });
   const reader = createReader({ db, vault, log, lanes }, holder);
   const tasks = new Set<Promise<void>>();
@@ -96,7 +105,7 @@ function createPipeline(options: DelivererOptions) {
     // The lease could not be renewed in time: another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
-      const sent = await send(options, event, event.endpoint, event.environment, event.standard);
+      const sent = await send(sending, event, event);
       const outcome = outcomeOf(effects, event, sent);
       attempts++;
       logOutcome(event, outcome);

@@ -2,7 +2,14 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../../../catalog/naming.ts';
 import { ed25519KeyOf } from '../../../runtime/security/crypto.ts';
-import { bodyOf, headersOf, type StoredEvent, standardHeaders } from './envelope.ts';
+import {
+  bodyOf,
+  headersOf,
+  type StoredEvent,
+  signedText,
+  standardHeaders,
+  standardSignature,
+} from './envelope.ts';
 
 const naming = namingFor('Service');
 const created_at = Date.UTC(2026, 0, 5, 9);
@@ -64,7 +71,9 @@ describe('standardHeaders', () => {
     const seed = Buffer.from('VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=', 'base64');
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
     const body = '{"test": 2432232314}';
-    expect(standardHeaders(id, body, 1_614_265_330_999, ed25519KeyOf(seed))).toEqual({
+    const now = 1_614_265_330_999;
+    const signature = standardSignature(signedText(id, body, now), ed25519KeyOf(seed));
+    expect(standardHeaders(id, now, signature)).toEqual({
       'webhook-id': id,
       'webhook-timestamp': '1614265330',
       'webhook-signature':
@@ -86,23 +95,25 @@ describe('headersOf', () => {
 
   it('contains signatures that verify with the public keys, and not for a changed body', () => {
     const body = bodyOf(event(), naming);
-    const headers = {
-      ...headersOf(body, key, naming),
-      ...standardHeaders(event().id, body, 1_700_000_000_123, key.standard.privateKey),
+    const now = 1_700_000_000_123;
+    const text = signedText(event().id, body, now);
+    const headers: Record<string, string> = {
+      ...headersOf(event().id, body, key, naming),
+      ...standardHeaders(event().id, now, standardSignature(text, key.standard.privateKey)),
     };
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
     const publicKey = createPublicKey(key.publicKeyPem);
     expect(verify('sha256', Buffer.from(body), publicKey, bytes)).toBe(true);
     expect(verify('sha256', Buffer.from(`${body} `), publicKey, bytes)).toBe(false);
-    const [version, text = ''] = (headers['webhook-signature'] as string).split(',');
+    const [version, signature = ''] = (headers['webhook-signature'] as string).split(',');
     expect(version).toBe('v1a');
     const signed = Buffer.from(`${event().id}.1700000000.${body}`);
     const other = createPublicKey(key.standard.publicKeyPem);
-    expect(verify(null, signed, other, Buffer.from(text, 'base64'))).toBe(true);
+    expect(verify(null, signed, other, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
   it('names the signature header after the service name prefix', () => {
-    const headers = headersOf('{}', key, namingFor('Acme'));
+    const headers = headersOf('Webhook:1', '{}', key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers).not.toHaveProperty('X-Service-Signature');
   });

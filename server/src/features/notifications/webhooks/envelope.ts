@@ -1,7 +1,7 @@
 // Body and signature headers of an event. The body is identical in every attempt. There are two signatures:
 // the service's own over the body only, for existing receivers, and that of Standard Webhooks, which also
 // covers id and timestamp and so protects receivers against replays.
-import { sign } from 'node:crypto';
+import { type KeyObject, sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
@@ -65,30 +65,62 @@ export function bodyOf(event: StoredEvent, naming: Naming): string {
 
 const base64 = (bytes: Buffer) => bytes.toString('base64');
 
-/**
- * The three headers of Standard Webhooks, signed with Ed25519 (`v1a`) for each attempt, because they sign
- * the time.
- */
-export function standardHeaders(
-  id: string,
-  body: string,
-  now: Time,
-  key: SigningKey['standard']['privateKey'],
-): Record<string, string> {
-  const seconds = String(Math.floor(now / 1_000));
-  const signature = sign(null, Buffer.from(`${id}.${seconds}.${body}`), key);
+const secondsOf = (now: Time) => String(Math.floor(now / 1_000));
+
+/** The text that Standard Webhooks signs. It contains the time, so each attempt has its own signature. */
+export const signedText = (id: string, body: string, now: Time) =>
+  `${id}.${secondsOf(now)}.${body}`;
+
+/** The service's Ed25519 signature of Standard Webhooks (`v1a`). */
+export const standardSignature = (text: string, key: KeyObject): string =>
+  `v1a,${base64(sign(null, Buffer.from(text), key))}`;
+
+/** The three headers of Standard Webhooks. */
+export const standardHeaders = (id: string, now: Time, signature: string) => ({
+  'webhook-id': id,
+  'webhook-timestamp': secondsOf(now),
+  'webhook-signature': signature,
+});
+
+/** Signatures of the service's own header, which depend on the event and the key only. */
+export interface Signatures {
+  of(eventId: string, body: string, key: SigningKey): string;
+}
+
+/** Events whose signature is kept: those that several endpoints get at about the same time. */
+const KEPT_SIGNATURES = 512;
+
+const signatureOf = (body: string, key: SigningKey) =>
+  base64(sign('sha256', Buffer.from(body), key.privateKey));
+
+export function createSignatures(): Signatures {
+  const kept = new Map<string, { key: KeyObject; signature: string }>();
   return {
-    'webhook-id': id,
-    'webhook-timestamp': seconds,
-    'webhook-signature': `v1a,${base64(signature)}`,
+    of(eventId, body, key) {
+      const known = kept.get(eventId);
+      if (known?.key === key.privateKey) return known.signature;
+      const [oldest] = kept.keys();
+      if (kept.size >= KEPT_SIGNATURES && oldest !== undefined) kept.delete(oldest);
+      const signature = signatureOf(body, key);
+      kept.set(eventId, { key: key.privateKey, signature });
+      return signature;
+    },
   };
 }
 
 /** The headers of every delivery, with the service's own signature. */
-export function headersOf(body: string, key: SigningKey, naming: Naming): Record<string, string> {
+export function headersOf(
+  id: string,
+  body: string,
+  key: SigningKey,
+  naming: Naming,
+  signatures?: Signatures,
+): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'Railhead-Webhooks/1',
-    [naming.webhookSignatureHeader]: base64(sign('sha256', Buffer.from(body), key.privateKey)),
+    [naming.webhookSignatureHeader]: signatures
+      ? signatures.of(id, body, key)
+      : signatureOf(body, key),
   };
 }

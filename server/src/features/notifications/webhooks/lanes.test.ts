@@ -16,7 +16,10 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     created_at: 0,
     attempts: 0,
     due_at: 0,
-    endpoint: 'https://hooks.example.com',
+    endpoint: 0,
+    url: 'https://hooks.example.com',
+    keys: null,
+    failing_since: null,
     environment: 'sandbox',
     standard: true,
     sealed_for: null,
@@ -25,11 +28,13 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
   };
 };
 
+const lane = (platformId: string, endpoint = 0) => ({ platformId, endpoint });
+
 type Lanes = ReturnType<typeof createLanes>;
 
 /** Fills a platform's lane and returns the events that can be sent. */
 function fill(lanes: Lanes, platform: string): DueEvent[] {
-  for (let room = lanes.room(platform); room > 0; room--) lanes.add(due(platform));
+  for (let room = lanes.room(lane(platform)); room > 0; room--) lanes.add(due(platform));
   return lanes.next();
 }
 
@@ -66,11 +71,11 @@ describe('lane', () => {
 
   it('reads ahead for a fast receiver, and one event per slot for a slow or unknown one', () => {
     const lanes = createLanes(LIMITS);
-    expect(lanes.room('A')).toBe(2);
+    expect(lanes.room(lane('A'))).toBe(2);
     widthAfter(lanes, true, 20);
-    expect(lanes.room('A')).toBe(8 * 64);
+    expect(lanes.room(lane('A'))).toBe(8 * 64);
     widthAfter(lanes, true, 30, 5_000);
-    expect(lanes.room('A')).toBe(8);
+    expect(lanes.room(lane('A'))).toBe(8);
   });
 
   it('drops its read-ahead when the receiver becomes slow', () => {
@@ -79,8 +84,8 @@ describe('lane', () => {
     const flown = fill(lanes, 'A');
     expect(lanes.total).toBe(8 * 64);
     for (const each of flown.slice(0, 3)) lanes.done(each, { delivered: false, ms: 30_000 });
-    expect(lanes.buffered('A').size).toBeLessThanOrEqual(8 + 1);
-    expect(lanes.total).toBe(lanes.buffered('A').size);
+    expect(lanes.buffered(lane('A')).size).toBeLessThanOrEqual(8 + 1);
+    expect(lanes.total).toBe(lanes.buffered(lane('A')).size);
   });
 
   it('keeps an event buffered until its result is recorded, and ignores duplicates', () => {
@@ -90,7 +95,7 @@ describe('lane', () => {
     lanes.add(event);
     expect(lanes.next()).toEqual([event]);
     lanes.done(event, { delivered: true, ms: 1 });
-    expect([...lanes.buffered('A')]).toEqual([event.id]);
+    expect([...lanes.buffered(lane('A'))]).toEqual([event.id]);
     expect(lanes.active()).toEqual(['A']);
     lanes.recorded(event);
     expect(lanes.total).toBe(0);
@@ -151,11 +156,31 @@ describe('lanes together', () => {
     expect(order).toHaveLength(9);
   });
 
+  it('of one platform share its limit, and each may use one slot beyond it', () => {
+    const lanes = createLanes(LIMITS);
+    widthAfter(lanes, true, 20);
+    const flown = fill(lanes, 'A');
+    expect(flown).toHaveLength(8);
+    const others = [1, 2, 3].flatMap((endpoint) => [
+      due('A', { endpoint }),
+      due('A', { endpoint }),
+    ]);
+    for (const each of others) lanes.add(each);
+    expect(lanes.next().map((each) => each.endpoint)).toEqual([1, 2, 3]);
+    finish(lanes, flown.slice(0, 2), true);
+    // Eleven were in flight and nine are: no lane gets a second slot yet.
+    expect(lanes.next()).toEqual([]);
+    finish(lanes, flown.slice(2, 4), true);
+    expect(lanes.next().map((each) => each.endpoint)).toHaveLength(1);
+    lanes.dropLease('A');
+    expect(lanes.next()).toEqual([]);
+  });
+
   it('never buffer more events than the total limit', () => {
     const lanes = createLanes({ ...LIMITS, buffered: 3 });
     expect(fill(lanes, 'A')).toHaveLength(2);
     expect(fill(lanes, 'B')).toHaveLength(1);
-    expect(lanes.room('C')).toBe(0);
+    expect(lanes.room(lane('C'))).toBe(0);
     expect(lanes.total).toBe(3);
   });
 });

@@ -1,10 +1,11 @@
-// Concurrency limits for webhook delivery. Every platform has a lane with a number of slots; a success adds
+// Concurrency limits for webhook delivery. Every endpoint has a lane with a number of slots; a success adds
 // one, a failure halves them, so an unavailable receiver occupies one request and does not slow the others.
-// Choosing the next event takes constant time: lanes that cannot send now are not visited. No I/O here: the
-// deliverer reads, sends and records.
+// The lanes of one platform share its maximum; each may use one slot beyond it, so that a slow endpoint
+// does not stop the others. Choosing the next event takes constant time: lanes that cannot send now are not
+// visited. No I/O here: the deliverer reads, sends and records.
 import type { Time } from '../../../kernel/effects.ts';
 import { createLaneQueue, type LaneQueue } from './lane-queue.ts';
-import type { DueEvent } from './store.ts';
+import type { DueEvent, LaneId } from './store.ts';
 
 export interface Limits {
   /** Maximum requests in flight to one platform. */
@@ -26,10 +27,19 @@ const LATEST_WEIGHT = 0.2;
 /** Idle lanes are deleted when there are this many lanes, and again when their number has doubled. */
 const PRUNE_AT = 10_000;
 
-interface Lane {
-  readonly platformId: string;
+interface Platform {
+  readonly id: string;
   /** End of this process's lease on the platform; 0 without one. */
   until: Time;
+  /** Requests in flight to all of its endpoints. */
+  inFlight: number;
+  readonly lanes: Map<number, Lane>;
+  /** Lanes that wait until fewer requests of the platform are in flight. */
+  readonly waiting: Set<Lane>;
+}
+
+interface Lane {
+  readonly platform: Platform;
   slots: number;
   /** Whether the latest delivery succeeded; null before the first. */
   healthy: boolean | null;
@@ -46,10 +56,10 @@ interface DeliveryOutcome {
 }
 
 export interface Lanes {
-  /** How many more events of a platform to read now. */
-  room(platformId: string): number;
-  /** Ids of a platform's buffered events. */
-  buffered(platformId: string): ReadonlySet<string>;
+  /** How many more events of an endpoint to read now. */
+  room(lane: LaneId): number;
+  /** Ids of an endpoint's buffered events. */
+  buffered(lane: LaneId): ReadonlySet<string>;
   /** Adds an event to the queue of its lane. */
   add(event: DueEvent): void;
   /** Removes up to `most` sendable events from the queues; they count as in flight. */
@@ -61,7 +71,7 @@ export interface Lanes {
   /** End of this process's lease on a platform. */
   leaseOf(platformId: string): Time;
   setLease(platformId: string, until: Time): void;
-  /** Another process has the platform: clears its queue. */
+  /** Another process has the platform: clears its queues. */
   dropLease(platformId: string): void;
   /** Platforms with buffered events. */
   active(): string[];
@@ -77,9 +87,16 @@ export interface Lanes {
 const within = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
 
-const newLane = (platformId: string, slots: number): Lane => ({
-  platformId,
+const newPlatform = (id: string): Platform => ({
+  id,
   until: 0,
+  inFlight: 0,
+  lanes: new Map(),
+  waiting: new Set(),
+});
+
+const newLane = (platform: Platform, slots: number): Lane => ({
+  platform,
   slots,
   healthy: null,
   meanMs: 0,
@@ -89,13 +106,14 @@ const newLane = (platformId: string, slots: number): Lane => ({
 });
 
 export function createLanes(limits: Limits): Lanes {
-  const lanes = new Map<string, Lane>();
+  const platforms = new Map<string, Platform>();
   /** Lanes with a buffered event. */
   const active = new Set<Lane>();
   /** Lanes that may have an event to send, in the order in which they are served. */
   const sendable = new Set<Lane>();
   /** Lanes of failing receivers that wait until fewer of their requests are in flight. */
   const stalled = new Set<Lane>();
+  let laneCount = 0;
   let pruneAt = PRUNE_AT;
   let total = 0;
   let queued = 0;
@@ -105,18 +123,37 @@ export function createLanes(limits: Limits): Lanes {
   const failingMax = Math.ceil(limits.inFlightTotal / 2);
 
   function prune(): void {
-    for (const [id, lane] of lanes) if (!lane.buffered.size) lanes.delete(id);
-    pruneAt = Math.max(PRUNE_AT, 2 * lanes.size);
+    for (const platform of platforms.values()) {
+      for (const [number, lane] of platform.lanes) {
+        if (lane.buffered.size) continue;
+        platform.lanes.delete(number);
+        laneCount--;
+      }
+      if (!platform.lanes.size) platforms.delete(platform.id);
+    }
+    pruneAt = Math.max(PRUNE_AT, 2 * laneCount);
   }
 
-  function laneOf(platformId: string): Lane {
-    const known = lanes.get(platformId);
+  function platformOf(id: string): Platform {
+    const known = platforms.get(id);
     if (known) return known;
-    if (lanes.size >= pruneAt) prune();
-    const lane = newLane(platformId, Math.min(INITIAL_SLOTS, limits.perPlatform));
-    lanes.set(platformId, lane);
+    const platform = newPlatform(id);
+    platforms.set(id, platform);
+    return platform;
+  }
+
+  function laneOf(platformId: string, endpoint: number): Lane {
+    const known = platforms.get(platformId)?.lanes.get(endpoint);
+    if (known) return known;
+    if (laneCount >= pruneAt) prune();
+    const platform = platformOf(platformId);
+    const lane = newLane(platform, Math.min(INITIAL_SLOTS, limits.perPlatform));
+    platform.lanes.set(endpoint, lane);
+    laneCount++;
     return lane;
   }
+
+  const laneOfEvent = (event: DueEvent) => laneOf(event.platform_id, event.endpoint);
 
   /** Number of events worth buffering for a lane. */
   function capacity(lane: Lane): number {
@@ -144,6 +181,10 @@ export function createLanes(limits: Limits): Lanes {
     const failing = lane.healthy === false;
     sendable.delete(lane);
     if (lane.inFlight >= lane.slots) return undefined;
+    if (lane.inFlight > 0 && lane.platform.inFlight >= limits.perPlatform) {
+      if (lane.queue.ready) lane.platform.waiting.add(lane);
+      return undefined;
+    }
     if (failing && failingInFlight >= failingMax) {
       if (lane.queue.ready) stalled.add(lane);
       return undefined;
@@ -152,6 +193,7 @@ export function createLanes(limits: Limits): Lanes {
     if (!event) return undefined;
     queued--;
     lane.inFlight++;
+    lane.platform.inFlight++;
     inFlight++;
     if (failing) failingInFlight++;
     if (lane.queue.ready) sendable.add(lane);
@@ -192,26 +234,32 @@ export function createLanes(limits: Limits): Lanes {
   }
 
   function done(event: DueEvent, outcome: DeliveryOutcome | null): void {
-    const lane = laneOf(event.platform_id);
+    const lane = laneOfEvent(event);
+    const { waiting } = lane.platform;
     lane.inFlight--;
+    lane.platform.inFlight--;
     inFlight--;
     if (lane.healthy === false) failingInFlight--;
     lane.queue.end(event);
     if (outcome) recordDelivery(lane, outcome);
     else release(lane, event.id);
     if (lane.queue.ready) sendable.add(lane);
+    if (waiting.size) {
+      for (const each of waiting) sendable.add(each);
+      waiting.clear();
+    }
     if (stalled.size) resumeStalled();
   }
 
   return {
-    room(platformId) {
-      const lane = laneOf(platformId);
+    room({ platformId, endpoint }) {
+      const lane = laneOf(platformId, endpoint);
       const wanted = capacity(lane) - lane.buffered.size;
       return Math.max(0, Math.min(wanted, limits.buffered - total));
     },
-    buffered: (platformId) => laneOf(platformId).buffered,
+    buffered: ({ platformId, endpoint }) => laneOf(platformId, endpoint).buffered,
     add(event) {
-      const lane = laneOf(event.platform_id);
+      const lane = laneOfEvent(event);
       if (lane.buffered.has(event.id)) return;
       lane.buffered.add(event.id);
       active.add(lane);
@@ -222,19 +270,19 @@ export function createLanes(limits: Limits): Lanes {
     },
     next,
     done,
-    recorded: (event) => release(laneOf(event.platform_id), event.id),
-    leaseOf: (platformId) => laneOf(platformId).until,
+    recorded: (event) => release(laneOfEvent(event), event.id),
+    leaseOf: (platformId) => platforms.get(platformId)?.until ?? 0,
     setLease(platformId, until) {
-      laneOf(platformId).until = until;
+      platformOf(platformId).until = until;
     },
     dropLease(platformId) {
-      const lane = laneOf(platformId);
-      lane.until = 0;
-      shorten(lane, 0);
+      const platform = platformOf(platformId);
+      platform.until = 0;
+      for (const lane of platform.lanes.values()) shorten(lane, 0);
     },
-    active: () => [...active].map((lane) => lane.platformId),
+    active: () => [...new Set([...active].map((lane) => lane.platform.id))],
     leased: (now) =>
-      [...lanes.values()].filter((lane) => lane.until > now).map((l) => l.platformId),
+      [...platforms.values()].filter(({ until }) => until > now).map((platform) => platform.id),
     clear() {
       for (const lane of active) shorten(lane, 0);
     },

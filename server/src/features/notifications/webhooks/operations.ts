@@ -12,11 +12,11 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
+import { recordTest } from './attempts-store.ts';
 import { sendTestEvent, sendTestWebhook } from './contract.ts';
 import type { StoredEvent } from './envelope.ts';
 import { isDelivered } from './schedule.ts';
-import { excerptOf, type Sent, send } from './send.ts';
-import { recordTest } from './store.ts';
+import { excerptOf, headOf, type Sent, send } from './send.ts';
 
 export interface WebhookDeps {
   keys: SigningKeys;
@@ -58,7 +58,7 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
   const { environment } = ctx.caller;
   const rule = { environment, loopback: deps.loopbackWebhooks };
   const url = testAddress(endpoint, requestedUrl, rule);
-  const sent = await send({ effects: ctx.effects, ...deps }, event, url, environment);
+  const sent = await send({ effects: ctx.effects, ...deps }, event, { url, environment });
   await recordAttempt(ctx, deps, event, sent);
   if (sent.status === null) {
     throw new Fault('WEBHOOK_DELIVERY_ERROR', 'The webhook endpoint could not be reached.', {
@@ -79,13 +79,14 @@ async function recordAttempt(
   const result = isDelivered(sent.status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const { at, status, error, ms, answer } = sent;
-  await recordTest(ctx.db, ctx.caller.platformId, ctx.now, {
+  await recordTest(ctx.db, ctx.now, {
+    platform_id: ctx.caller.platformId,
     event_id: event.id,
-    attempt: 1,
     at,
     status,
     error,
     ms,
+    head: headOf(sent.headers),
     response: excerptOf(answer),
     result,
   });

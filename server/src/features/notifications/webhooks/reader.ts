@@ -1,6 +1,6 @@
-// Reads due events into the lanes: iterates over the platforms, leases those that no other process
-// delivers, and reads as many events of each as its lane has room for. Each stride continues where the
-// previous one stopped, so every platform is reached, however many there are.
+// Reads due events into the lanes: iterates over the endpoints, leases the platforms that no other process
+// delivers, and reads as many events of each endpoint as its lane has room for. Each stride continues where
+// the previous one stopped, so every endpoint is reached, however many there are.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
@@ -12,25 +12,27 @@ import {
   discardUndeliverable,
   discardUnreadable,
   dueEvents,
+  type LaneId,
   leasePlatforms,
   type QueuePosition,
   type ReadRequest,
+  type SealedEvent,
   type Waiting,
-  waitingPlatforms,
+  waitingLanes,
 } from './store.ts';
 
 /** How long a crashed process blocks its platforms. A running one renews every few seconds. */
 export const LEASE_MS = 10_000;
-/** Platforms per stride. */
-const PLATFORMS_PER_STRIDE = 500;
+/** Endpoints per stride. */
+const LANES_PER_STRIDE = 500;
 /** New leases per stride, so that several processes share the platforms. */
 const NEW_LEASES_PER_STRIDE = 256;
 /**
- * A platform with a backlog is read from where the previous read ended. An event that was committed behind
+ * An endpoint with a backlog is read from where the previous read ended. An event that was committed behind
  * that position is found by the next read from the start, which comes after this time at the latest.
  */
 const CONTINUE_MS = 1_000;
-/** Events of platforms without an endpoint that are discarded in one statement. */
+/** Events without an endpoint that are discarded in one statement. */
 const DISCARD_BATCH = 5_000;
 
 export interface Stride {
@@ -53,46 +55,77 @@ function latest(a: QueuePosition | undefined, b: QueuePosition | undefined) {
   return b.due_at > a.due_at || (b.due_at === a.due_at && b.id > a.id) ? b : a;
 }
 
+/** The event with decrypted data; undefined if it is permanently unreadable. */
+function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E | undefined {
+  const { id, sealed_for: owner, data_key: sealed } = event;
+  // An erased event has no data, even if its customer still has a key.
+  if (event.data === '') return undefined;
+  if (owner === null) return event;
+  if (sealed === null) return undefined;
+  try {
+    const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
+    return { ...event, data };
+  } catch (error) {
+    log.error({ err: error, event: id, platformId: event.platform_id }, 'event unreadable');
+    return undefined;
+  }
+}
+
+const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
+  [...ids].map((id) => ({ id, endpoint }));
+
+/** Before the first endpoint of the first platform. */
+const FIRST: LaneId = { platformId: '', endpoint: -1 };
+
+const keyOf = ({ platformId, endpoint }: LaneId) =>
+  endpoint === 0 ? platformId : `${platformId} ${endpoint}`;
+
+const keyOfEvent = (event: DueEvent) =>
+  keyOf({ platformId: event.platform_id, endpoint: event.endpoint });
+
 export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: string) {
-  let after = '';
-  /** How far the buffered events of a platform reach in its queue, and until when to read on from there. */
+  let after: LaneId | null = null;
+  /** How far the buffered events of an endpoint reach in its queue, and until when to read on from there. */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
 
   /** Reads on from the last position, behind which nothing is buffered, or from the start. */
-  function requestOf(platformId: string, wanted: number, now: Time): ReadRequest {
-    const buffered = lanes.buffered(platformId).size;
-    const reached = progress.get(platformId);
+  function requestOf(lane: LaneId, wanted: number, now: Time): ReadRequest {
+    const { platformId, endpoint } = lane;
+    const buffered = lanes.buffered(lane).size;
+    const reached = progress.get(keyOf(lane));
     if (buffered && reached && reached.until > now) {
-      return { platformId, take: wanted, after: reached.position };
+      return { platformId, endpoint, take: wanted, after: reached.position };
     }
-    if (!buffered) progress.delete(platformId);
-    return { platformId, take: wanted + buffered, after: null };
+    if (!buffered) progress.delete(keyOf(lane));
+    return { platformId, endpoint, take: wanted + buffered, after: null };
   }
 
   function noteProgress(requests: readonly ReadRequest[], events: readonly DueEvent[], now: Time) {
-    const read = new Map(requests.map(({ platformId }) => [platformId, [] as DueEvent[]]));
-    for (const event of events) read.get(event.platform_id)?.push(event);
-    for (const { platformId, take, after } of requests) {
-      const found = read.get(platformId) ?? [];
-      const before = progress.get(platformId);
+    const read = new Map(requests.map((request) => [keyOf(request), [] as DueEvent[]]));
+    for (const event of events) read.get(keyOfEvent(event))?.push(event);
+    for (const request of requests) {
+      const key = keyOf(request);
+      const { take, after } = request;
+      const found = read.get(key) ?? [];
+      const before = progress.get(key);
       const position = latest(before?.position, found.at(-1));
       if (!position) continue;
-      const isBacklog = found.length >= (after ? take : take - lanes.buffered(platformId).size);
+      const isBacklog = found.length >= (after ? take : take - lanes.buffered(request).size);
       const until = after && before ? before.until : now + CONTINUE_MS;
-      progress.set(platformId, { position, until: isBacklog ? until : 0 });
+      progress.set(key, { position, until: isBacklog ? until : 0 });
     }
   }
 
   function planReads(due: readonly Waiting[], now: Time, total: number) {
     const requests: ReadRequest[] = [];
+    const unleased = new Set<string>();
     let left = total;
-    let leases = NEW_LEASES_PER_STRIDE;
-    for (const { id } of due) {
-      const take = Math.min(left, lanes.room(id));
-      if (take > 0) requests.push(requestOf(id, take, now));
+    for (const lane of due) {
+      const take = Math.min(left, lanes.room(lane));
+      if (take > 0) requests.push(requestOf(lane, take, now));
       left -= take;
-      if (lanes.leaseOf(id) <= now) leases--;
-      if (left <= 0 || leases <= 0) return { requests, cutAt: id };
+      if (lanes.leaseOf(lane.platformId) <= now) unleased.add(lane.platformId);
+      if (left <= 0 || unleased.size >= NEW_LEASES_PER_STRIDE) return { requests, cutAt: lane };
     }
     return { requests, cutAt: null };
   }
@@ -100,28 +133,13 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
   /** Takes missing leases and renews those with less than half of their time left. */
   async function hold(platforms: readonly string[], now: Time): Promise<void> {
     const until = now + LEASE_MS;
-    const short = platforms.filter((each) => lanes.leaseOf(each) < now + LEASE_MS / 2);
+    const isShort = (each: string) => lanes.leaseOf(each) < now + LEASE_MS / 2;
+    const short = [...new Set(platforms)].filter(isShort);
     if (!short.length) return;
     const held = new Set(await leasePlatforms(db, holder, short, now, until));
     for (const each of short) {
       if (held.has(each)) lanes.setLease(each, until);
       else lanes.dropLease(each);
-    }
-  }
-
-  /** The event with decrypted data; undefined if it is permanently unreadable. */
-  function opened(event: DueEvent): DueEvent | undefined {
-    const { id, sealed_for: owner, data_key: sealed } = event;
-    // An erased event has no data, even if its customer still has a key.
-    if (event.data === '') return undefined;
-    if (owner === null) return event;
-    if (sealed === null) return undefined;
-    try {
-      const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
-      return { ...event, data };
-    } catch (error) {
-      log.error({ err: error, event: id, platformId: event.platform_id }, 'event unreadable');
-      return undefined;
     }
   }
 
@@ -132,16 +150,16 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     );
     const leased = requests.filter((request) => lanes.leaseOf(request.platformId) > now);
     if (!leased.length) return 0;
-    const known = leased.flatMap(({ platformId, after }) =>
-      after ? [] : [...lanes.buffered(platformId)],
+    const known = leased.flatMap((request) =>
+      request.after ? [] : knownOf(request, lanes.buffered(request)),
     );
     const events = await dueEvents(db, now, leased, known);
     noteProgress(leased, events, now);
-    const unreadable: string[] = [];
+    const unreadable: DueEvent[] = [];
     for (const event of events) {
-      const readable = opened(event);
+      const readable = openEvent(vault, log, event);
       if (readable) lanes.add(readable);
-      else unreadable.push(event.id);
+      else unreadable.push(event);
     }
     if (unreadable.length) await discardUnreadable(db, unreadable);
     return events.length;
@@ -149,23 +167,23 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
 
   return {
     restart() {
-      after = '';
+      after = null;
     },
     renew: (now: Time) => hold(lanes.active(), now),
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };
-      const waiting = await waitingPlatforms(db, now, holder, after, PLATFORMS_PER_STRIDE);
+      const waiting = await waitingLanes(db, now, holder, after ?? FIRST, LANES_PER_STRIDE);
       const due = waiting.filter((each) => each.due && !each.taken);
-      const without = due.filter((each) => each.endpoint === null).map((each) => each.id);
+      const without = due.filter((each) => each.target === 'none');
       const discarded = without.length
         ? await discardUndeliverable(db, now, without, DISCARD_BATCH)
         : 0;
-      const deliverable = due.filter((each) => each.endpoint !== null);
+      const deliverable = due.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
-      const last = waiting.length === PLATFORMS_PER_STRIDE ? (waiting.at(-1)?.id ?? '') : '';
+      const last = waiting.length === LANES_PER_STRIDE ? (waiting.at(-1) ?? null) : null;
       after = cutAt ?? last;
-      return { did: discarded + (await read(requests, now)), more: after !== '' };
+      return { did: discarded + (await read(requests, now)), more: after !== null };
     },
   };
 }

@@ -2,7 +2,8 @@
 // their events count as buffered and are not read again.
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
-import { type DueEvent, type Outcome, recordOutcomes } from './store.ts';
+import { CONFIGURED } from '../endpoints/index.ts';
+import { type DueEvent, type Failing, noteFailing, type Outcome, recordOutcomes } from './store.ts';
 
 interface RecorderOptions {
   db: Database;
@@ -27,8 +28,39 @@ const GATHER_MS = 10;
 const isBadValue = (error: unknown) =>
   /^2[23]/.test(String((error as { code?: unknown } | null)?.code ?? ''));
 
+interface Recorded {
+  event: DueEvent;
+  outcome: Outcome;
+}
+
+/**
+ * Follows which endpoints fail, so that one that never recovers can be paused. An endpoint that works and did
+ * before needs no write; the one of the configuration is never paused.
+ */
+function createFailures(db: Database) {
+  /** Endpoints that failed in this process since their last success. */
+  const failed = new Set<string>();
+
+  return async (batch: readonly Recorded[]): Promise<void> => {
+    const changes = new Map<string, Failing>();
+    for (const { event, outcome } of batch) {
+      const { platform_id: platformId, endpoint } = event;
+      if (endpoint === CONFIGURED) continue;
+      const key = `${platformId} ${endpoint}`;
+      const wasFailing = event.failing_since !== null || failed.has(key);
+      const since = outcome.result === 'delivered' ? null : outcome.at;
+      if (wasFailing === (since !== null)) continue;
+      if (since === null) failed.delete(key);
+      else failed.add(key);
+      changes.set(key, { platformId, endpoint, since });
+    }
+    if (changes.size) await noteFailing(db, [...changes.values()]);
+  };
+}
+
 export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder {
-  const pending: { event: DueEvent; outcome: Outcome }[] = [];
+  const pending: Recorded[] = [];
+  const noteFailures = createFailures(db);
   let writer: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let size = BATCH_SIZE;
@@ -38,6 +70,7 @@ export function createRecorder({ db, log, recorded }: RecorderOptions): Recorder
     const outcomes = batch.map((each) => each.outcome);
     try {
       await recordOutcomes(db, outcomes);
+      await noteFailures(batch);
       size = Math.min(BATCH_SIZE, size * 2);
     } catch (error) {
       // In batches of one, an invalid result does not block the others.

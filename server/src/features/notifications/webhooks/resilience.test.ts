@@ -6,9 +6,10 @@ import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { execute, type TestServer } from '../../../../test/kit/app/database.ts';
 import { type Outbox, openOutbox, silentLog } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { attemptsOf } from './attempts-store.ts';
 import { LEASE_MS } from './reader.ts';
 import { createRecorder } from './recorder.ts';
-import { attemptsOf, dueEvents, type Outcome } from './store.ts';
+import { dueEvents, type Outcome } from './store.ts';
 
 let outbox: Outbox;
 const receivers: Receiver[] = [];
@@ -248,7 +249,7 @@ describe('unavailable database', () => {
     const platform = await outbox.platform('https://hooks.example.com');
     const ids = await outbox.events(platform, many(5));
     const { now } = outbox.clock;
-    const request = { platformId: platform, take: 5, after: null };
+    const request = { platformId: platform, endpoint: 0, take: 5, after: null };
     const events = await dueEvents(outbox.db, now, [request], []);
     expect(events.map((event) => event.id)).toEqual(ids);
     const recorded: string[] = [];
@@ -259,12 +260,15 @@ describe('unavailable database', () => {
     });
     for (const [at, event] of events.entries()) {
       const outcome: Outcome = {
+        platform_id: platform,
+        endpoint: 0,
         event_id: event.id,
         attempt: 1,
         at: now,
         status: 200,
         error: null,
         ms: at === 2 ? 2 ** 40 : 1,
+        head: null,
         response: '',
         result: 'delivered',
         next: null,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { resendEvent } from './store.ts';
+import { resendEvent } from './attempts-store.ts';
 
 const FIRST_RETRY_MS = 6_000;
 const NAME = 'Zelda Fitzgerald-Unique';

@@ -6,7 +6,16 @@ import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
 import type { SigningKeys } from '../../../runtime/security/keys.ts';
-import { bodyOf, headersOf, type StoredEvent, standardHeaders } from './envelope.ts';
+import type { EndpointKey, EndpointSigner } from '../endpoints/index.ts';
+import {
+  bodyOf,
+  headersOf,
+  type Signatures,
+  type StoredEvent,
+  signedText,
+  standardHeaders,
+  standardSignature,
+} from './envelope.ts';
 import { ANSWER_TIMEOUT_MS } from './schedule.ts';
 
 export interface SendDeps {
@@ -17,6 +26,20 @@ export interface SendDeps {
   loopbackWebhooks: boolean;
   /** Defaults to `ANSWER_TIMEOUT_MS`; shorter in tests. */
   answerTimeoutMs?: number;
+  /** Signs for endpoints with keys of their own. */
+  signWithKeys?: EndpointSigner;
+  /** The service's signatures of recent events; absent: each is computed. */
+  signatures?: Signatures;
+}
+
+/** Where and how an event is sent. */
+export interface Target {
+  url: string;
+  environment: Mode;
+  /** Whether it carries the headers of Standard Webhooks; default true. */
+  standard?: boolean;
+  /** Keys of the endpoint for them; absent or null: those of the service. */
+  keys?: EndpointKey[] | null;
 }
 
 /** Result of an attempt. Either `status` or `error` is set. */
@@ -26,6 +49,7 @@ export interface Sent {
   status: number | null;
   error: string | null;
   ms: number;
+  headers: Record<string, string>;
   /** Response body, up to `MAX_ANSWER` bytes. */
   answer: string | null;
 }
@@ -53,45 +77,72 @@ function errorText(error: unknown): string {
   return storable(parts.join(': ') || 'failed').slice(0, STORED_ERROR);
 }
 
-/**
- * Sends an event to `endpoint`, with the headers of Standard Webhooks if `standard`. Takes up to
- * `ANSWER_TIMEOUT_MS`.
- */
-export async function send(
-  deps: SendDeps,
-  event: StoredEvent,
-  endpoint: string,
-  environment: Mode,
-  standard = true,
-): Promise<Sent> {
-  const { effects, keys, naming } = deps;
-  const started = effects.now();
-  const problem = endpointProblem(endpoint, { environment, loopback: deps.loopbackWebhooks });
-  if (problem) {
-    const error = `EADDRREFUSED: the URL ${problem}`;
-    return { at: started, status: null, error, ms: 0, answer: null };
+/** Headers of the connection, and those that say no more than the attempt itself. */
+const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
+const SECRET_HEADER = /cookie|auth|token|secret|key|password|signature|session/i;
+const STORED_HEAD = 1_024;
+
+/** The stored part of the response headers: at most 1 KB of JSON, secrets masked; null if none are left. */
+export function headOf(headers: Readonly<Record<string, string>>): string | null {
+  let head = '';
+  for (const name in headers) {
+    if (OMITTED_HEADERS.has(name)) continue;
+    const value = SECRET_HEADER.test(name) ? '***' : storable(String(headers[name]));
+    const member = `${JSON.stringify(storable(name))}:${JSON.stringify(value)}`;
+    if (Buffer.byteLength(head) + Buffer.byteLength(member) > STORED_HEAD) continue;
+    head = head ? `${head},${member}` : member;
   }
+  return head ? `{${head}}` : null;
+}
+
+/** Body and headers of a delivery. The body is identical in every attempt. */
+function signed(deps: SendDeps, event: StoredEvent, target: Target, now: Time) {
+  const { naming, keys, signatures, signWithKeys } = deps;
+  const key = keys[target.environment];
+  const body = bodyOf(event, naming);
+  const headers = headersOf(event.id, body, key, naming, signatures);
+  if (target.standard === false) return { body, headers };
+  const text = signedText(event.id, body, now);
+  const own = target.keys && signWithKeys ? signWithKeys(target.keys, text, now) : undefined;
+  return {
+    body,
+    headers: {
+      ...headers,
+      ...standardHeaders(event.id, now, own ?? standardSignature(text, key.standard.privateKey)),
+    },
+  };
+}
+
+const failed = (at: Time, ms: number, error: string): Sent => ({
+  at,
+  status: null,
+  error,
+  ms,
+  headers: {},
+  answer: null,
+});
+
+/** Sends an event. Takes up to `ANSWER_TIMEOUT_MS`. */
+export async function send(deps: SendDeps, event: StoredEvent, target: Target): Promise<Sent> {
+  const { effects } = deps;
+  const { url, environment } = target;
+  const started = effects.now();
+  const problem = endpointProblem(url, { environment, loopback: deps.loopbackWebhooks });
+  if (problem) return failed(started, 0, `EADDRREFUSED: the URL ${problem}`);
   try {
-    const body = bodyOf(event, naming);
     const reply = await effects.http({
-      url: endpoint,
+      url,
       method: 'POST',
-      headers: {
-        ...headersOf(body, keys[environment], naming),
-        ...(standard
-          ? standardHeaders(event.id, body, started, keys[environment].standard.privateKey)
-          : {}),
-      },
-      body,
+      ...signed(deps, event, target, started),
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       maxBytes: MAX_ANSWER,
-      publicOnly: mustBePublic(endpoint),
+      publicOnly: mustBePublic(url),
       repeatable: true,
     });
     const ms = effects.now() - started;
-    return { at: started, status: reply.status, error: null, ms, answer: reply.body };
+    const { status, headers, body } = reply;
+    return { at: started, status, error: null, ms, headers, answer: body };
   } catch (error) {
-    const ms = effects.now() - started;
-    return { at: started, status: null, error: errorText(error), ms, answer: null };
+    return failed(started, effects.now() - started, errorText(error));
   }
 }

@@ -1,46 +1,64 @@
-// SQL of the outbox: platforms with due events, delivery leases, and attempts. A process leases a whole
+// SQL of the outbox: endpoints with due events, delivery leases, and attempts. A process leases a whole
 // platform: a lease per event would write every event twice and let two processes deliver out of order.
-// Platforms are found with a loose index scan, so a platform with a million due events costs as much as a
-// platform with one.
+// Endpoints are found with a loose index scan, so an endpoint with a million due events costs as much as an
+// endpoint with one.
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import type { EndpointKey } from '../endpoints/index.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
-/** A due event of a leased platform, with its endpoint. */
-export interface DueEvent extends StoredEvent {
+/** An endpoint of a platform, by its number; 0 is that of the platform's configuration. */
+export interface LaneId {
+  platformId: string;
+  endpoint: number;
+}
+
+/** An event whose data may be encrypted. */
+export interface SealedEvent extends StoredEvent {
   platform_id: string;
-  subject: string;
-  /** Previous attempts. */
-  attempts: number;
-  due_at: Time;
-  endpoint: string;
-  environment: Mode;
-  /** Whether it carries the headers of Standard Webhooks. */
-  standard: boolean;
   /** Customer whose data key encrypts the data; null if the data is in clear. */
   sealed_for: string | null;
   /** Null after an erasure, which makes the event unreadable. */
   data_key: string | null;
 }
 
-/** A platform with undelivered events. */
-export interface Waiting {
-  id: string;
+/** A due event of a leased platform, with its endpoint. */
+export interface DueEvent extends SealedEvent {
+  subject: string;
+  /** Number of the endpoint. */
+  endpoint: number;
+  /** Previous attempts. */
+  attempts: number;
+  due_at: Time;
+  url: string;
+  environment: Mode;
+  /** Whether it carries the headers of Standard Webhooks. */
+  standard: boolean;
+  /** Keys of the endpoint; null for the endpoint of the configuration. */
+  keys: EndpointKey[] | null;
+  /** Time of the endpoint's first failure since its last success; null for that of the configuration. */
+  failing_since: Time | null;
+}
+
+/** An endpoint with undelivered events. */
+export interface Waiting extends LaneId {
   /** Whether its earliest event is due. */
   due: boolean;
-  /** Whether another process holds the lease. */
+  /** Whether another process holds the lease of the platform. */
   taken: boolean;
-  endpoint: string | null;
+  /** What to do with its events: send them, keep them (paused or pulled), or discard them. */
+  target: 'url' | 'kept' | 'none';
 }
 
 /** One delivery attempt and its result. */
-interface AttemptRow {
+export interface AttemptRow {
+  platform_id: string;
+  endpoint: number;
   event_id: string;
   /** From 1. */
   attempt: number;
@@ -48,6 +66,7 @@ interface AttemptRow {
   status: number | null;
   error: string | null;
   ms: number;
+  head: string | null;
   response: string | null;
   result: AttemptResult;
 }
@@ -60,50 +79,63 @@ export interface Outcome extends AttemptRow {
 const time = (at: Time) => new Date(at);
 
 /**
- * Queues events for delivery. Parameters: ids, platforms, times. Events of a platform without an endpoint
- * are not delivered, also if it sets one later.
+ * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
+ * endpoint are not delivered, also if it sets one later. A test is for the configured endpoint only.
  */
 export const ENQUEUE = statement(
-  `insert into webhook_queue (event_id, platform_id, due_at)
-    select x.id, x.platform_id, x.due_at
-    from unnest($1::text[], $2::text[], $3::timestamptz[]) x(id, platform_id, due_at)
-    where exists (select from platforms p
-      where p.id = x.platform_id and p.webhook_endpoint is not null)`,
-  ['text', 'text', 'time'],
+  `insert into webhook_queue (event_id, platform_id, endpoint, due_at)
+    select x.id, x.platform_id, e.number, x.due_at
+    from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
+        x(id, platform_id, due_at, type)
+      cross join lateral (
+        select 0 as number from platforms p
+        where p.id = x.platform_id and p.webhook_endpoint is not null
+          and not exists (select from webhook_endpoints w where w.platform_id = p.id
+            and w.number = 0 and x.type <> 'TEST' and not w.event_types::jsonb ? x.type)
+        union all
+        select w.number from webhook_endpoints w
+        where w.platform_id = x.platform_id and w.number > 0 and w.deleted_at is null
+          and x.type <> 'TEST' and (w.event_types is null or w.event_types::jsonb ? x.type)) e`,
+  ['text', 'text', 'time', 'text'],
 );
 
-export const webhookReset: ResetRules = {
-  belongs: {
-    webhook_attempts: 't.event_id in (select id from events where platform_id = any($1::text[]))',
-  },
-};
+// Endpoint settings `w` of the queue rows `q` of platforms `p`.
+const TARGET = `case
+    when w.status = 'PAUSED' and w.deleted_at is null then 'kept'
+    when q.endpoint = 0 then case when p.webhook_endpoint is null then 'none' else 'url' end
+    when w.id is null or w.deleted_at is not null then 'none'
+    when w.url is null then 'kept' else 'url' end`;
+const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
+    left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
 
 const WAITING = `
-  with recursive walk(platform_id, step) as (
-    select (select platform_id from webhook_queue where platform_id > $2
-            order by platform_id limit 1), 1
+  with recursive q(platform_id, endpoint, step) as (
+    (select platform_id, endpoint, 1 from webhook_queue
+      where (platform_id, endpoint) > ($2, $3::int) order by platform_id, endpoint limit 1)
     union all
-    select (select q.platform_id from webhook_queue q where q.platform_id > w.platform_id
-            order by q.platform_id limit 1), w.step + 1
-    from walk w where w.platform_id is not null and w.step < $3::int
+    select n.platform_id, n.endpoint, q.step + 1 from q cross join lateral (
+      select platform_id, endpoint from webhook_queue
+      where (platform_id, endpoint) > (q.platform_id, q.endpoint)
+      order by platform_id, endpoint limit 1) n
+    where q.step < $4::int
   )
-  select w.platform_id as id, p.webhook_endpoint as endpoint,
-    (select q.due_at from webhook_queue q where q.platform_id = w.platform_id
-     order by q.due_at limit 1) <= $1 as due,
-    coalesce(l.holder <> $4 and l.until > $1, false) as taken
-  from walk w left join platforms p on p.id = w.platform_id
-    left join webhook_lanes l on l.platform_id = w.platform_id
-  where w.platform_id is not null
-  order by w.step`;
+  select q.platform_id as "platformId", q.endpoint, ${TARGET} as target,
+    (select d.due_at from webhook_queue d
+     where d.platform_id = q.platform_id and d.endpoint = q.endpoint
+     order by d.due_at limit 1) <= $1 as due,
+    coalesce(l.holder <> $5 and l.until > $1, false) as taken
+  from q ${WITH_SETTINGS}
+    left join webhook_lanes l on l.platform_id = q.platform_id
+  order by q.step`;
 
-/** Up to `limit` platforms with undelivered events and an id greater than `after`, ordered by id. */
-export const waitingPlatforms = (
+/** Up to `limit` endpoints with undelivered events, after `after` in the order of platform and number. */
+export const waitingLanes = (
   db: Database,
   now: Time,
   holder: string,
-  after: string,
+  after: LaneId,
   limit: number,
-) => db.query<Waiting>(WAITING, [time(now), after, limit, holder]);
+) => db.query<Waiting>(WAITING, [time(now), after.platformId, after.endpoint, limit, holder]);
 
 const LEASE = `
   insert into webhook_lanes (platform_id, holder, until)
@@ -136,42 +168,47 @@ export async function releasePlatforms(
   await db.query(RELEASE, [platforms, holder]);
 }
 
-/** The due events wanted from one platform. */
-export interface ReadRequest {
-  platformId: string;
+/** The due events wanted from one endpoint. */
+export interface ReadRequest extends LaneId {
   take: number;
   /** Continue after this event; null reads from the earliest. */
   after: QueuePosition | null;
 }
 
-/** Place in a platform's queue, which is ordered by due time and id. */
+/** Place in an endpoint's queue, which is ordered by due time and id. */
 export type QueuePosition = Pick<DueEvent, 'due_at' | 'id'>;
 
 // Events are looked up one by one in subqueries that the planner cannot join: it expects many more
 // rows than `take` and would read the whole table.
 const DUE = `
-  select e.*, d.attempts, d.due_at, p.webhook_endpoint as endpoint, p.environment,
-    p.standard_webhooks as standard,
+  select e.*, a.endpoint, d.attempts, d.due_at, coalesce(w.url, p.webhook_endpoint) as url,
+    p.environment, case when a.endpoint = 0 then p.standard_webhooks else w.standard_webhooks end
+      as standard,
+    case when a.endpoint > 0 then w.keys end as keys, w.failing_since,
     (select b.data from events b where b.id = e.base_id) as base,
     (select c.data_key from customers c where c.id = e.sealed_for) as data_key
-  from unnest($2::text[], $3::int[], $4::timestamptz[], $5::text[])
-      as a(platform_id, take, after_due, after_id)
-    join platforms p on p.id = a.platform_id and p.webhook_endpoint is not null
+  from unnest($2::text[], $3::int[], $4::int[], $5::timestamptz[], $6::text[])
+      as a(platform_id, endpoint, take, after_due, after_id)
+    join platforms p on p.id = a.platform_id
+    left join webhook_endpoints w on w.platform_id = a.platform_id and w.number = a.endpoint
     cross join lateral (
       select event_id, due_at, attempts from webhook_queue
-      where platform_id = a.platform_id and due_at <= $1
+      where platform_id = a.platform_id and endpoint = a.endpoint and due_at <= $1
         and (due_at, event_id) > (a.after_due, a.after_id)
       order by due_at, event_id limit a.take) d
-    left join unnest($6::text[]) as known(id) on known.id = d.event_id
+    left join unnest($7::text[], $8::int[]) as known(id, endpoint)
+      on known.id = d.event_id and known.endpoint = a.endpoint
     cross join lateral (
       select id, platform_id, type, subject, data, base_id, balance, held, created_at, sealed_for
       from events where id = d.event_id offset 0) e
-  where known.id is null`;
+  where known.id is null and w.status is distinct from 'PAUSED'
+    and case when a.endpoint = 0 then p.webhook_endpoint is not null
+      else w.url is not null and w.deleted_at is null end`;
 
 /** An event as its row stores it, with the data of the event that it differs from. */
-type Stored<E> = E & { base: string | null };
+export type Stored<E> = E & { base: string | null };
 
-const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
+export const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
   ...row,
   data: wholeEventData(row.data, row.base),
 });
@@ -179,169 +216,123 @@ const restored = <E extends StoredEvent>(row: Stored<E>): E => ({
 const EARLIEST: QueuePosition = { due_at: 0, id: '' };
 
 /**
- * The `take` events of each platform that have been due longest after its position, except those in `known`.
+ * The `take` events of each endpoint that have been due longest after its position, except those in `known`.
  * Ordered by due time and id.
  */
 export async function dueEvents(
   db: Database,
   now: Time,
   requests: readonly ReadRequest[],
-  known: readonly string[],
+  known: readonly { id: string; endpoint: number }[],
 ): Promise<DueEvent[]> {
   const from = requests.map((request) => request.after ?? EARLIEST);
   const due = await db.query<Stored<DueEvent>>(DUE, [
     time(now),
     requests.map((request) => request.platformId),
+    requests.map((request) => request.endpoint),
     requests.map((request) => request.take),
     from.map((position) => time(position.due_at)),
     from.map((position) => position.id),
-    known,
+    known.map((each) => each.id),
+    known.map((each) => each.endpoint),
   ]);
   return due
     .map((row) => restored<DueEvent>(row))
     .sort((a, b) => a.due_at - b.due_at || (a.id < b.id ? -1 : 1));
 }
 
-const ATTEMPT_COLUMNS = 'id, event_id, attempt, at, status, error, ms, response, result';
+const ATTEMPT_COLUMNS =
+  'platform_id, endpoint, event_id, attempt, at, status, error, ms, head, response, result';
+
+const IS_ATTEMPTED = `q.platform_id = r.platform_id and q.endpoint = r.endpoint
+    and q.event_id = r.event_id and q.attempts = r.attempt - 1`;
 
 const RECORD = `
   with r as (
-    select * from unnest($1::text[], $2::int[], $3::timestamptz[], $4::int[], $5::text[], $6::int[],
-      $7::text[], $8::text[], $9::timestamptz[])
-      as r(event_id, attempt, at, status, error, ms, response, result, next)
+    select * from unnest($1::text[], $2::int[], $3::text[], $4::int[], $5::timestamptz[], $6::int[],
+      $7::text[], $8::int[], $9::text[], $10::text[], $11::text[], $12::timestamptz[])
+      as r(${ATTEMPT_COLUMNS}, next)
   ), done as (
-    delete from webhook_queue q using r
-    where q.event_id = r.event_id and q.attempts = r.attempt - 1 and r.next is null
+    delete from webhook_queue q using r where ${IS_ATTEMPTED} and r.next is null
   ), retried as (
     update webhook_queue q set due_at = r.next, attempts = r.attempt
-    from r where q.event_id = r.event_id and q.attempts = r.attempt - 1 and r.next is not null
+    from r where ${IS_ATTEMPTED} and r.next is not null
   )
-  insert into webhook_attempts (${ATTEMPT_COLUMNS})
-  select r.event_id || '/' || r.attempt, r.event_id, r.attempt, r.at, r.status, r.error, r.ms,
-    r.response, r.result
-  from r on conflict (id) do nothing`;
+  insert into webhook_attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from r
+  on conflict (platform_id, endpoint, event_id, attempt) do nothing`;
 
 /** Records a batch of results in one statement. Idempotent. */
 export async function recordOutcomes(db: Database, outcomes: readonly Outcome[]): Promise<void> {
   const column = <K extends keyof Outcome>(name: K) => outcomes.map((each) => each[name]);
   await db.query(RECORD, [
+    column('platform_id'),
+    column('endpoint'),
     column('event_id'),
     column('attempt'),
     outcomes.map((each) => time(each.at)),
     column('status'),
     column('error'),
     column('ms'),
+    column('head'),
     column('response'),
     column('result'),
     outcomes.map((each) => (each.next === null ? null : time(each.next))),
   ]);
 }
 
+const NOTE_FAILING = `
+  update webhook_endpoints w set failing_since = r.since
+  from unnest($1::text[], $2::int[], $3::timestamptz[]) as r(platform_id, number, since)
+  where w.platform_id = r.platform_id and w.number = r.number
+    and (w.failing_since is null) <> (r.since is null)`;
+
+/** The first failure of an endpoint since its last success; null after a success. */
+export interface Failing extends LaneId {
+  since: Time | null;
+}
+
+/** Notes on the endpoints whether they fail. An earlier time of the first failure stays. */
+export async function noteFailing(db: Database, failing: readonly Failing[]): Promise<void> {
+  await db.query(NOTE_FAILING, [
+    failing.map((each) => each.platformId),
+    failing.map((each) => each.endpoint),
+    failing.map(({ since }) => (since === null ? null : time(since))),
+  ]);
+}
+
 const DISCARD = `
-  delete from webhook_queue where event_id in (
-    select q.event_id from webhook_queue q join platforms p on p.id = q.platform_id
-    where q.platform_id = any($1::text[]) and q.due_at <= $2 and p.webhook_endpoint is null
-    limit $3::int for update of q skip locked)
+  delete from webhook_queue where (platform_id, endpoint, event_id) in (
+    select q.platform_id, q.endpoint, q.event_id
+    from unnest($1::text[], $2::int[]) as lane(platform_id, endpoint)
+      join webhook_queue q on q.platform_id = lane.platform_id and q.endpoint = lane.endpoint
+      ${WITH_SETTINGS}
+    where q.due_at <= $3 and ${TARGET} = 'none' limit $4::int for update of q skip locked)
   returning event_id`;
 
-/** Removes due events of platforms that removed their endpoint; returns how many. */
+/** Removes due events of endpoints that were removed; returns how many. */
 export async function discardUndeliverable(
   db: Database,
   now: Time,
-  platforms: readonly string[],
+  lanes: readonly LaneId[],
   limit: number,
 ): Promise<number> {
-  return (await db.query(DISCARD, [platforms, time(now), limit])).length;
+  const platforms = lanes.map((each) => each.platformId);
+  const endpoints = lanes.map((each) => each.endpoint);
+  return (await db.query(DISCARD, [platforms, endpoints, time(now), limit])).length;
 }
 
-const DISCARD_UNREADABLE = 'delete from webhook_queue where event_id = any($1::text[])';
+const DISCARD_UNREADABLE = `
+  delete from webhook_queue q using unnest($1::text[], $2::int[], $3::text[])
+    as u(platform_id, endpoint, event_id)
+  where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id`;
+
+type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 
 /** Removes events that cannot be decrypted any more. */
-export async function discardUnreadable(db: Database, ids: readonly string[]): Promise<void> {
-  await db.query(DISCARD_UNREADABLE, [ids]);
-}
-
-const RECORD_TEST = `
-  with event as (
-    insert into events (id, platform_id, type, subject, data, created_at)
-    values ($1, $2, 'TEST', $2, '{}', $3)
-  )
-  insert into webhook_attempts (${ATTEMPT_COLUMNS})
-  values ($1 || '/1', $1, 1, $4, $5, $6, $7, $8, $9)`;
-
-/** Records a test event, which was sent synchronously, and its attempt. */
-export async function recordTest(
-  db: Database,
-  platformId: string,
-  created: Time,
-  row: AttemptRow,
-): Promise<void> {
-  const { event_id: id, at, status, error, ms, response, result } = row;
-  const sent = [time(at), status, error, ms, response, result];
-  await db.query(RECORD_TEST, [id, platformId, time(created), ...sent]);
-}
-
-const ATTEMPTS_MADE = (id: string) => `(select coalesce(max(a.attempt), 0) from webhook_attempts a
-    where a.id > ${id} || '/' and a.id < ${id} || '0')`;
-
-const ONE = `select e.id, e.type, e.data, b.data as base, e.balance, e.held, e.created_at,
-    ${ATTEMPTS_MADE('e.id')} as attempts
-  from events e left join events b on b.id = e.base_id where e.id = $1`;
-
-/** A stored event with the number of attempts. */
-export async function storedEvent(
-  db: Database,
-  id: string,
-): Promise<(StoredEvent & { attempts: number }) | undefined> {
-  const [row] = await db.query<Stored<StoredEvent & { attempts: number }>>(ONE, [id]);
-  return row && restored(row);
-}
-
-const ATTEMPTS = `
-  select event_id, attempt, at, status, error, ms, response, result from webhook_attempts
-  where id > $1 || '/' and id < $1 || '0' order by attempt`;
-
-export const isEvent = async (db: Database, eventId: string): Promise<boolean> =>
-  (await db.query('select 1 from events where id = $1', [eventId])).length > 0;
-
-/** All attempts of an event, oldest first. */
-export const attemptsOf = (db: Database, eventId: string) =>
-  db.query<AttemptRow>(ATTEMPTS, [eventId]);
-
-const DROPPED = `
-  select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts
-  from webhook_attempts a join events e on e.id = a.event_id
-  where a.result = 'dropped' and e.type <> 'TEST' and a.attempt = ${ATTEMPTS_MADE('e.id')}
-    and not exists (select from webhook_queue q where q.event_id = e.id)
-  order by a.at desc limit $1::int`;
-
-/** An event that was dropped after its last attempt. */
-interface DroppedEvent {
-  id: string;
-  platform_id: string;
-  type: string;
-  subject: string;
-  created_at: Time;
-  attempts: number;
-}
-
-/** Events that were dropped and not resent since, latest first. */
-export const droppedEvents = (db: Database, limit: number) =>
-  db.query<DroppedEvent>(DROPPED, [limit]);
-
-// `customers` belongs to a later wing, so it is read in SQL only.
-const RESEND = `
-  insert into webhook_queue (event_id, platform_id, due_at, attempts)
-  select e.id, e.platform_id, $2, ${ATTEMPTS_MADE('e.id')} from events e
-  where e.id = $1 and (e.sealed_for is null
-    or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
-  on conflict (event_id) do update set due_at = excluded.due_at
-  returning event_id`;
-
-/**
- * Makes an event due at `now`, delivered or not. Returns false if it does not exist or is unreadable. It
- * keeps its id and body and gets at least one more attempt.
- */
-export async function resendEvent(db: Database, eventId: string, now: Time): Promise<boolean> {
-  return (await db.query(RESEND, [eventId, time(now)])).length > 0;
+export async function discardUnreadable(db: Database, events: readonly Queued[]): Promise<void> {
+  await db.query(DISCARD_UNREADABLE, [
+    events.map((each) => each.platform_id),
+    events.map((each) => each.endpoint),
+    events.map((each) => each.id),
+  ]);
 }

@@ -5,8 +5,10 @@ import type { Effects } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
-import { excerptOf, type SendDeps, type Sent, send } from './send.ts';
-import { recordOutcomes, storedEvent } from './store.ts';
+import { CONFIGURED } from '../endpoints/index.ts';
+import { storedEvent } from './attempts-store.ts';
+import { excerptOf, headOf, type SendDeps, type Sent, send } from './send.ts';
+import { recordOutcomes } from './store.ts';
 
 export interface SynchronousDeps extends Omit<SendDeps, 'effects'> {
   metrics: Metrics;
@@ -30,13 +32,15 @@ export async function sendSynchronously(
   const { effects, db } = runtime;
   const event = await storedEvent(db, eventId);
   if (!event) throw new Error(`event ${eventId} not found`);
-  const sent = await send({ effects, ...deps }, event, endpoint, environment);
+  const sent = await send({ effects, ...deps }, event, { url: endpoint, environment });
   const { at, status, error, ms, answer } = sent;
   const result = status !== null && RESPONSES.includes(status) ? 'delivered' : 'dropped';
   deps.metrics.delivery(result);
   const attempt = event.attempts + 1;
   const response = excerptOf(answer);
-  const row = { event_id: eventId, attempt, at, status, error, ms, response, result } as const;
+  const head = headOf(sent.headers);
+  const made = { platform_id: event.platform_id, endpoint: CONFIGURED, event_id: eventId, attempt };
+  const row = { ...made, at, status, error, ms, head, response, result } as const;
   await recordOutcomes(db, [{ ...row, next: null }]);
   return sent;
 }

@@ -1,0 +1,299 @@
+// Contracts of webhook endpoints, and the event about an endpoint that was paused.
+import { Type } from '@sinclair/typebox';
+import { defineEvent, type WebhookContract, WebhookType } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { described, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { MAX_ENDPOINTS } from './store.ts';
+
+const TAG = 'Webhook endpoints';
+export const DEFAULT_OVERLAP_HOURS = 24;
+const MAX_OVERLAP_HOURS = 168;
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+const time = (description: string) => described(Timestamp, description);
+
+const Status = named(
+  'WebhookEndpointStatus',
+  oneOf(['ENABLED', 'PAUSED'], {
+    description:
+      'ENABLED: deliveries are sent, or can be pulled. PAUSED: new deliveries wait, for seven days ' +
+      'at most, and are sent when the endpoint is enabled again.',
+  }),
+);
+
+const Key = named(
+  'WebhookEndpointKey',
+  Type.Object(
+    {
+      id: text('Identifier of the key.'),
+      createdAt: time('Time at which the key was created.'),
+      expiresAt: Type.Optional(
+        time('Time after which the key no longer signs. Absent for the current key.'),
+      ),
+    },
+    { description: 'A signing key of a webhook endpoint, without its secret.' },
+  ),
+);
+
+const secret = (when: string) =>
+  text(
+    `Signing secret for verification with Standard Webhooks, \`whsec_\` and base64. Returned ${when}; ` +
+      'absent in all other replies.',
+  );
+
+const PROPERTIES = {
+  id: text('Identifier of the endpoint.'),
+  url: Type.Optional(
+    text('URL that deliveries are sent to. Absent if they are pulled.', { format: 'uri' }),
+  ),
+  description: Type.Optional(text('Display name.')),
+  eventTypes: Type.Array(WebhookType, {
+    description: 'Types of the events that the endpoint gets. Empty for all.',
+  }),
+  status: Status,
+  statusReason: Type.Optional(text('Why the endpoint is paused.')),
+  statusChangedAt: time('Time of the last change of the status.'),
+  failingSince: Type.Optional(
+    time('Time of the first failed attempt since the last success. Absent after a success.'),
+  ),
+  standardWebhooks: Type.Boolean({
+    description:
+      "Whether deliveries carry the headers of Standard Webhooks. The service's own signature " +
+      'header is always present.',
+  }),
+  isConfigured: Type.Boolean({
+    description:
+      'Whether it is the endpoint of the platform configuration. That one is set with ' +
+      '`updatePlatformConfig`, signed with the keys of the service and never paused automatically.',
+  }),
+  keys: Type.Array(Key, {
+    description:
+      'Signing keys of the endpoint that are valid, the latest first. Empty for the endpoint of the ' +
+      'platform configuration.',
+  }),
+  createdAt: time('Time at which the endpoint was created.'),
+  updatedAt: time('Time of the last change.'),
+};
+
+export const WebhookEndpoint = named(
+  'WebhookEndpoint',
+  Type.Object(PROPERTIES, { description: 'A receiver of events.' }),
+);
+
+const WebhookEndpointWithSecret = named(
+  'WebhookEndpointWithSecret',
+  Type.Object(
+    {
+      ...PROPERTIES,
+      secret: Type.Optional(
+        secret('only when the endpoint is created and when its key is rotated'),
+      ),
+    },
+    { description: 'A receiver of events, with the secret of its new key.' },
+  ),
+);
+
+const settings = {
+  description: text('Display name, at most 255 characters.', { minLength: 1, maxLength: 255 }),
+  eventTypes: Type.Array(WebhookType, {
+    maxItems: 100,
+    description: 'Types of the events that the endpoint gets. Empty for all.',
+  }),
+  standardWebhooks: Type.Boolean({
+    description: 'Whether deliveries carry the headers of Standard Webhooks.',
+  }),
+};
+
+const URL_RULES =
+  'https with a public host and port 443 or one from 1024; sandbox platforms may also use this ' +
+  'machine if the operator allows it.';
+
+const CreateRequest = named(
+  'WebhookEndpointCreateRequest',
+  Type.Object(
+    {
+      url: Type.Optional(
+        text(
+          `URL that deliveries are sent to: ${URL_RULES} Absent for an endpoint whose ` +
+            'deliveries are pulled with `pullWebhookDeliveries`.',
+        ),
+      ),
+      description: Type.Optional(settings.description),
+      eventTypes: Type.Optional(settings.eventTypes),
+      standardWebhooks: Type.Optional({
+        ...settings.standardWebhooks,
+        description: 'Whether deliveries carry the headers of Standard Webhooks. Defaults to true.',
+      }),
+    },
+    { description: 'The endpoint to create.' },
+  ),
+);
+
+const UpdateRequest = named(
+  'WebhookEndpointUpdateRequest',
+  Type.Object(
+    {
+      url: Type.Optional(
+        nullable(text(`URL that deliveries are sent to: ${URL_RULES} Null: they are pulled.`)),
+      ),
+      description: Type.Optional(nullable(settings.description)),
+      eventTypes: Type.Optional(settings.eventTypes),
+      standardWebhooks: Type.Optional(settings.standardWebhooks),
+      status: Type.Optional(Status),
+      statusReason: Type.Optional(
+        text(
+          'Why the endpoint is paused, at most 255 characters. Ignored unless `status` is PAUSED.',
+          {
+            maxLength: 255,
+          },
+        ),
+      ),
+    },
+    { description: 'Changes of an endpoint; absent fields stay as they are.' },
+  ),
+);
+
+const params = Type.Object({ endpointId: text('Identifier of the endpoint.') });
+/** Unknown query parameters are rejected. */
+const noQuery = Type.Object({}, { additionalProperties: false });
+
+export const listWebhookEndpoints = operation({
+  operationId: 'listWebhookEndpoints',
+  method: 'GET',
+  path: '/webhook-endpoints',
+  tag: TAG,
+  summary: 'List webhook endpoints',
+  description:
+    'Returns all endpoints of the platform in the order of their creation, the one of the platform ' +
+    'configuration first.',
+  permission: 'VIEW',
+  query: noQuery,
+  replies: {
+    200: named(
+      'WebhookEndpointListResponse',
+      Type.Object(
+        { data: Type.Array(WebhookEndpoint, { description: 'Endpoints of the platform.' }) },
+        { description: 'All webhook endpoints.' },
+      ),
+    ),
+  },
+  errors: [],
+});
+
+export const createWebhookEndpoint = operation({
+  operationId: 'createWebhookEndpoint',
+  method: 'POST',
+  path: '/webhook-endpoints',
+  tag: TAG,
+  summary: 'Create a webhook endpoint',
+  description:
+    'Adds an endpoint, which gets the events that occur from then on. The reply is the only one ' +
+    `that contains its \`secret\`. A platform has at most ${MAX_ENDPOINTS} endpoints beside the one ` +
+    'of its configuration.',
+  permission: 'MANAGE',
+  body: CreateRequest,
+  replies: { 201: WebhookEndpointWithSecret },
+  errors: [],
+  omitOnReplay: ['secret'],
+});
+
+export const getWebhookEndpointById = operation({
+  operationId: 'getWebhookEndpointById',
+  method: 'GET',
+  path: '/webhook-endpoints/{endpointId}',
+  tag: TAG,
+  summary: 'Get a webhook endpoint',
+  description: 'Returns one endpoint of the platform, without secrets.',
+  permission: 'VIEW',
+  params,
+  query: noQuery,
+  replies: { 200: WebhookEndpoint },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const updateWebhookEndpoint = operation({
+  operationId: 'updateWebhookEndpoint',
+  method: 'PATCH',
+  path: '/webhook-endpoints/{endpointId}',
+  tag: TAG,
+  summary: 'Change, pause or resume a webhook endpoint',
+  description:
+    'Changes the given fields. With `status` PAUSED nothing is sent until it is ENABLED again; ' +
+    'events of the meantime wait, each for seven days at most. The URL of the endpoint of the ' +
+    'platform configuration is changed with `updatePlatformConfig`.',
+  permission: 'MANAGE',
+  params,
+  body: UpdateRequest,
+  replies: { 200: WebhookEndpoint },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const deleteWebhookEndpointById = operation({
+  operationId: 'deleteWebhookEndpointById',
+  method: 'DELETE',
+  path: '/webhook-endpoints/{endpointId}',
+  tag: TAG,
+  summary: 'Delete a webhook endpoint',
+  description:
+    'Deletes an endpoint permanently. Its pending deliveries are discarded; its delivery history ' +
+    'remains for 30 days. The endpoint of the platform configuration cannot be deleted.',
+  permission: 'MANAGE',
+  params,
+  replies: { 204: null },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});
+
+export const rotateWebhookEndpointKey = operation({
+  operationId: 'rotateWebhookEndpointKey',
+  method: 'POST',
+  path: '/webhook-endpoints/{endpointId}/keys/rotate',
+  tag: TAG,
+  summary: 'Rotate the signing key of a webhook endpoint',
+  description:
+    'Creates a signing key. Until the overlap ends, deliveries are signed with the new and the ' +
+    'earlier key, so a receiver that verifies with either of them accepts all; from then on with ' +
+    'the new key only. The reply is the only one that contains its `secret`. At most three keys are ' +
+    'valid at a time. The endpoint of the platform configuration is signed with the keys of the ' +
+    'service, which its operator rotates.',
+  permission: 'MANAGE',
+  params,
+  body: named(
+    'WebhookEndpointKeyRotateRequest',
+    Type.Object(
+      {
+        overlapHours: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: MAX_OVERLAP_HOURS,
+            description:
+              'Hours in which the earlier key still signs, 0 to 168. Defaults to 24. With 0 it stops ' +
+              'at once, also if it was to expire later.',
+          }),
+        ),
+      },
+      { description: 'How to rotate the key.' },
+    ),
+  ),
+  bodyOptional: true,
+  replies: { 200: WebhookEndpointWithSecret },
+  errors: [],
+  notFound: 'NOT_FOUND',
+  omitOnReplay: ['secret'],
+});
+
+export const endpointPaused = defineEvent('WEBHOOK_ENDPOINT.PAUSED', WebhookEndpoint);
+
+export const endpointWebhooks: readonly WebhookContract[] = [
+  {
+    name: 'webhook-endpoint',
+    summary: 'Webhook endpoint paused',
+    description:
+      'Sent to the other endpoints of the platform when an endpoint was paused because every ' +
+      'attempt failed for five days.',
+    events: [endpointPaused],
+  },
+];

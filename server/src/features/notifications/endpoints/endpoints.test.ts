@@ -1,0 +1,321 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
+import { configuredId } from './index.ts';
+import { webhookEndpoints } from './store.ts';
+
+const app = testApp();
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+let receiver: Receiver;
+let first: Receiver;
+
+const create = async (body: object = {}) =>
+  ok(await app.call('POST', '/webhook-endpoints', body), 201);
+const change = async (id: string, body: object) =>
+  app.call('PATCH', `/webhook-endpoints/${id}`, body);
+const get = async (id: string) => ok(await app.call('GET', `/webhook-endpoints/${id}`), 200);
+const list = async () => ok(await app.call('GET', '/webhook-endpoints'), 200).data;
+const rotate = (id: string, body?: object) =>
+  app.call('POST', `/webhook-endpoints/${id}/keys/rotate`, body);
+
+/** Creates a customer, which emits `CUSTOMER.KYC_APPROVED`. */
+let made = 0;
+async function emitEvent(): Promise<void> {
+  const body = {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `c-${++made}`,
+    region: 'US',
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-01',
+    nationality: 'US',
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
+  };
+  ok(await app.call('POST', '/customers', body), 201);
+  await app.settle();
+}
+
+const typesAt = (at: Receiver) => at.arrivals.map(({ type }) => type);
+
+const signatureOf = (secret: string, { headers, body, id }: Receiver['arrivals'][number]) => {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const text = `${id}.${headers['webhook-timestamp']}.${body}`;
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+};
+
+beforeAll(async () => {
+  first = await startReceiver();
+  receiver = await startReceiver();
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: first.url }), 200);
+  await app.settle();
+});
+
+afterEach(async () => {
+  for (const each of await list()) {
+    if (!each.isConfigured) await app.call('DELETE', `/webhook-endpoints/${each.id}`);
+  }
+  await app.settle();
+  receiver.behave(200);
+  receiver.arrivals.length = 0;
+  first.arrivals.length = 0;
+});
+
+afterAll(async () => {
+  await receiver.close();
+  await first.close();
+});
+
+describe('createWebhookEndpoint', () => {
+  it('gets later events beside the configured endpoint, signed with its own key', async () => {
+    await emitEvent();
+    const { secret, ...endpoint } = await create({ url: receiver.url, description: 'Ledger' });
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await get(endpoint.id)).toEqual(endpoint);
+    expect(endpoint).toMatchObject({ eventTypes: [], status: 'ENABLED', isConfigured: false });
+    first.arrivals.length = 0;
+    await emitEvent();
+    expect(typesAt(receiver).length).toBeGreaterThan(0);
+    expect(typesAt(receiver).sort()).toEqual(typesAt(first).sort());
+    const [arrival] = receiver.arrivals;
+    if (!arrival) throw new Error('nothing arrived');
+    expect(arrival.headers['webhook-signature']).toBe(signatureOf(secret, arrival));
+    const other = first.arrivals.find(({ id }) => id === arrival.id);
+    expect(other?.body).toBe(arrival.body);
+    // One signature of the service for both.
+    expect(other?.headers['x-service-signature']).toBe(arrival.headers['x-service-signature']);
+    expect(other?.headers['webhook-signature']).toMatch(/^v1a,/);
+    const stored = JSON.stringify(await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }));
+    expect(stored).not.toContain(secret.slice(6));
+    expect(app.log.join('')).not.toContain(secret);
+  });
+
+  it('gets only the types of its filter, and no headers of Standard Webhooks without them', async () => {
+    await create({ url: receiver.url, eventTypes: ['BULK_UPLOAD.COMPLETED'] });
+    await emitEvent();
+    expect(typesAt(receiver)).toEqual([]);
+    await create({
+      url: receiver.url,
+      eventTypes: ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_APPROVED'],
+      standardWebhooks: false,
+    });
+    await emitEvent();
+    expect(typesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    const headers = Object.keys(receiver.arrivals[0]?.headers ?? {});
+    expect(headers.filter((name) => name.startsWith('webhook-'))).toEqual([]);
+    expect(headers).toContain('x-service-signature');
+  });
+
+  it('gets no test of the configured endpoint', async () => {
+    await create({ url: receiver.url });
+    await app.operate(async (ctx) => ctx.emit(testEvent, ctx.caller.platformId, {}));
+    await app.settle();
+    expect([typesAt(receiver), typesAt(first)]).toEqual([[], ['TEST']]);
+  });
+
+  it('keeps the secret from a replay', async () => {
+    const headers = { 'idempotency-key': 'one endpoint' };
+    const reply = await app.call('POST', '/webhook-endpoints', {}, { headers });
+    const replay = await app.call('POST', '/webhook-endpoints', {}, { headers });
+    const { secret, ...shown } = reply.body;
+    expect(secret).toBeDefined();
+    expect(replay.body).toEqual(shown);
+  });
+
+  it.each([
+    [{ url: 'http://example.com/hook' }, 'url'],
+    [{ url: 'https://10.0.0.1/hook' }, 'url'],
+    [{ url: 'nonsense' }, 'url'],
+    [{ eventTypes: ['CARD.LOST'] }, 'eventTypes.0'],
+    [{ description: '' }, 'description'],
+  ])('rejects %j', async (body, field) => {
+    const { status, body: reply } = await app.call('POST', '/webhook-endpoints', body);
+    expect([status, reply.details.errors[0].field]).toEqual([400, field]);
+  });
+
+  it('needs MANAGE, and public addresses in production', async () => {
+    const { body: token } = await app.call('POST', '/tokens', {
+      name: 'view',
+      permissions: ['VIEW'],
+    });
+    const as = { clientId: token.clientId, clientSecret: token.clientSecret };
+    expect((await app.call('POST', '/webhook-endpoints', {}, { as })).status).toBe(403);
+    const production = { as: app.production };
+    const local = await app.call('POST', '/webhook-endpoints', { url: receiver.url }, production);
+    expect([local.status, local.body.details.errors[0].field]).toEqual([400, 'url']);
+  });
+
+  it('stops at sixteen, with those created at once', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', {})),
+    );
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(15);
+    expect(replies.find(({ status }) => status === 400)?.body.reason).toContain('maximum of 15');
+    expect(await list()).toHaveLength(16);
+  });
+});
+
+describe('listWebhookEndpoints', () => {
+  it('has the configured endpoint first, and rejects unknown parameters', async () => {
+    const { id } = await create();
+    const [configured, own, ...others] = await list();
+    expect(configured).toMatchObject({
+      id: configuredId(app.platform.id),
+      url: first.url,
+      isConfigured: true,
+      keys: [],
+    });
+    expect([own.id, others]).toEqual([id, []]);
+    expect(own).not.toHaveProperty('url');
+    const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
+    expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
+  });
+});
+
+describe('getWebhookEndpointById', () => {
+  it('is 404 for unknown and deleted endpoints and those of other platforms', async () => {
+    const { id } = await create();
+    const other = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
+      as: app.production,
+    });
+    expect([other.status, other.body.code]).toEqual([404, 'NOT_FOUND']);
+    await app.call('DELETE', `/webhook-endpoints/${id}`);
+    for (const each of [id, 'WebhookEndpoint:x', configuredId(app.production.id)]) {
+      expect((await app.call('GET', `/webhook-endpoints/${each}`)).status).toBe(404);
+    }
+  });
+});
+
+describe('updateWebhookEndpoint', () => {
+  it('pauses and resumes: events of the meantime wait and are sent', async () => {
+    const { id } = await create({ url: receiver.url });
+    const paused = ok(await change(id, { status: 'PAUSED', statusReason: 'Maintenance' }), 200);
+    expect(paused).toMatchObject({ status: 'PAUSED', statusReason: 'Maintenance' });
+    await emitEvent();
+    expect(typesAt(receiver)).toEqual([]);
+    const resumed = ok(await change(id, { status: 'ENABLED' }), 200);
+    expect(resumed).not.toHaveProperty('statusReason');
+    await app.settle();
+    expect(typesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
+  });
+
+  it('changes address, filter and description', async () => {
+    const { id } = await create({ url: 'http://127.0.0.1:9/', description: 'a' });
+    const changes = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], description: null };
+    expect(ok(await change(id, changes), 200)).not.toHaveProperty('description');
+    await emitEvent();
+    expect(typesAt(receiver)).toEqual(['CUSTOMER.KYC_APPROVED']);
+    const bad = await change(id, { url: 'ftp://example.com' });
+    expect([bad.status, bad.body.details.errors[0].field]).toEqual([400, 'url']);
+  });
+
+  it('filters and pauses the configured endpoint, whose address stays with the configuration', async () => {
+    const id = configuredId(app.platform.id);
+    const url = await change(id, { url: receiver.url });
+    expect([url.status, url.body.details.errors[0].field]).toEqual([400, 'url']);
+    const settings = { description: 'Main', eventTypes: ['BULK_UPLOAD.COMPLETED'] };
+    expect(ok(await change(id, settings), 200)).toMatchObject(settings);
+    await emitEvent();
+    expect(typesAt(first)).toEqual([]);
+    ok(await change(id, { eventTypes: [], status: 'PAUSED' }), 200);
+    await emitEvent();
+    expect(typesAt(first)).toEqual([]);
+    expect(await get(id)).toMatchObject({ status: 'PAUSED', description: 'Main' });
+    ok(await change(id, { status: 'ENABLED', standardWebhooks: false }), 200);
+    await app.settle();
+    expect(typesAt(first)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(first.arrivals[0]?.headers).not.toHaveProperty('webhook-id');
+    ok(await change(id, { standardWebhooks: true }), 200);
+  });
+});
+
+describe('deleteWebhookEndpointById', () => {
+  it('discards what is pending, and never for the configured endpoint', async () => {
+    const { id } = await create({ url: receiver.url });
+    await change(id, { status: 'PAUSED' });
+    await emitEvent();
+    expect((await app.call('DELETE', `/webhook-endpoints/${id}`)).status).toBe(204);
+    await app.settle();
+    const left = await app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
+    expect(left).toEqual([]);
+    expect(typesAt(receiver)).toEqual([]);
+    const { status } = await app.call(
+      'DELETE',
+      `/webhook-endpoints/${configuredId(app.platform.id)}`,
+    );
+    expect(status).toBe(409);
+  });
+});
+
+describe('rotateWebhookEndpointKey', () => {
+  it('signs with both keys until the overlap ends', async () => {
+    const { id, secret: before } = await create({ url: receiver.url });
+    const { secret: after, keys } = ok(await rotate(id, { overlapHours: 2 }), 200);
+    expect(keys).toHaveLength(2);
+    expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + 2 * HOUR).toISOString());
+    await emitEvent();
+    const arrival = receiver.arrivals[0] as Receiver['arrivals'][number];
+    expect(arrival.headers['webhook-signature']?.split(' ')).toEqual([
+      signatureOf(after, arrival),
+      signatureOf(before, arrival),
+    ]);
+    await app.advance(2 * HOUR);
+    receiver.arrivals.length = 0;
+    await emitEvent();
+    const later = receiver.arrivals[0] as Receiver['arrivals'][number];
+    expect(later.headers['webhook-signature']).toBe(signatureOf(after, later));
+    expect((await get(id)).keys).toHaveLength(1);
+  });
+
+  it('has a day of overlap by default, at most three keys, and none of the configured endpoint', async () => {
+    const { id } = await create();
+    const { keys } = ok(await rotate(id), 200);
+    expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());
+    ok(await rotate(id), 200);
+    expect((await rotate(id)).status).toBe(409);
+    expect(ok(await rotate(id, { overlapHours: 0 }), 200).keys).toHaveLength(1);
+    expect((await rotate(id, { overlapHours: 169 })).status).toBe(400);
+    expect((await rotate(configuredId(app.platform.id))).status).toBe(409);
+  });
+});
+
+describe('an endpoint that fails', () => {
+  it('for five days is paused, and the others get an event', async () => {
+    const dead = await create({ url: receiver.url });
+    receiver.behave(500);
+    await emitEvent();
+    expect((await get(dead.id)).failingSince).toBeDefined();
+    await app.advance(4 * DAY);
+    expect((await get(dead.id)).status).toBe('ENABLED');
+    await app.advance(DAY + HOUR);
+    expect(await get(dead.id)).toMatchObject({
+      status: 'PAUSED',
+      statusReason: 'Every attempt failed for five days.',
+    });
+    const notice = first.arrivals.find(({ type }) => type === 'WEBHOOK_ENDPOINT.PAUSED');
+    expect(JSON.parse(notice?.body ?? '{}').data).toMatchObject({ id: dead.id, status: 'PAUSED' });
+    receiver.behave(200);
+    ok(await change(dead.id, { status: 'ENABLED' }), 200);
+    await app.settle();
+    expect(typesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(await get(dead.id)).not.toHaveProperty('failingSince');
+  });
+
+  it('and recovers is not failing any more', async () => {
+    const { id } = await create({ url: receiver.url });
+    receiver.behave(500);
+    await emitEvent();
+    expect((await get(id)).failingSince).toBeDefined();
+    receiver.behave(200);
+    await app.advance(10_000);
+    expect(await get(id)).not.toHaveProperty('failingSince');
+  });
+});

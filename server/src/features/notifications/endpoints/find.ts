@@ -1,0 +1,37 @@
+// Finds endpoints of the calling platform by id and by number.
+import { Fault } from '../../../kernel/fault.ts';
+import { isId } from '../../../kernel/id.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import { configuredId } from './present.ts';
+import { CONFIGURED, type EndpointRow, webhookEndpoints } from './store.ts';
+
+const notFound = () => new Fault('NOT_FOUND', 'Webhook endpoint not found.');
+
+/** An endpoint: the row of its own, or the platform that configures it with a row if it has settings. */
+export type Endpoint =
+  | { number: 0; platform: PlatformRow; row: EndpointRow | undefined }
+  | { number: number; platform: null; row: EndpointRow };
+
+/** The row with the other settings of the configured endpoint. */
+async function configuredRow(ctx: Ctx, platformId: string): Promise<EndpointRow | undefined> {
+  const where = { platform_id: platformId, number: CONFIGURED };
+  return (await ctx.db.find(webhookEndpoints, where, { limit: 1 }))[0];
+}
+
+/** An endpoint of the calling platform. Throws NOT_FOUND. */
+export async function endpointOf(ctx: Ctx, id: string): Promise<Endpoint> {
+  const { platformId } = ctx.caller;
+  if (!isId(id, 'WebhookEndpoint')) throw notFound();
+  if (id === configuredId(platformId)) {
+    const platform = await ownPlatform(ctx);
+    const row = await configuredRow(ctx, platformId);
+    if (platform.webhook_endpoint === null) throw notFound();
+    return { number: CONFIGURED, platform, row };
+  }
+  const row = await ctx.read(webhookEndpoints, id);
+  if (row?.platform_id !== platformId || row.deleted_at !== null || row.number === CONFIGURED) {
+    throw notFound();
+  }
+  return { number: row.number, platform: null, row };
+}

@@ -1,0 +1,16 @@
+// Public interface of webhook endpoints.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { endpointWebhooks } from './contract.ts';
+import { endpointOperations } from './operations.ts';
+import { pausingSweep } from './sweep.ts';
+
+export { createEndpointSigner, type EndpointSigner } from './keys.ts';
+export { configuredId } from './present.ts';
+export { CONFIGURED, type EndpointKey } from './store.ts';
+
+/** What this feature adds to a server. */
+export const endpointFeature = {
+  operations: endpointOperations,
+  webhooks: endpointWebhooks,
+  sweeps: () => [pausingSweep()],
+} satisfies Feature;

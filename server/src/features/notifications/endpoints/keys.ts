@@ -1,0 +1,49 @@
+// Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation both keys
+// sign, because the header takes several signatures; the earlier one stops at its expiry.
+import { createHmac } from 'node:crypto';
+import type { Time } from '../../../kernel/effects.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import type { EndpointKey } from './store.ts';
+
+const SECRET_BYTES = 32;
+const PREFIX = 'whsec_';
+/** Opened secrets are cached, because every delivery needs one. */
+const KEPT_SECRETS = 4_096;
+
+const contextOf = (id: string) => `webhook_endpoints key ${id}`;
+
+/** A new key, and its secret as the receiver configures it. The secret is shown once. */
+export function newEndpointKey(ctx: Ctx): { key: EndpointKey; secret: string } {
+  const id = ctx.id('WebhookEndpointKey');
+  const bytes = ctx.effects.random(SECRET_BYTES);
+  const sealed = ctx.vault.sealOwn(bytes, contextOf(id));
+  const secret = `${PREFIX}${Buffer.from(bytes).toString('base64')}`;
+  return { key: { id, sealed, createdAt: ctx.now, expiresAt: null }, secret };
+}
+
+/** The keys that sign at `now`. */
+export const validKeys = (keys: readonly EndpointKey[], now: Time): EndpointKey[] =>
+  keys.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+
+/** Signs `text` with the valid keys of an endpoint, as Standard Webhooks' `v1`. */
+export type EndpointSigner = (keys: readonly EndpointKey[], text: string, now: Time) => string;
+
+export function createEndpointSigner(vault: Pick<Vault, 'openOwn'>): EndpointSigner {
+  const opened = new Map<string, Buffer>();
+
+  function secretOf({ id, sealed }: EndpointKey): Buffer {
+    const known = opened.get(id);
+    if (known) return known;
+    const secret = vault.openOwn(sealed, contextOf(id));
+    const [oldest] = opened.keys();
+    if (opened.size >= KEPT_SECRETS && oldest !== undefined) opened.delete(oldest);
+    opened.set(id, secret);
+    return secret;
+  }
+
+  return (keys, text, now) =>
+    validKeys(keys, now)
+      .map((key) => `v1,${createHmac('sha256', secretOf(key)).update(text).digest('base64')}`)
+      .join(' ');
+}

@@ -1,0 +1,210 @@
+// Operations of webhook endpoints. The endpoint of the configuration is changed here only in what the
+// configuration does not have.
+import { Fault, type FieldError, invalid, invalidField } from '../../../kernel/fault.ts';
+import { endpointProblem } from '../../../kernel/net/endpoint.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { changePlatform, ownPlatform, type PlatformRow } from '../../tenancy/platform/index.ts';
+import {
+  createWebhookEndpoint,
+  DEFAULT_OVERLAP_HOURS,
+  deleteWebhookEndpointById,
+  getWebhookEndpointById,
+  listWebhookEndpoints,
+  rotateWebhookEndpointKey,
+  updateWebhookEndpoint,
+} from './contract.ts';
+import { endpointOf } from './find.ts';
+import { newEndpointKey, validKeys } from './keys.ts';
+import { presentConfigured, presentEndpoint } from './present.ts';
+import {
+  CONFIGURED,
+  type EndpointRow,
+  MAX_ENDPOINTS,
+  rowsOfPlatform,
+  webhookEndpoints,
+} from './store.ts';
+
+const MAX_VALID_KEYS = 3;
+const HOUR_MS = 3_600_000;
+
+interface EndpointDeps {
+  /** Whether sandbox platforms may use loopback endpoints. */
+  loopbackWebhooks: boolean;
+}
+
+interface Change {
+  url?: string | null;
+  description?: string | null;
+  eventTypes?: string[];
+  standardWebhooks?: boolean;
+  status?: 'ENABLED' | 'PAUSED';
+  statusReason?: string;
+}
+
+function checkUrl(ctx: Ctx, { loopbackWebhooks }: EndpointDeps, url: string | null | undefined) {
+  if (url == null) return;
+  const rule = { environment: ctx.caller.environment, loopback: loopbackWebhooks };
+  const message = endpointProblem(url, rule);
+  const error: FieldError = { field: 'url', constraint: { format: 'url' }, message: message ?? '' };
+  if (message) throw invalid([error]);
+}
+
+const typesOf = (types: readonly string[]) => (types.length ? [...new Set(types)] : null);
+
+/** The number of a new endpoint. A number is not reused while a deleted endpoint has it. */
+async function nextNumber(ctx: Ctx): Promise<number> {
+  const rows = await rowsOfPlatform(ctx.db, ctx.caller.platformId);
+  const own = rows.filter((row) => row.number !== CONFIGURED);
+  if (own.filter((row) => row.deleted_at === null).length >= MAX_ENDPOINTS) {
+    const reason = `The platform has the maximum of ${MAX_ENDPOINTS} endpoints. Delete one first.`;
+    throw new Fault('INVALID_INPUT', reason);
+  }
+  return Math.max(CONFIGURED, ...own.map((row) => row.number)) + 1;
+}
+
+/** The columns that a change of the settings of an endpoint sets. */
+function patchOf(ctx: Ctx, was: Pick<EndpointRow, 'status'>, change: Change) {
+  const { description, eventTypes, status, statusReason } = change;
+  const isChanged = status !== undefined && status !== was.status;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(eventTypes === undefined ? {} : { event_types: typesOf(eventTypes) }),
+    ...(status === undefined ? {} : { status }),
+    ...(status === 'ENABLED' ? { status_reason: null } : {}),
+    ...(status === 'PAUSED' && statusReason !== undefined ? { status_reason: statusReason } : {}),
+    ...(isChanged ? { status_changed_at: ctx.now } : {}),
+    // The five days of an endpoint that is enabled again start anew.
+    ...(isChanged && status === 'ENABLED' ? { failing_since: null } : {}),
+    updated_at: ctx.now,
+  };
+}
+
+function changeConfigured(
+  ctx: Ctx,
+  was: PlatformRow,
+  row: EndpointRow | undefined,
+  change: Change,
+) {
+  if (change.url !== undefined) throw invalidField('url', 'is set with updatePlatformConfig');
+  const { standardWebhooks } = change;
+  const platform =
+    standardWebhooks === undefined || standardWebhooks === was.standard_webhooks
+      ? was
+      : changePlatform(ctx, was, { standard_webhooks: standardWebhooks });
+  if (row) {
+    return presentConfigured(
+      platform,
+      ctx.update(webhookEndpoints, row, patchOf(ctx, row, change)),
+    );
+  }
+  const { updated_at, ...settings } = patchOf(ctx, { status: 'ENABLED' }, change);
+  if (Object.keys(settings).length === 0) return presentConfigured(platform);
+  const added = ctx.insert(webhookEndpoints, {
+    id: ctx.id('WebhookEndpoint'),
+    platform_id: was.id,
+    number: CONFIGURED,
+    status: 'ENABLED',
+    status_changed_at: was.created_at,
+    standard_webhooks: true,
+    keys: [],
+    ...settings,
+    created_at: was.created_at,
+    updated_at,
+  });
+  return presentConfigured(platform, added);
+}
+
+function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
+  const until = ctx.now + overlapHours * HOUR_MS;
+  const { key, secret } = newEndpointKey(ctx);
+  const earlier = validKeys(row.keys, ctx.now).map((each) => ({
+    ...each,
+    expiresAt: Math.min(each.expiresAt ?? until, until),
+  }));
+  const keys = validKeys([key, ...earlier], ctx.now);
+  if (keys.length > MAX_VALID_KEYS) {
+    throw new Fault(
+      'CONFLICT',
+      `The endpoint has ${MAX_VALID_KEYS} valid keys. Wait until one expires, or rotate with ` +
+        '`overlapHours` 0.',
+    );
+  }
+  return { row: ctx.update(webhookEndpoints, row, { keys, updated_at: ctx.now }), secret };
+}
+
+const byConfiguration = (what: string) =>
+  new Fault('CONFLICT', `This is the endpoint of the platform configuration. ${what}`);
+
+export const endpointOperations = (deps: EndpointDeps) => [
+  handle(listWebhookEndpoints, async (ctx) => {
+    const platform = await ownPlatform(ctx);
+    const rows = await rowsOfPlatform(ctx.db, platform.id);
+    const own = rows.filter((row) => row.number !== CONFIGURED && row.deleted_at === null);
+    const settings = rows.find((row) => row.number === CONFIGURED);
+    const configured =
+      platform.webhook_endpoint === null ? [] : [presentConfigured(platform, settings)];
+    const data = [...configured, ...own.map((row) => presentEndpoint(row, ctx.now))];
+    return { status: 200, body: { data } };
+  }),
+
+  handle(createWebhookEndpoint, async (ctx, { body }) => {
+    checkUrl(ctx, deps, body.url);
+    const number = await nextNumber(ctx);
+    const { key, secret } = newEndpointKey(ctx);
+    const row = ctx.insert(webhookEndpoints, {
+      id: ctx.id('WebhookEndpoint'),
+      platform_id: ctx.caller.platformId,
+      number,
+      url: body.url ?? null,
+      description: body.description ?? null,
+      event_types: typesOf(body.eventTypes ?? []),
+      status: 'ENABLED',
+      status_changed_at: ctx.now,
+      standard_webhooks: body.standardWebhooks ?? true,
+      keys: [key],
+      created_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    return { status: 201, body: { ...presentEndpoint(row, ctx.now), secret } };
+  }),
+
+  handle(getWebhookEndpointById, async (ctx, { params }) => {
+    const { platform, row } = await endpointOf(ctx, params.endpointId);
+    const body = platform ? presentConfigured(platform, row) : presentEndpoint(row, ctx.now);
+    return { status: 200, body };
+  }),
+
+  handle(updateWebhookEndpoint, async (ctx, { params, body }) => {
+    const { platform, row } = await endpointOf(ctx, params.endpointId);
+    if (platform) return { status: 200, body: changeConfigured(ctx, platform, row, body) };
+    checkUrl(ctx, deps, body.url);
+    const { url, standardWebhooks } = body;
+    const changed = ctx.update(webhookEndpoints, row, {
+      ...patchOf(ctx, row, body),
+      ...(url === undefined ? {} : { url }),
+      ...(standardWebhooks === undefined ? {} : { standard_webhooks: standardWebhooks }),
+    });
+    return { status: 200, body: presentEndpoint(changed, ctx.now) };
+  }),
+
+  handle(deleteWebhookEndpointById, async (ctx, { params }) => {
+    const { platform, row } = await endpointOf(ctx, params.endpointId);
+    if (platform) throw byConfiguration('Pause it instead.');
+    const ended = { keys: [], deleted_at: ctx.now, updated_at: ctx.now };
+    ctx.update(webhookEndpoints, row, ended);
+    return { status: 204, body: undefined };
+  }),
+
+  handle(rotateWebhookEndpointKey, async (ctx, { params, body }) => {
+    const endpoint = await endpointOf(ctx, params.endpointId);
+    if (endpoint.platform) {
+      throw byConfiguration(
+        'It is signed with the keys of the service, which its operator rotates.',
+      );
+    }
+    const hours = body.overlapHours ?? DEFAULT_OVERLAP_HOURS;
+    const { row, secret } = rotateKey(ctx, endpoint.row, hours);
+    return { status: 200, body: { ...presentEndpoint(row, ctx.now), secret } };
+  }),
+];

@@ -1,0 +1,72 @@
+// Endpoints as the API shows them. The one of the configuration consists of columns of the platform and,
+// if it has other settings, of a row.
+import type { Static } from '@sinclair/typebox';
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { stamps } from '../../../runtime/operation/context.ts';
+import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import type { WebhookEndpoint } from './contract.ts';
+import { validKeys } from './keys.ts';
+import { CONFIGURED, type EndpointRow } from './store.ts';
+
+export type EndpointView = Static<typeof WebhookEndpoint>;
+type EventTypes = EndpointView['eventTypes'];
+
+/** Id of the endpoint of a platform's configuration, which is the platform's with another name. */
+export const configuredId = (platformId: string) =>
+  `WebhookEndpoint:${platformId.slice(platformId.indexOf(':') + 1)}`;
+
+const configuredUrl = (platform: PlatformRow) =>
+  platform.webhook_endpoint === null ? {} : { url: platform.webhook_endpoint };
+
+type Settings = Pick<
+  EndpointRow,
+  'description' | 'event_types' | 'status' | 'status_reason' | 'status_changed_at'
+>;
+
+const shownSettings = (row: Settings) => ({
+  ...(row.description === null ? {} : { description: row.description }),
+  eventTypes: (row.event_types ?? []) as EventTypes,
+  status: row.status,
+  ...(row.status === 'PAUSED' && row.status_reason !== null
+    ? { statusReason: row.status_reason }
+    : {}),
+  statusChangedAt: iso(row.status_changed_at),
+});
+
+/** The settings of a configured endpoint without a row. */
+const USUAL = {
+  description: null,
+  event_types: null,
+  status: 'ENABLED',
+  status_reason: null,
+} as const;
+
+/** The endpoint of the configuration; `row` has its other settings. */
+export function presentConfigured(platform: PlatformRow, row?: EndpointRow): EndpointView {
+  return {
+    id: configuredId(platform.id),
+    ...configuredUrl(platform),
+    ...shownSettings(row ?? { ...USUAL, status_changed_at: platform.created_at }),
+    standardWebhooks: platform.standard_webhooks,
+    isConfigured: true,
+    keys: [],
+    ...stamps(row ?? platform),
+  };
+}
+
+export function presentEndpoint(row: EndpointRow, now: Time): EndpointView {
+  return {
+    id: row.id,
+    ...(row.url === null ? {} : { url: row.url }),
+    ...shownSettings(row),
+    ...(row.failing_since === null ? {} : { failingSince: iso(row.failing_since) }),
+    standardWebhooks: row.standard_webhooks,
+    isConfigured: row.number === CONFIGURED,
+    keys: validKeys(row.keys, now).map(({ id, createdAt, expiresAt }) => ({
+      id,
+      createdAt: iso(createdAt),
+      ...(expiresAt === null ? {} : { expiresAt: iso(expiresAt) }),
+    })),
+    ...stamps(row),
+  };
+}

@@ -1,0 +1,54 @@
+// Webhook endpoints of a platform. Number 0 is the endpoint of the platform's configuration: its address is
+// `platforms.webhook_endpoint`, and it has a row here only once it was paused, filtered or described.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+
+/** Endpoints of one platform, besides that of its configuration. */
+export const MAX_ENDPOINTS = 15;
+
+/** Number of the endpoint of the platform's configuration. */
+export const CONFIGURED = 0;
+
+/** A signing key of an endpoint. */
+export interface EndpointKey {
+  id: string;
+  /** The secret, sealed. */
+  sealed: string;
+  createdAt: Time;
+  /** Time after which it no longer signs; null for the current key. */
+  expiresAt: Time | null;
+}
+
+export const webhookEndpoints = table(
+  'webhook_endpoints',
+  {
+    id: col.text,
+    platform_id: col.text,
+    number: col.int4,
+    /** Null if its deliveries are pulled. */
+    url: col.text.null.mut,
+    description: col.text.null.mut,
+    /** Null for all types. */
+    event_types: col.json<string[]>().null.mut,
+    status: col.enum<'ENABLED' | 'PAUSED'>().mut,
+    status_reason: col.text.null.mut,
+    status_changed_at: col.time.mut,
+    standard_webhooks: col.bool.mut,
+    /** The latest first. */
+    keys: col.json<EndpointKey[]>().mut,
+    /** First failed attempt since the last success; written by the deliverer. */
+    failing_since: col.time.null.mut,
+    deleted_at: col.time.null.mut,
+    created_at: col.time,
+    updated_at: col.time.mut,
+    version: col.int4,
+  },
+  { contendedKeys: ['webhook_endpoints_number'] },
+);
+
+export type EndpointRow = RowOf<typeof webhookEndpoints>;
+
+/** All rows of a platform, also of deleted endpoints. */
+export const rowsOfPlatform = (db: Pick<Database, 'find'>, platformId: string) =>
+  db.find(webhookEndpoints, { platform_id: platformId }, { orderBy: 'number' });
