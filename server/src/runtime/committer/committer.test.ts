@@ -299,4 +299,23 @@ describe('limits', () => {
       ok,
     ]);
   });
+
+  it('adds no lane for a few change sets until they have waited', async () => {
+    start({ min: 4, patienceMs: 200 });
+    const row = await sample.thing(fresh('thing'));
+    await sample.sql('begin');
+    await sample.sql('select from things where id = $1 for update', [row.id]);
+    const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
+    await sleep(20);
+    const added = () => commit({ inserts: [insertThing(thingRow(fresh('thing')))] });
+    const few = [added()];
+    await sleep(20);
+    few.push(added());
+    await Promise.all(few);
+    expect(reports.map(({ units }) => units)).toEqual([2]);
+    await Promise.all([added(), added(), added(), added()]);
+    expect(reports.map(({ units }) => units)).toEqual([2, 4]);
+    await sample.sql('rollback');
+    expect(await blocked).toEqual({ ok: true });
+  });
 });
