@@ -67,14 +67,32 @@ export interface Effects {
   call<R>(limits: CallLimits, work: (signal: AbortSignal) => Promise<R>): Promise<R>;
 }
 
+const DAY_MS = 86_400_000;
+const THREE_DIGITS = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, '0'));
+const TWO_DIGITS = THREE_DIGITS.slice(0, 100).map((digits) => digits.slice(1));
+
 let lastTime = 0;
 let lastText = new Date(0).toISOString();
+let lastDay = Number.NaN;
+let lastDate = '';
 
-/** Formats a time as RFC 3339 in UTC, the format of the API. Most calls repeat the last time. */
+/**
+ * Formats a time as RFC 3339 in UTC, the format of the API. Most calls repeat the last time or its
+ * day; `Date` takes ten times as long.
+ */
 export function iso(time: Time): string {
-  if (time !== lastTime) {
-    lastText = new Date(time).toISOString();
-    lastTime = time;
+  if (time === lastTime) return lastText;
+  const day = Math.floor(time / DAY_MS);
+  if (day !== lastDay) {
+    const midnight = new Date(day * DAY_MS).toISOString();
+    lastDate = midnight.slice(0, midnight.indexOf('T'));
+    lastDay = day;
   }
+  const ms = Math.floor(time - day * DAY_MS);
+  const seconds = Math.floor(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  const clock = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}`;
+  lastText = `${lastDate}T${clock}:${TWO_DIGITS[seconds % 60]}.${THREE_DIGITS[ms % 1_000]}Z`;
+  lastTime = time;
   return lastText;
 }

@@ -4,10 +4,32 @@ import pg from 'pg';
 import type { Answer } from './lane.ts';
 import type { ColumnType, Table } from './table.ts';
 
+const twoDigits = (text: string, at: number) =>
+  (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+
+/** `2026-01-05 09:00:00+00`, also with a fraction: every time since the year 0100. */
+const isPlainUtc = (text: string) =>
+  text.charCodeAt(4) === 45 && text.charCodeAt(10) === 32 && text.endsWith('+00');
+
+const FRACTION_AT = 20;
+
 /**
  * Parses PostgreSQL's format of a time in a UTC session to milliseconds. Finer digits are dropped.
+ * Every row has several times, and `Date.parse` takes four times as long.
  */
 export function parseTime(text: string): number {
+  if (isPlainUtc(text)) {
+    let ms = 0;
+    const end = text.length - 3;
+    for (let at = FRACTION_AT; at < FRACTION_AT + 3; at++) {
+      ms = ms * 10 + (at < end ? text.charCodeAt(at) - 48 : 0);
+    }
+    const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+    const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
+    const seconds = twoDigits(text, 17);
+    const at = Date.UTC(year, month, day, twoDigits(text, 11), twoDigits(text, 14), seconds, ms);
+    if (year >= 100 && !Number.isNaN(at)) return at;
+  }
   const iso = text.endsWith('+00') ? `${text.slice(0, 10)}T${text.slice(11, -3)}Z` : text;
   const ms = Date.parse(iso);
   if (Number.isNaN(ms)) throw new RangeError(`not a time: ${text}`);
