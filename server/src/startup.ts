@@ -39,7 +39,7 @@ export function openLog(effects: Effects, { logLevel }: Config, number?: number)
   return log;
 }
 
-/** Three lanes of the committer, eight readers and the readiness probe. */
+/** Lanes of the committer, readers and the readiness probe. */
 const CONNECTIONS = 12;
 /** For the operator's commands. */
 const SPARE_CONNECTIONS = 16;

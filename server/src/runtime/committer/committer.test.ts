@@ -216,7 +216,7 @@ describe('a lost connection', () => {
       where application_name = 'railhead committer' and datname = current_database()`);
 
   it('leaves only the outcome of batches in flight unknown', async () => {
-    start();
+    start({ lanes: 3 });
     const [a = '', b = ''] = await sample.accounts(1_000_000n, 0n);
     let unknown = 0;
     let accepted = 0;

@@ -128,7 +128,7 @@ const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
 
 /** A committer whose lanes connect at once and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const { lanes: laneCount = 3, max = 256, min = 16, maxWaiting = 20_000 } = options;
+  const { lanes: laneCount = 2, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { patienceMs = 5 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
@@ -145,7 +145,7 @@ export function createCommitter(options: CommitterOptions): Committer {
   // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would
   // alternate.
   const share = () =>
-    Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / (laneCount + 1))));
+    Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / laneCount)));
 
   async function run(lane: Lane, batch: Unit[]): Promise<void> {
     const startMs = elapsed();
