@@ -9,6 +9,7 @@ import { paymentReference } from '../suspense/index.ts';
 import {
   type OutgoingRow,
   type PaymentRow,
+  rateDetailsOf,
   receivedOf,
   type TransactionRow,
 } from '../transactions/index.ts';
@@ -73,7 +74,7 @@ function presentOutgoing(row: OutgoingRow) {
     ...received(row),
     platformFees: Number(row.platform_fees),
     ...(instructions ? { paymentInstructions: instructions } : {}),
-    ...(row.rate_details ? { rateDetails: row.rate_details } : {}),
+    ...(row.rate_details ? { rateDetails: rateDetailsOf(row.rate_details) } : {}),
     paymentRail: row.rail,
     railSelectionMode: row.rail_mode,
     expectedSettlementAt:

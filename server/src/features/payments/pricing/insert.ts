@@ -5,7 +5,7 @@ import type { PaymentInstructions } from '../../../catalog/rails/payment-instruc
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { insertTransaction, type OutgoingRow } from '../transactions/index.ts';
+import { insertTransaction, type OutgoingRow, storedRateDetails } from '../transactions/index.ts';
 import { payeeInformation } from './counterparty.ts';
 import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';
@@ -42,7 +42,7 @@ function amountsOf(money: Priced) {
     platform_fees: platformFee.amount,
     platform_fee_account: money.feeAccount,
     exchange_rate: money.exchangeRate,
-    rate_details: money.rateDetails,
+    rate_details: money.rateDetails && storedRateDetails(money.rateDetails),
   };
 }
 

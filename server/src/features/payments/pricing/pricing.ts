@@ -12,6 +12,7 @@ import { findInternalAccounts } from '../../balances/internal-accounts/index.ts'
 import { serviceFeeOver } from '../../payees/discovery/index.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
+import type { RateDetails } from '../transactions/index.ts';
 import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf, type Terms } from './price.ts';
 
@@ -90,7 +91,7 @@ async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string
   return active.id;
 }
 
-function rateDetails(price: Price, service: FeeSchedule): Record<string, number> {
+function rateDetails(price: Price, service: FeeSchedule): RateDetails {
   const multiplier = wholeUnitRate(price.receiving, price.net);
   return {
     counterpartyMultiplier: 1,
@@ -108,7 +109,7 @@ export interface Priced {
   fees: Money;
   exchangeRate: string;
   /** Null without a conversion and without fees. */
-  rateDetails: Record<string, number> | null;
+  rateDetails: RateDetails | null;
   feeAccount: string | null;
 }
 

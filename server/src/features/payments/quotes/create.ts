@@ -214,7 +214,7 @@ function insertQuote(
     fees: payment.fees,
     platform_fees: payment.platform_fees,
     exchange_rate: money.exchangeRate,
-    rate_details: money.rateDetails ?? {},
+    rate_details: payment.rate_details ?? {},
     lock_side: request.lockedCurrencySide,
     lock_amount: BigInt(request.lockedCurrencyAmount),
     description: request.description,

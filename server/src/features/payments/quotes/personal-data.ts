@@ -6,10 +6,12 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   type DataSubject,
   ERASED,
+  type Json,
   OF_CUSTOMER,
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 import { tombstoneOf } from '../../customers/records/index.ts';
+import { rateDetailsOf, type StoredRateDetails } from '../transactions/index.ts';
 
 const BATCH_SIZE = 500;
 
@@ -67,13 +69,18 @@ async function emptyPayments({ db }: Runtime, { id }: DataSubject) {
   }
 }
 
+/** Rate details with their names. */
+const openRates = (_: unknown, { rate_details: stored }: Json): Json =>
+  stored ? { rate_details: rateDetailsOf(stored as StoredRateDetails) } : {};
+
 export const paymentPersonalData: PersonalData = {
   tables: {
     quotes: {
       rows: 't.id in (select quote_id from transactions where customer_id = $1)',
       erasure: 'emptied',
+      open: openRates,
     },
-    transactions: { rows: OF_CUSTOMER, erasure: 'emptied' },
+    transactions: { rows: OF_CUSTOMER, erasure: 'emptied', open: openRates },
   },
   subjects: { transactions: 'customer_id = $1' },
   empty: emptyPayments,

@@ -10,7 +10,12 @@ import { checkLock, checkSession } from '../../sca/lockout/index.ts';
 import { authorizePayment, type SignableRequest } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
 import { instructionsOf } from '../presentation/index.ts';
-import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
+import {
+  asOutgoing,
+  type OutgoingRow,
+  rateDetailsOf,
+  readTransaction,
+} from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkParties, checkSigned, startPayment } from './execution/execute.ts';
@@ -44,7 +49,7 @@ function presentQuote(row: QuoteRow, payment: OutgoingRow, now: Time) {
     paymentInstructions: instructionsOf(payment) ?? [],
     transactionId: row.transaction_id,
     ...(payment.counterparty ? { counterpartyInformation: payment.counterparty } : {}),
-    rateDetails: row.rate_details,
+    rateDetails: rateDetailsOf(row.rate_details),
     lockedCurrencySide: row.lock_side,
     lockedCurrencyAmount: Number(row.lock_amount),
     ...(row.description === null ? {} : { description: row.description }),

@@ -4,6 +4,7 @@
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Reader } from '../../../runtime/operation/context.ts';
+import type { StoredRateDetails } from '../transactions/index.ts';
 
 export const quotes = table('quotes', {
   id: col.text,
@@ -21,7 +22,7 @@ export const quotes = table('quotes', {
   fees: col.int8,
   platform_fees: col.int8,
   exchange_rate: col.text,
-  rate_details: col.json<Record<string, number>>(),
+  rate_details: col.json<StoredRateDetails>(),
   lock_side: col.enum<'SENDING' | 'RECEIVING'>(),
   lock_amount: col.int8,
   description: col.text.null,

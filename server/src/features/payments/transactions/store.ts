@@ -13,6 +13,7 @@ import {
   cardPaymentFeature,
   type FundingDebitStatus,
 } from '../card-payments/index.ts';
+import type { StoredRateDetails } from './rate-details.ts';
 import {
   type FailureReason,
   type IncomingStatus,
@@ -84,7 +85,7 @@ const columns = {
   platform_fee_account: col.text.null,
   /** Sending units for one receiving unit, as a decimal. */
   exchange_rate: col.text.null,
-  rate_details: col.json<Record<string, number>>().null,
+  rate_details: col.json<StoredRateDetails>().null,
   quote_id: col.text.null,
   description: col.text.null,
   /** The agent that requested it. */

@@ -1,0 +1,27 @@
+// Rate details of a conversion in their stored form: six numbers in the order of their names, a fifth of the
+// size of an object, of which every quote and transaction has one.
+
+/** Names of the stored numbers, in this order. */
+const NAMES = [
+  'counterpartyMultiplier',
+  'counterpartyFixedFee',
+  'serviceApiMultiplier',
+  'serviceApiFixedFee',
+  'serviceApiVariableFeeRate',
+  'serviceApiVariableFeeAmount',
+] as const;
+
+export type RateDetails = Record<(typeof NAMES)[number], number>;
+
+/** Rows of earlier versions, and those without details, hold an object. */
+export type StoredRateDetails = readonly number[] | Readonly<Record<string, number>>;
+
+/** The stored form of rate details. */
+export const storedRateDetails = (details: RateDetails): StoredRateDetails =>
+  NAMES.map((name) => details[name]);
+
+/** Rate details as the API shows them. */
+export const rateDetailsOf = (stored: StoredRateDetails): Readonly<Record<string, number>> =>
+  Array.isArray(stored)
+    ? Object.fromEntries(NAMES.map((name, at) => [name, stored[at] as number]))
+    : (stored as Readonly<Record<string, number>>);
