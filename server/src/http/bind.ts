@@ -17,6 +17,7 @@ import { isAnyId } from '../kernel/id.ts';
 import { type Ctx, createContext } from '../runtime/operation/context.ts';
 import { idempotency } from '../runtime/operation/idempotency.ts';
 import { isKeyTaken, operate, type Runtime } from '../runtime/operation/operate.ts';
+import { packJson, unpackJson } from '../runtime/operation/stored-json.ts';
 
 export type Operation = Bound<Ctx>;
 
@@ -201,13 +202,14 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
-  // JSON never begins like a sealed text; older versions stored replies of the same contract in
+  // Stored JSON never begins like a sealed text; older versions stored replies of the same contract in
   // clear.
   const isSealed = stored.reply.startsWith('s');
   const reply = isSealed
     ? runtime.vault.openOwn(stored.reply, sealedAs(keyed)).toString()
     : stored.reply;
-  return { status: stored.status, body: JSON.parse(reply) as unknown, replayed: true };
+  const body: unknown = JSON.parse(unpackJson(reply));
+  return { status: stored.status, body, replayed: true };
 }
 
 /** Whether a reply is final, as opposed to a request for a signature. */
@@ -221,7 +223,7 @@ function storable({ omitOnReplay }: Contract, body: unknown): unknown {
 }
 
 function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
-  const text = JSON.stringify(storable(contract, reply.body) ?? null);
+  const text = packJson(JSON.stringify(storable(contract, reply.body) ?? null));
   ctx.insert(idempotency, {
     id: keyed.id,
     body_hash: keyed.hash,

@@ -10,6 +10,7 @@ import {
   customer,
   externalAccount,
   fund,
+  fundedCustomer,
   internalAccount,
   ok,
   quoteBody,
@@ -19,10 +20,16 @@ import { confirmCode, messagesTo, sendCode } from '../../../test/kit/customers/c
 import { erase } from '../../../test/kit/customers/erasure.ts';
 import { file, importHarness } from '../../../test/kit/customers/imports.ts';
 import { documentForm, pngFile } from '../../../test/kit/http/documents.ts';
+import {
+  emitBalances,
+  findInternalAccounts,
+} from '../../features/balances/internal-accounts/index.ts';
 import { exportCustomerData, openCustomerData } from '../../features/customers/privacy/index.ts';
 import { customers } from '../../features/customers/records/store.ts';
+import { systemCaller } from '../../features/tenancy/platform/index.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
 import { streamRows } from '../../runtime/db/stream.ts';
+import { operate } from '../../runtime/operation/operate.ts';
 import { eventsFrom } from '../../runtime/operation/personal-data.ts';
 import { writeNew } from '../cli/new-file.ts';
 import type { System } from '../cli/verb.ts';
@@ -202,4 +209,43 @@ it("scans past any number of other customers' events and does not change them", 
   );
   const others = await db.query(`${about} and data = '{}'`, ['X']);
   expect(others).toHaveLength(4_500);
+});
+
+it('removes the replies about resources of the customer, and no others', async () => {
+  const replies = async () =>
+    (
+      await app.runtime.db.query<{ key: string }>(
+        "select substring(id from '[^ ]+$') as key from idempotency order by 1",
+        [],
+      )
+    ).map(({ key }) => key);
+  const paying = async (name: string) => {
+    const { person, account } = await fundedCustomer(app);
+    const payee = await externalAccount(app, person.id, 'USD');
+    const body = quoteBody(account.id, payee.id, 1_000_00);
+    const quote = ok(await app.call('POST', '/quotes', body, keyed(`${name}-quote`)), 201);
+    const path = `/quotes/${quote.id}/execute`;
+    ok(await app.call('POST', path, undefined, keyed(`${name}-execute`)), 200);
+    await app.advance(7 * 60_000);
+    return { person, account };
+  };
+  const { person, account } = await paying('erased');
+  await paying('kept');
+  const before = await replies();
+  const keys = ['erased-execute', 'erased-quote', 'kept-execute', 'kept-quote'];
+  expect(before).toEqual(expect.arrayContaining(keys));
+  ok(await app.call('DELETE', `/customers/${person.id}`), 200);
+  await app.settle();
+  const { counts } = await erase(app.runtime, person.id, { actor: 'audit', reason: null });
+  const after = await replies();
+  expect(before.filter((key) => !after.includes(key))).toEqual(['erased-execute', 'erased-quote']);
+  expect(counts.idempotency).toBeGreaterThanOrEqual(2);
+
+  // A balance event of the account after the erasure refers to none of the emptied ones.
+  const caller = systemCaller(app.platform.id, 'sandbox');
+  await operate(app.runtime, caller, async (ctx) => {
+    emitBalances(ctx, await findInternalAccounts(ctx.db, { id: account.id }));
+  });
+  const last = (await app.events()).findLast((each) => each.subject === account.id);
+  expect(last?.data).toMatchObject({ id: account.id, type: 'INTERNAL_FIAT' });
 });

@@ -33,10 +33,15 @@ export interface EventRow {
   type: string;
   /** Id of the resource the event is about. */
   subject: string;
-  /** The resource as JSON text; with `base_id` only the fields that differ from that event's data. */
+  /**
+   * The resource as stored JSON text; with `base_id` only the fields that differ from that event's
+   * data.
+   */
   data: string;
-  /** An earlier event of the change set about the same resource; absent if `data` is whole. */
+  /** An earlier event about the same resource; absent if `data` is whole. */
   base_id?: string | null;
+  /** Identifies the version of the resource's row that alone determines `data`, if there is one. */
+  version?: string;
   account: string | null;
   created_at: Time;
   /** Whether it is delivered to the webhook endpoint of its platform. */

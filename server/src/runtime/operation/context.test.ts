@@ -11,6 +11,8 @@ import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Vault } from '../security/vault.ts';
 import { type Ctx, createContext } from './context.ts';
+import { rememberEvents } from './event-staging.ts';
+import { unpackJson } from './stored-json.ts';
 
 const flat = stateTable<'NEW' | 'OLD', 'age'>('flat', { NEW: { age: 'OLD' }, OLD: {} });
 const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
@@ -38,9 +40,9 @@ const lived = table(
   },
 );
 
-const context = (): Ctx =>
+const context = (db = {} as Database): Ctx =>
   createContext(
-    { effects: testEffects(), db: {} as Database, vault: {} as Vault },
+    { effects: testEffects(), db, vault: {} as Vault },
     {
       platformId: 'P',
       environment: 'sandbox',
@@ -203,7 +205,7 @@ describe('emit', () => {
   const note = 'x'.repeat(300);
   const emit = (ctx: Ctx, data: object, subject = 'one') => ctx.emit(testEvent, subject, data);
   const dataOf = (ctx: Ctx) =>
-    ctx.set.events.map(({ data, base_id }) => [JSON.parse(data), base_id ?? null]);
+    ctx.set.events.map(({ data, base_id }) => [JSON.parse(unpackJson(data)), base_id ?? null]);
 
   it('stores only what differs from the first event about a resource', () => {
     const ctx = context();
@@ -231,5 +233,59 @@ describe('emit', () => {
     emit(ctx, { note, status: 'OLD' });
     const second = ctx.set.events[1]?.id;
     expect(dataOf(ctx).map(([, base]) => base)).toEqual([null, null, second]);
+  });
+});
+
+describe('emitVersion', () => {
+  const emit = (ctx: Ctx, version: number, text = 'first') =>
+    ctx.emitVersion(testEvent, { id: 'one', version, created_at: 1 }, 'account', () => ({ text }));
+  const dataOf = (ctx: Ctx) => ctx.set.events.map(({ data, base_id }) => [data, base_id ?? null]);
+
+  it('refers to the committed event of the same version of the row', () => {
+    const db = {} as Database;
+    const first = context(db);
+    emit(first, 1);
+    emit(first, 1);
+    const whole = '{"text":"first"}';
+    expect(dataOf(first)).toEqual([
+      [whole, null],
+      [whole, null],
+    ]);
+    rememberEvents(db, first.set);
+    const next = context(db);
+    emit(next, 1, 'not rendered');
+    expect(dataOf(next)).toEqual([['{}', first.set.events[1]?.id]]);
+    expect(next.set.events[0]?.account).toBe('account');
+    // It refers to another itself.
+    rememberEvents(db, next.set);
+    const last = context(db);
+    emit(last, 1);
+    expect(dataOf(last)).toEqual(dataOf(next));
+  });
+
+  it('is stored whole for another version, event, row, creation or database', () => {
+    const db = {} as Database;
+    const first = context(db);
+    emit(first, 1);
+    rememberEvents(db, first.set);
+    const other = context(db);
+    emit(other, 2, 'second');
+    other.emitVersion(testEvent, { id: 'two', version: 1, created_at: 1 }, 'account', () => ({}));
+    other.emitVersion(
+      { ...testEvent, type: 'CARD.STATE_CHANGE' },
+      { id: 'one', version: 1, created_at: 2 },
+      'a',
+      () => ({}),
+    );
+    other.emitVersion(testEvent, { id: 'one', version: 1, created_at: 2 }, 'a', () => ({}));
+    expect(dataOf(other)).toEqual([
+      ['{"text":"second"}', null],
+      ['{}', null],
+      ['{}', null],
+      ['{}', null],
+    ]);
+    const elsewhere = context();
+    emit(elsewhere, 1);
+    expect(dataOf(elsewhere)).toEqual(dataOf(first));
   });
 });

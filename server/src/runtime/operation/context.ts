@@ -11,12 +11,7 @@ import { type Id, newId } from '../../kernel/id.ts';
 import type { Money } from '../../kernel/money.ts';
 import { PHASE_OF, type TransferVerb } from '../../ledger/transfer.ts';
 import type { PlatformTime } from '../clocks/clocks.ts';
-import {
-  type ChangeSet,
-  type EventRow,
-  emptyChangeSet,
-  type Row,
-} from '../committer/change-set.ts';
+import { type ChangeSet, emptyChangeSet, type Row } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import {
   assertTransition,
@@ -28,7 +23,7 @@ import {
 } from '../db/table.ts';
 import { dueAt, jobs } from '../jobs/jobs-table.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
-import { eventChanges } from './event-data.ts';
+import { type DescribedRow, eventStaging } from './event-staging.ts';
 
 /** A transfer to stage: an amount above zero, in the currency of both accounts. */
 export interface TransferInput extends Money {
@@ -97,6 +92,16 @@ export interface Ctx {
     account?: string,
   ): void;
   /**
+   * Stages an event with the balance of `account`, whose other data is rendered from `row` only, as
+   * committed. It is stored once for each version of the row.
+   */
+  emitVersion<S extends TSchema>(
+    event: EventDefinition<S>,
+    row: DescribedRow,
+    account: string,
+    data: () => Static<S>,
+  ): void;
+  /**
    * Emits an event with personal data, sealed under a customer's key until it is sent. The key is
    * undefined for an erased customer, and no event is staged.
    */
@@ -120,9 +125,6 @@ export interface Ctx {
 
 /** Reads rows by id: a context, or the database outside of operations. */
 export type Reader = Pick<Ctx, 'read'>;
-
-/** The context that the sealed text of an event is bound to. */
-export const eventContext = (id: string) => `events ${id} data`;
 
 /** State gathered by a context. */
 interface StagedWork {
@@ -188,8 +190,7 @@ export function createContext(
   const changes = new Map<string, Set<string>>();
   const insufficientFundsFaults = new Map<string, () => Fault>();
   const retryAccounts = new Set<string>();
-  /** The first event of each subject that stores its data whole, and its place in the change set. */
-  const wholeEvents = new Map<string, { at: number; row: EventRow; data: Row }>();
+  const events = eventStaging({ effects, db, vault, caller, now, ownClock, set });
   const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
   const versioned = (table: Table, row: Row) => ({
     table,
@@ -241,51 +242,6 @@ export function createContext(
     if (retryOnInsufficientFunds) retryAccounts.add(rest.debit);
   }
 
-  function stageEvent(
-    { type }: EventDefinition,
-    subject: string,
-    data: string,
-    account: string | null = null,
-  ): EventRow {
-    const row: EventRow = {
-      id: newId(effects, 'Webhook'),
-      platform_id: caller.platformId,
-      type,
-      subject,
-      data,
-      account,
-      created_at: now,
-      delivered: true,
-      sealed_for: null,
-      base_id: null,
-    };
-    set.events.push(row);
-    return row;
-  }
-
-  /** An event that stores only what differs from an earlier one of the change set about its subject. */
-  function emitShort(event: EventDefinition, subject: string, data: Row): void {
-    const first = wholeEvents.get(subject);
-    // A rolled-back attempt may have removed it.
-    const base = first && set.events[first.at] === first.row ? first : undefined;
-    const changes = base && eventChanges(base.data, data, base.row.data);
-    const row = stageEvent(event, subject, changes ?? JSON.stringify(data));
-    if (!base) wholeEvents.set(subject, { at: set.events.length - 1, row, data });
-    else if (changes !== undefined) row.base_id = base.row.id;
-  }
-
-  function emitSealed(
-    key: DataKey | undefined,
-    event: EventDefinition,
-    subject: string,
-    data: unknown,
-  ): void {
-    const row = stageEvent(event, subject, JSON.stringify(data));
-    if (!key) return;
-    row.data = vault.seal(key, row.data, eventContext(row.id));
-    row.sealed_for = key.owner;
-  }
-
   return {
     effects,
     db,
@@ -309,16 +265,7 @@ export function createContext(
     freeze: (account, { empty = false } = {}) =>
       void set.freezes.push({ account, frozen: true, empty }),
     unfreeze: (account) => void set.freezes.push({ account, frozen: false, empty: false }),
-    emit: (event, subject, data, account) => {
-      if (account === undefined) emitShort(event, subject, data as Row);
-      else stageEvent(event, subject, JSON.stringify(data), account);
-    },
-    emitSealed,
-    record: (event, subject, data) => {
-      const row = stageEvent(event, subject, JSON.stringify(data));
-      row.delivered = false;
-      return row.id;
-    },
+    ...events,
     attempt: attempting({ set, staged, insufficientFundsFaults, retryAccounts }),
     later: ({ kind }, input, at = now) =>
       void insert(jobs, {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventChanges, wholeEventData } from './event-data.ts';
+import { packJson } from './stored-json.ts';
 
 const padding = 'x'.repeat(300);
 const base = { id: 'Transaction:1', status: 'PENDING', fees: 0, note: padding };
@@ -50,5 +51,18 @@ describe('wholeEventData', () => {
 
   it('is the stored text if the event refers to no other', () => {
     expect(wholeEventData('{"b":1,"a":2}', null)).toBe('{"b":1,"a":2}');
+  });
+
+  it('is that of the other event if none of its own fields differ', () => {
+    expect(wholeEventData('{}', '{ "b": 1.0 }')).toBe('{ "b": 1.0 }');
+  });
+
+  it('is unpacked', () => {
+    const [first, second] = ['{"a":1,"status":"NEW"}', '{"status":"OLD","fees":1}'];
+    expect(wholeEventData(packJson(first), null)).toBe(first);
+    expect(wholeEventData('{}', packJson(first))).toBe(first);
+    expect(wholeEventData(packJson(second), packJson(first))).toBe(
+      '{"a":1,"status":"OLD","fees":1}',
+    );
   });
 });

@@ -1,5 +1,11 @@
 // Stored data of events. Several events of one change set often show the same resource in successive
-// states; each later one stores only the fields that differ from the first, which it refers to.
+// states; each later one stores only the fields that differ from the first, which it refers to. A
+// balance event refers to an earlier one of its account, and stores no fields while the account is
+// unchanged.
+import { unpackJson } from './stored-json.ts';
+
+/** The context that the sealed text of an event is bound to. */
+export const eventContext = (id: string) => `events ${id} data`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,11 +33,12 @@ export function eventChanges(base: Fields, data: Fields, baseText: string): stri
 }
 
 /**
- * The whole data of an event, from its own text and that of the event that it refers to, if any.
- * Empty if one of them is erased.
+ * The whole data of an event as JSON text, from its own stored text and that of the event that it
+ * refers to, if any. Empty if one of them is erased.
  */
 export function wholeEventData(data: string, base: string | null): string {
-  if (base === null) return data;
+  if (base === null) return unpackJson(data);
   if (data === '' || base === '') return '';
-  return JSON.stringify({ ...JSON.parse(base), ...JSON.parse(data) });
+  if (data === '{}') return unpackJson(base);
+  return JSON.stringify({ ...JSON.parse(unpackJson(base)), ...JSON.parse(unpackJson(data)) });
 }

@@ -13,6 +13,7 @@ import type { Database } from '../db/database.ts';
 import type { Table } from '../db/table.ts';
 import type { Vault } from '../security/vault.ts';
 import { type Ctx, createContext } from './context.ts';
+import { rememberEvents } from './event-staging.ts';
 
 /**
  * Maximum optimistic-lock attempts. Of n requests for one row the last succeeds at its n-th attempt
@@ -134,7 +135,10 @@ export async function operate<R>(
     if (isEmpty(ctx.set)) return result;
     const outcome = await runtime.committer.commit(ctx.set);
     if (outcome.ok) {
-      if (ctx.set.events.length) runtime.wake.events();
+      if (ctx.set.events.length) {
+        rememberEvents(runtime.db, ctx.set);
+        runtime.wake.events();
+      }
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }

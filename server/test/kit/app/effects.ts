@@ -5,8 +5,7 @@ import { expect } from 'vitest';
 import type { App } from '../../../src/compose.ts';
 import type { Effects, HttpRequest } from '../../../src/kernel/effects.ts';
 import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
-import { eventContext } from '../../../src/runtime/operation/context.ts';
-import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
+import { eventContext, wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 
 export interface TestEffects extends Effects {
   set(time: number): void;

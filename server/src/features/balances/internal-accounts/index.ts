@@ -10,7 +10,7 @@ export { isBalance } from './account.ts';
 export { InternalAccount, listCustomerInternalAccounts } from './contract.ts';
 export { listInternalAccountsOf } from './operations.ts';
 export { accountHistory, listAccounts, transitionAccount } from './operator-actions.ts';
-export { emitBalance, internalAccountOf, presentAccount, provisionAccounts } from './provision.ts';
+export { emitBalances, internalAccountOf, presentAccount, provisionAccounts } from './provision.ts';
 export { refreshAccountFunding } from './refresh-funding.ts';
 export {
   findInternalAccounts,

@@ -1,5 +1,7 @@
-// Export of a customer's internal accounts. An erasure keeps them.
+// Export of a customer's internal accounts. An erasure keeps them, with a new version: balance events refer
+// to an earlier event of the same version, and the erasure empties all events so far.
 import { OF_CUSTOMER, type PersonalData } from '../../../runtime/operation/personal-data.ts';
+import { findInternalAccounts, renewInternalAccount } from './store.ts';
 
 export const internalAccountPersonalData: PersonalData = {
   tables: {
@@ -7,5 +9,9 @@ export const internalAccountPersonalData: PersonalData = {
       rows: OF_CUSTOMER,
       erasure: { stays: 'account id, currency and funding instructions' },
     },
+  },
+  async forget(ctx, customer) {
+    const rows = await findInternalAccounts(ctx.db, { customer_id: customer.id });
+    for (const row of rows) renewInternalAccount(ctx, row);
   },
 };

@@ -75,3 +75,7 @@ export function stagedAccount(ctx: Ctx, account: InternalAccountRow): InternalAc
 /** Stages the shortfall, in minor units. */
 export const setOwed = (ctx: Ctx, account: InternalAccountRow, owed: bigint): InternalAccountRow =>
   ctx.update(internalAccounts, account, { owed, updated_at: ctx.now });
+
+/** Stages a new version without a change. */
+export const renewInternalAccount = (ctx: Ctx, account: InternalAccountRow): InternalAccountRow =>
+  ctx.update(internalAccounts, account, {});

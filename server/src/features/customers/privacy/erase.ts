@@ -64,12 +64,13 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied
   from seen`;
 
-// Idempotent replies stored in clear. Encrypted replies expire within a week.
+// Idempotent replies stored in clear, with the id of a resource of the customer. They are packed, which keeps
+// these names. Encrypted replies expire within a week.
 const repliesSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
-    or case when i.reply like '{%' then i.reply::json->>'id' in (select id from owned)
-      or i.reply::json->>'transactionId' in (select id from owned) end)
+    or exists (select from regexp_matches(i.reply, '"(?:id|transactionId)":"([^"]+)"', 'g') found
+      where found[1] in (select id from owned)))
   returning id`;
 
 interface EventBatch {

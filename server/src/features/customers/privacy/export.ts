@@ -2,8 +2,7 @@
 // into memory. Encrypted data is decrypted; erased data is absent.
 import { Fault } from '../../../kernel/fault.ts';
 import type { Files } from '../../../runtime/files/files.ts';
-import { eventContext } from '../../../runtime/operation/context.ts';
-import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import { eventContext, wholeEventData } from '../../../runtime/operation/event-data.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
   eventsFrom,

@@ -4,7 +4,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
-import { eventContext } from '../../../runtime/operation/context.ts';
+import { eventContext } from '../../../runtime/operation/event-data.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import type { Lanes } from './lanes.ts';
 import {

@@ -179,3 +179,41 @@ describe('quote', () => {
     expect(lines).toEqual(['OUTGOING.EXPIRED']);
   });
 });
+
+describe('balance event', () => {
+  const STORED = `select id, data, base_id from events
+    where subject = $1 and type = 'INTERNAL_ACCOUNT.BALANCE_UPDATED' order by id`;
+  const stored = (id: string) => app.runtime.db.query<{ data: string }>(STORED, [id]);
+
+  it('stores the account once for each of its versions, and shows it whole', async () => {
+    const { account } = await fundedCustomer(app, 10_00, options);
+    const { id } = account;
+    await fund(app, id, 5_00, options);
+    await fund(app, id, 7_00, options);
+    const rows = await stored(id);
+    expect(rows.map(({ data }) => data === '{}')).toEqual([false, true, true]);
+    const shown = (await app.events()).filter(
+      (each) => each.subject === id && each.balance !== null,
+    );
+    const balances = shown.slice(-3);
+    const path = `/customers/internal-accounts?customerId=${account.customerId}&currency=USD`;
+    const [now] = ok(await app.call('GET', path, undefined, options), 200).data;
+    for (const { data } of balances) {
+      const { balance, totalBalance } = data;
+      expect(data).toEqual({ ...now, balance, totalBalance });
+    }
+    expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
+
+    const raise = 'update internal_accounts set version = version + 1 where id = $1';
+    await app.runtime.db.query(raise, [id]);
+    await fund(app, id, 1_00, options);
+    await fund(app, id, 1_00, options);
+    const later = (await stored(id)).slice(3).map(({ data }) => data === '{}');
+    expect(later).toEqual([false, true]);
+  });
+
+  it('stores an own account of a sandbox platform whole, which outlives its events', async () => {
+    await fund(app, own, 5_00, options);
+    expect((await stored(own)).map(({ data }) => data === '{}')).toEqual([false, false]);
+  });
+});

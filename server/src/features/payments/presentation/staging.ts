@@ -5,7 +5,7 @@ import type { EventDefinition } from '../../../kernel/contract/event.ts';
 import { isId } from '../../../kernel/id.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import {
-  emitBalance,
+  emitBalances,
   type InternalAccountRow,
   readInternalAccount,
 } from '../../balances/internal-accounts/index.ts';
@@ -48,5 +48,8 @@ export async function postAndNotify(
   const rowOf = (id: string) =>
     known.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
   const rows = await Promise.all(ids.map(rowOf));
-  for (const row of rows) if (row) emitBalance(ctx, row);
+  emitBalances(
+    ctx,
+    rows.flatMap((row) => row ?? []),
+  );
 }

@@ -1,0 +1,129 @@
+// Stored form of JSON text: frequent names, prefixes of ids and currencies are replaced with tokens
+// of one or two bytes, which halves events and idempotent replies. A token begins with a control
+// character, which JSON text never contains, so the text is restored byte by byte, and text without
+// tokens, such as that of earlier versions or sealed text, is its own stored form.
+
+/**
+ * The texts that are replaced. A stored token is the place of its text in this list, so entries are
+ * appended, never changed, moved or removed. The names `id`, `transactionId` and `correlationId`
+ * have no token: the erasure of personal data finds them in SQL.
+ */
+export const STORED_TEXTS: readonly string[] = [
+  // The first 24 take one byte.
+  ',"createdAt":"20',
+  ',"updatedAt":"20',
+  ',"accountId":"InternalAccount:',
+  ',"currency":',
+  '{"code":"USD","name":"United States Dollar","symbol":"$","decimals":2}',
+  '{"code":"EUR","name":"Euro","symbol":"€","decimals":2}',
+  ',"status":',
+  '{"status":',
+  ',"customerId":"Customer:',
+  ',"source":{"sourceType":',
+  ',"destination":{"destinationType":',
+  ',"exchangeRate":',
+  ',"rateDetails":{"counterpartyMultiplier":',
+  ',"counterpartyFixedFee":',
+  ',"serviceApiMultiplier":',
+  ',"serviceApiFixedFee":',
+  ',"serviceApiVariableFeeRate":',
+  ',"serviceApiVariableFeeAmount":',
+  ',"sentAmount":{"amount":',
+  ',"receivedAmount":{"amount":',
+  ',"settledAt":"20',
+  ',"balance":{"amount":',
+  ',"totalBalance":{"amount":',
+  ',"name":',
+  // The others take two bytes.
+  '{"type":',
+  ',"type":',
+  ',"direction":',
+  ',"platformCustomerId":',
+  ',"quoteId":"Quote:',
+  ',"fees":',
+  ',"reconciliationInstructions":{"reference":',
+  ',"platformFees":',
+  ',"paymentRail":null',
+  ',"paymentRail":',
+  ',"railSelectionMode":null',
+  ',"railSelectionMode":',
+  ',"expectedSettlementAt":null',
+  ',"expectedSettlementAt":"20',
+  ',"settlementTimelineSeconds":null',
+  ',"settlementTimelineSeconds":',
+  ',"expiresAt":"20',
+  ',"sendingCurrency":',
+  ',"receivingCurrency":',
+  ',"totalSendingAmount":',
+  ',"totalReceivingAmount":',
+  ',"feesIncluded":',
+  ',"platformFeesIncluded":',
+  ',"paymentInstructions":',
+  ',"lockedCurrencySide":',
+  ',"lockedCurrencyAmount":',
+  ',"accountId":"ExternalAccount:',
+  ',"counterpartyInformation":',
+  ',"counterpartyTransactionId":"Transaction:',
+  ',"description":',
+  ',"fundingPaymentInstructions":',
+  ',"instructionsNotes":',
+  ',"isPlatformAccount":',
+  '{"accountOrWalletInfo":{"accountType":',
+  ',"accountNumber":',
+  ',"routingNumber":',
+  ',"bankAddress":',
+  ',"bankName":',
+  ',"accountHolderName":',
+  ',"paymentRails":',
+  ',"reference":',
+  ',"swiftCode":',
+  ',"iban":',
+  ',"failureReason":',
+  ',"refund":',
+  ',"agentId":"Agent:',
+  ',"amount":',
+  ',"customerId":"PlatformConfig:',
+  '{"code":"GBP","name":"British Pound","symbol":"£","decimals":2}',
+  '{"code":"USDC","name":"USD Coin","symbol":"USDC","decimals":6}',
+];
+
+const ONE_BYTE = 24;
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The token of the text at this place of the list. */
+function tokenAt(place: number): string {
+  if (place < ONE_BYTE) return String.fromCharCode(8 + place);
+  const rest = place - ONE_BYTE;
+  const first = 1 + Math.floor(rest / LETTERS.length);
+  return String.fromCharCode(first) + LETTERS[rest % LETTERS.length];
+}
+
+const TOKENS = new Map(STORED_TEXTS.map((text, place) => [text, tokenAt(place)]));
+const TEXTS = new Map(STORED_TEXTS.map((text, place) => [tokenAt(place), text]));
+
+/** A currency, or a name with the beginning of its value that is not a currency. */
+const REPLACEABLE =
+  /\{"code":"[^{}]*\}|[,{]"[A-Za-z]+":(?:\{(?!"code")"[A-Za-z]+":|"20|"[A-Z][A-Za-z]+:|null)?/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: tokens begin with them.
+const TOKEN = /[\x08-\x1f]|[\x01-\x07][A-Za-z0-9]/g;
+
+function tokenOf(found: string): string {
+  const token = TOKENS.get(found);
+  if (token !== undefined) return token;
+  // The name alone may have one.
+  const name = found.slice(0, found.indexOf(':') + 1);
+  const ofName = TOKENS.get(name);
+  return ofName === undefined ? found : ofName + found.slice(name.length);
+}
+
+function textOf(token: string): string {
+  const text = TEXTS.get(token);
+  if (text === undefined) throw new Error('stored JSON of a newer version');
+  return text;
+}
+
+/** The stored form of JSON text. */
+export const packJson = (text: string): string => text.replace(REPLACEABLE, tokenOf);
+
+/** JSON text from its stored form. */
+export const unpackJson = (stored: string): string => stored.replace(TOKEN, textOf);
