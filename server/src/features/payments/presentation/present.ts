@@ -1,6 +1,7 @@
 // The API view of a transaction.
 
 import { moneyView } from '../../../catalog/currencies/money-format.ts';
+import { rateDetailsOf } from '../../../catalog/currencies/rate-details.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import { assertNever } from '../../../kernel/assert-never.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -9,7 +10,6 @@ import { paymentReference } from '../suspense/index.ts';
 import {
   type OutgoingRow,
   type PaymentRow,
-  rateDetailsOf,
   receivedOf,
   type TransactionRow,
 } from '../transactions/index.ts';

@@ -1,11 +1,12 @@
 // The pending transaction of a payment, for quotes and same-currency transfers: its parties, its amounts,
 // and the data that later steps need.
 
+import { storedRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import { RAILS } from '../../../catalog/rails/rails.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import { insertTransaction, type OutgoingRow, storedRateDetails } from '../transactions/index.ts';
+import { insertTransaction, type OutgoingRow } from '../transactions/index.ts';
 import { payeeInformation } from './counterparty.ts';
 import type { Route } from './limits.ts';
 import type { Payee, Payer } from './parties.ts';

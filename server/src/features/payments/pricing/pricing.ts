@@ -4,6 +4,7 @@
 import { withdrawalNetworkOf } from '../../../catalog/accounts/account-info.ts';
 import { type FeeSchedule, NO_FEE } from '../../../catalog/currencies/fees.ts';
 import { wholeUnitRate } from '../../../catalog/currencies/money-format.ts';
+import type { RateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { Connectors } from '../../../connectors/ports/index.ts';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { add, type ConversionRate, type Money, toDecimal } from '../../../kernel/money.ts';
@@ -12,7 +13,6 @@ import { findInternalAccounts } from '../../balances/internal-accounts/index.ts'
 import { serviceFeeOver } from '../../payees/discovery/index.ts';
 import { platformFeeOf } from '../../tenancy/config/index.ts';
 import type { PlatformRow } from '../../tenancy/platform/index.ts';
-import type { RateDetails } from '../transactions/index.ts';
 import type { Payee } from './parties.ts';
 import { exchangeRate, type Price, priceOf, type Terms } from './price.ts';
 

@@ -1,6 +1,7 @@
 // Export and erasure of the personal data in a customer's payments and quotes. An erasure keeps the kind of
 // each party, Railhead ids and amounts. It runs in short statements, and each continues after the previous
 // one.
+import { rateDetailsOf, type StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import {
@@ -11,7 +12,6 @@ import {
   type PersonalData,
 } from '../../../runtime/operation/personal-data.ts';
 import { tombstoneOf } from '../../customers/records/index.ts';
-import { rateDetailsOf, type StoredRateDetails } from '../transactions/index.ts';
 
 const BATCH_SIZE = 500;
 

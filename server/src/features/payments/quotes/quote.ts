@@ -1,6 +1,7 @@
 // The use cases of quotes, for platforms and agents alike: create, present, sign and start.
 import type { Static } from '@sinclair/typebox';
 import { currencyView } from '../../../catalog/currencies/currencies.ts';
+import { rateDetailsOf } from '../../../catalog/currencies/rate-details.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
@@ -10,12 +11,7 @@ import { checkLock, checkSession } from '../../sca/lockout/index.ts';
 import { authorizePayment, type SignableRequest } from '../../wallets/index.ts';
 import { checkFunds } from '../lifecycle/index.ts';
 import { instructionsOf } from '../presentation/index.ts';
-import {
-  asOutgoing,
-  type OutgoingRow,
-  rateDetailsOf,
-  readTransaction,
-} from '../transactions/index.ts';
+import { asOutgoing, type OutgoingRow, readTransaction } from '../transactions/index.ts';
 import type { Quote, QuoteRequest } from './contract.ts';
 import { stageQuote } from './create.ts';
 import { checkParties, checkSigned, startPayment } from './execution/execute.ts';

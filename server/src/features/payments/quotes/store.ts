@@ -1,10 +1,10 @@
 // Quotes: a guaranteed price and all the data that execution needs. Rows never change: the transaction alone
 // states whether a quote was executed and with which result, so the two cannot disagree.
 
+import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
 import type { Reader } from '../../../runtime/operation/context.ts';
-import type { StoredRateDetails } from '../transactions/index.ts';
 
 export const quotes = table('quotes', {
   id: col.text,

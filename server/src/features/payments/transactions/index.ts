@@ -3,12 +3,6 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import { incomingStates, outgoingStates, refundStates } from './states.ts';
 
 export {
-  type RateDetails,
-  rateDetailsOf,
-  type StoredRateDetails,
-  storedRateDetails,
-} from './rate-details.ts';
-export {
   asIncoming,
   asOutgoing,
   asPayment,

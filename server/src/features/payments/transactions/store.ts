@@ -1,6 +1,7 @@
 // Transactions: outgoing, incoming and card payments; an internal payment between owners has one for each
 // side. `status` is what the API shows; `funds` states where the money is, and refunds act on it.
 
+import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
 import type { OnChain } from '../../../connectors/ports/index.ts';
 import type { PageQuery } from '../../../runtime/db/paging.ts';
@@ -13,7 +14,6 @@ import {
   cardPaymentFeature,
   type FundingDebitStatus,
 } from '../card-payments/index.ts';
-import type { StoredRateDetails } from './rate-details.ts';
 import {
   type FailureReason,
   type IncomingStatus,
