@@ -29,8 +29,9 @@ function measure(folder, { only, quick }, name) {
   process.stderr.write(`${name}: ${flags.join(' ')}\n`);
   const script = path.join(folder, 'scripts', 'bench.mjs');
   spawnSync(process.execPath, [script, ...flags], { cwd: folder, stdio: ['ignore', 'ignore', 2] });
-  if (!fs.existsSync(file)) throw new Error(`${name} has no result; the messages are above`);
-  return JSON.parse(fs.readFileSync(file, 'utf8')).rows;
+  const rows = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')).rows : [];
+  if (rows.length === 0) throw new Error(`${name} has no result; the messages are above`);
+  return rows;
 }
 
 const medianOf = (values) => {
@@ -41,14 +42,17 @@ const medianOf = (values) => {
 
 const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
+/** Below this quotient a row counts as slower. */
+const SLOWER = 0.95;
+
 /** One line per row: both medians, and the quotient of each round; above 1 this checkout is better. */
-function linesOf(theirs, ours) {
+export function linesOf(theirs, ours) {
   const [first = []] = ours;
   return first.map(({ id, what, unit }) => {
     const valuesOf = (rounds) =>
       rounds.map((rows) => rows.find((row) => row.id === id)?.ours.values[0]);
     const [before, now] = [valuesOf(theirs), valuesOf(ours)];
-    if (before.includes(undefined)) return [id, what, 'new', '', ''];
+    if ([...before, ...now].includes(undefined)) return [id, what, 'new', '', ''];
     const quotients = now.map((value, at) =>
       unit === '/s' ? value / before[at] : before[at] / value,
     );
@@ -58,6 +62,10 @@ function linesOf(theirs, ours) {
     return [id, what, format(before), format(now), quotient];
   });
 }
+
+/** Whether a row is slower by more than 5 %. */
+export const isSlower = (lines) =>
+  lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < SLOWER);
 
 /** Compares with `flags.compare`; returns the exit code, 1 if a row is slower by more than 5 %. */
 export async function compare(root, flags, refuse) {
@@ -84,5 +92,5 @@ export async function compare(root, flags, refuse) {
         .join('  ')
         .trimEnd(),
     );
-  return lines.some(([, , , , quotient]) => Number.parseFloat(quotient) < 0.95) ? 1 : 0;
+  return isSlower(lines) ? 1 : 0;
 }

@@ -36,6 +36,8 @@ const GROUPS = [
 const BANNER = `import { createRequire as makeRequire } from 'node:module';
 const require = makeRequire(import.meta.url);`;
 
+const FLAGS = '--only, --rounds, --quick, --json, --compare, --node, --profile, --log-level';
+
 const say = (line) => process.stderr.write(`${line}\n`);
 
 function refuse(line) {
@@ -57,14 +59,14 @@ function readFlags(argv) {
     else if (word === '--log-level') flags.logLevel = words.shift() ?? '';
     else if (word === '--json') flags.json = words.shift();
     else if (word === '--compare') flags.compare = words.shift();
-    else
-      refuse(
-        `${word} is unknown. Flags: --only, --rounds, --quick, --json, --compare, --profile, --log-level.`,
-      );
+    else if (word === '--node') flags.node = words.shift();
+    else refuse(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
     refuse(`--only takes names of rows: ${GROUPS.join(', ')}.`);
   if (!Number.isInteger(flags.rounds)) refuse('--rounds takes a number.');
+  if (flags.node && spawnSync(flags.node, ['--version']).status !== 0)
+    refuse(`--node takes the path of a Node program; ${flags.node} is none.`);
   return flags;
 }
 

@@ -1,5 +1,6 @@
 // `npm run bench`: measures every row beside its peer and prints one table. Progress goes to
 // standard error; the table, the environment and missed targets go to standard output.
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,7 +23,7 @@ import { readRows } from './rows/read-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
 import { FULL, note, QUICK, type Row } from './table/row.ts';
-import { jsonOf, remarksOf, shortfalls, tableOf } from './table/table.ts';
+import { jsonOf, remarksOf, shortfalls, tableOf, timesOf } from './table/table.ts';
 
 interface Options {
   root: string;
@@ -34,6 +35,8 @@ interface Options {
   /** Writes processor profiles and statement statistics; slightly slower. */
   profile: boolean;
   logLevel: string;
+  /** The Node program of the server under test; default the one that runs this. */
+  node?: string | undefined;
   /** File for the result as JSON. */
   json?: string | undefined;
 }
@@ -59,14 +62,17 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['blocking', blockingRows],
 ];
 
-/** Calls `make` at most once. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+/** Calls `make` at most once, with what the first caller passes. */
+function once<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) {
   let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
+  return (...args: A): Promise<T> => {
+    made ??= make(...args);
     return made;
   };
 }
+
+/** The version that a Node program prints. */
+const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 
 function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
   const { root, quick, rounds, logLevel } = options;
@@ -79,9 +85,11 @@ function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
     settings: { ...settings, rounds: rounds || settings.rounds },
     quick,
     logLevel,
+    node: options.node ?? process.execPath,
     ...(options.profile ? { profile } : {}),
     api: once<Api>(() => startApi(bench)),
     pgbench: once<BestPgbench>(() => preparePgbench(bench)),
+    interactive: once((search: () => Promise<string>) => search()),
   };
   return bench;
 }
@@ -92,7 +100,7 @@ async function header(bench: Bench): Promise<string> {
   const memory = (os.totalmem() / 2 ** 30).toFixed(0);
   const load = os.loadavg()[0]?.toFixed(2);
   return [
-    `${cpus.length} × ${cpus[0]?.model.trim()}, ${memory} GB, Node ${process.version}`,
+    `${cpus.length} × ${cpus[0]?.model.trim()}, ${memory} GB, Node ${versionOf(bench.node)}`,
     await bench.cluster.describe(),
     `${pgbenchVersion() ?? 'no pgbench'}, prepared statements, unix socket, the same PostgreSQL`,
     `${rounds} rounds of ${seconds} s a side, in turns, all on this machine; load ${load} at the start`,
@@ -106,9 +114,11 @@ async function measure(options: Options, bench: Bench): Promise<void> {
   const about = await header(bench);
   note(about.replaceAll('\n', '\n  '));
   const rows: Row[] = [];
+  const seconds: Record<string, number> = {};
   for (const [name, run] of GROUPS) {
     if (only.length && !only.includes(name)) continue;
     note(`${name} …`);
+    const began = performance.now();
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
@@ -118,13 +128,16 @@ async function measure(options: Options, bench: Bench): Promise<void> {
       process.exitCode = 1;
       break;
     }
+    seconds[name] = Math.round((performance.now() - began) / 1000);
+    note(`${name} took ${seconds[name]} s`);
     if (bench.profile) await printStatements(bench.cluster);
   }
   rows.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-  if (options.json) fs.writeFileSync(options.json, `${jsonOf(about, rows)}\n`);
+  if (options.json) fs.writeFileSync(options.json, `${jsonOf(about, rows, seconds)}\n`);
   console.log(`\n${about}\n\n${tableOf(rows)}\n`);
   const remarks = remarksOf(rows);
   if (remarks.length) console.log(`${['Beside:', ...remarks].join('\n  ')}\n`);
+  console.log(`${timesOf(seconds)}\n`);
   const short = shortfalls(rows);
   console.log(
     short.length ? ['Missed:', ...short].join('\n  ') : 'All targets are met, no errors.',

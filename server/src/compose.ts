@@ -22,17 +22,19 @@ import {
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
 import { createDeliverer, ENQUEUE } from './features/notifications/webhooks/index.ts';
+import type { SandboxWorldParts } from './features/sandbox/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
   handlersOf,
   operationsOf,
   PAGES,
   partsOf,
+  RESET_RULES,
   sweepsOf,
   webhookContracts,
 } from './features.ts';
 import { createLimiter, type RateLimits } from './http/admission/rate-limit.ts';
-import type { Operation } from './http/bind.ts';
+import { type Operation, perform } from './http/bind.ts';
 import { type Draining, drainConnections } from './http/connection/goodbye.ts';
 import { listeningOrigin, listenOn } from './http/connection/listen.ts';
 import { readExamples } from './http/examples.ts';
@@ -43,15 +45,17 @@ import { createServer, type Watch } from './http/server.ts';
 import { addHealth, addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
 import type { Effects } from './kernel/effects.ts';
+import type { Fault } from './kernel/fault.ts';
 import { MODES } from './kernel/mode.ts';
 import { runInSteps } from './kernel/steps.ts';
 import { createClocks } from './runtime/clocks/clocks.ts';
 import { type Committer, createCommitter } from './runtime/committer/committer.ts';
 import { pressureOn } from './runtime/committer/pressure.ts';
+import { platformReset } from './runtime/committer/reset.ts';
 import { ROLES, type Role } from './runtime/config/roles.ts';
 import { openDatabase } from './runtime/db/database.ts';
 import { connectLane } from './runtime/db/lane.ts';
-import { createFiles, type Files, fileJobs, fileSweep } from './runtime/files/files.ts';
+import { createFiles, type Files, fileJobs, fileReset, fileSweep } from './runtime/files/files.ts';
 import { reportedCircuits, STORAGE_FAILURES } from './runtime/jobs/circuit-report.ts';
 import { measuredWorker } from './runtime/jobs/job-metrics.ts';
 import type { Worker } from './runtime/jobs/jobs.ts';
@@ -59,7 +63,7 @@ import type { Log } from './runtime/observability/log.ts';
 import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
-import { idempotencyRetention } from './runtime/operation/idempotency.ts';
+import { idempotencyReset, idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
 import { loadSigningKeys, type SigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
@@ -120,6 +124,31 @@ export interface App {
   compileSchemas(): Promise<void>;
   /** Finishes work in progress, aborts what takes too long, and closes the database. */
   stop(): Promise<void>;
+}
+
+/** What the operations that empty and fill a sandbox platform need of the server as a whole. */
+function sandboxWorldOf(
+  { databaseUrl }: Settings,
+  runtime: Runtime,
+  operations: () => readonly Operation[],
+): Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
+  const rules = [...RESET_RULES, fileReset, idempotencyReset];
+  const connect = () => connectLane(databaseUrl, { name: 'railhead reset' });
+  return {
+    runtime: () => runtime,
+    operations,
+    removePlatformRows: platformReset({ connect, db: runtime.db, rules }),
+    async perform(by, caller, operation, request) {
+      let rejection: Fault | undefined;
+      const whole = { ...request, headers: {}, rawBody: '' };
+      const { status, body } = await perform(by, caller, operation, whole, (fault) => {
+        rejection = fault;
+        return fault.message;
+      });
+      if (status >= 400 && rejection) throw rejection;
+      return body;
+    },
+  };
 }
 
 /** The configured connectors; problems of their sources are logged. */
@@ -223,8 +252,9 @@ export async function compose(
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
-  const parts = partsOf({ ...shared, ...pressure, walletRecoveryMs });
-  const operations = operationsOf(parts);
+  const world = sandboxWorldOf(settings, runtime, () => operations);
+  const parts = partsOf({ ...shared, ...world, ...pressure, walletRecoveryMs });
+  const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
   const sweeps = [...sweepsOf(parts), idempotencyRetention(), attemptsSweep(), fileSweep()];

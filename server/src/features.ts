@@ -35,7 +35,7 @@ import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
-import { sandboxFeature } from './features/sandbox/index.ts';
+import { type SandboxWorldParts, sandboxFeature } from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
@@ -47,7 +47,8 @@ import type { Log } from './runtime/observability/log.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 
 /** What the program provides to the features. */
-export interface Resources {
+export interface Resources
+  extends Pick<SandboxWorldParts, 'runtime' | 'operations' | 'perform' | 'removePlatformRows'> {
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
@@ -153,6 +154,9 @@ export const handlersOf = (parts: Parts, operations: ReturnType<typeof operation
 
 /** All sweeps. */
 export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps?.(parts) ?? []);
+
+/** What a reset of a sandbox platform must know of tables. */
+export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
 
 /** Hosted pages of text and at most one button. */
 export const PAGES = FEATURES.flatMap(({ page }) => (page ? [page] : []));

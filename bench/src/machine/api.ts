@@ -42,7 +42,7 @@ function startCommand(root: string): string[] {
 
 /** Starts the server and waits until it responds with its platform. */
 export async function startServer(
-  root: string,
+  { root, node }: Pick<Bench, 'root' | 'node'>,
   args: readonly string[],
   options: StartOptions & { log: string; logLevel?: string },
 ): Promise<{ port: number; process: Child; startedMs: number }> {
@@ -50,6 +50,7 @@ export async function startServer(
   const started = performance.now();
   const child = startNode([...startCommand(root), '--port', `${port}`, ...args], {
     cwd: root,
+    node,
     profile: options.profile,
     log: options.log,
     env: {
@@ -176,18 +177,18 @@ async function makeTemplates(request: Request, count: number): Promise<Templates
 
 /** The server on its database. Events have no endpoint until a row attaches a receiver. */
 export async function startApi(bench: Bench): Promise<Api> {
-  const { cluster, root, scratch, logLevel, profile } = bench;
+  const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(DATABASE);
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
-  const first = await startServer(root, args, { log });
+  const first = await startServer(bench, args, { log });
   const templates = await makeTemplates(requester(first.port), bench.quick ? 200 : 2_000);
   await first.process.stop();
   // They are copied for as long as the bench runs; the sweep must not expire them.
   await cluster.rows(DATABASE, "update quotes set expires_at = expires_at + interval '10 years'");
   await cluster.copy(DATABASE, PEER_DATABASE);
   for (const name of [DATABASE, PEER_DATABASE]) await cluster.rows(name, 'vacuum analyze');
-  const { port, process } = await startServer(root, args, { log, profile, logLevel });
+  const { port, process } = await startServer(bench, args, { log, profile, logLevel });
   return { port, process, templates, request: requester(port) };
 }
 

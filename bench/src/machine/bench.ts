@@ -40,6 +40,8 @@ export interface Bench {
   cluster: Cluster;
   settings: Settings;
   quick: boolean;
+  /** The Node program that runs the server under test. */
+  node: string;
   /** Folder for processor profiles of our own processes. */
   profile?: string;
   logLevel: string;
@@ -47,4 +49,6 @@ export interface Bench {
   api(): Promise<Api>;
   /** pgbench, tuned on first use. */
   pgbench(): Promise<BestPgbench>;
+  /** The setting of the interactive peer that `search` finds on first use. */
+  interactive(search: () => Promise<string>): Promise<string>;
 }

@@ -34,6 +34,8 @@ export interface StartOptions {
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
   profile?: string | undefined;
+  /** The Node program; default the one that runs the bench. */
+  node?: string | undefined;
 }
 
 const STOP_MS = 30_000;
@@ -95,7 +97,7 @@ export function startProgram(
 
 /** Starts a Node program. */
 export const startNode = (args: readonly string[], options: StartOptions = {}): Child =>
-  startProgram(process.execPath, [...profileArgs(options), ...args], options);
+  startProgram(options.node ?? process.execPath, [...profileArgs(options), ...args], options);
 
 /** Starts one of the bench's own processes, `dist/<name>-process.js`. */
 export function startWorker(name: string, options: StartOptions = {}): Worker {

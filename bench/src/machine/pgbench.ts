@@ -145,7 +145,7 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
     const firstError = warm.firstError ?? measured.firstError;
     return { ...measured, errors: warm.errors + measured.errors, firstError };
   };
-  const choices = quick ? [16] : [4, 8, 16, 32, 64];
+  const choices = quick ? [16] : [8, 16, 32];
   const search = (spread: Spread) =>
     bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tryS));
   const best = { spread: await search('spread'), hot: await search('hot') };

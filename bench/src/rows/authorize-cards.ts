@@ -80,11 +80,11 @@ const definedIds = (ids: readonly (string | undefined)[]) => ids.filter((id) => 
 
 /** Creates the cards and both databases. `handler` gives the wallets their delegated keys. */
 export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
-  const { cluster, root, scratch, quick } = bench;
+  const { cluster, scratch, quick } = bench;
   const url = await cluster.create(CARDS_DATABASE);
   const dataDir = path.join(scratch, 'cards');
   const args = ['--database-url', url, '--data-dir', dataDir];
-  const server = await startServer(root, args, { log: path.join(scratch, 'cards.log') });
+  const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
   const { holders, wallets: withWallet } = quick ? QUICK : FULL;
   const made = await eachOf(Array.from({ length: holders }), (_, at) =>

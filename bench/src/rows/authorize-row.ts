@@ -109,7 +109,7 @@ async function preparePeer(parts: Parts, peer: Worker) {
   const open = (poolSize: number) =>
     peer.call('open', { url, dataDir, poolSize, platformId } satisfies AuthorizationPeerOptions);
   const ask = asker(parts, peer);
-  const choices = bench.quick ? [16] : [8, 16, 32, 64];
+  const choices = bench.quick ? [16] : [16, 32, 64];
   const best = await bestOf('interactive, pool', choices, async (size) => {
     await open(size);
     return ask('spread', bench.settings.tryS);

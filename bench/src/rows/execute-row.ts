@@ -14,8 +14,8 @@ import type { Run } from '../table/stats.ts';
 
 export type Kind = keyof Templates;
 
-/** Quotes per second that a first run may use. */
-const FIRST_GUESS = 4_000;
+/** Quotes per second that the first run of each side may use, and at least half of it any other. */
+const FIRST_GUESS = { ours: 3_000, peer: 800 };
 /** More quotes than the fastest run so far would have used. */
 const SPARE = 1.5;
 
@@ -43,11 +43,18 @@ export interface RunOptions {
   count?: number;
 }
 
+/** The run, with an error if its quotes ran out before a rate could be measured. */
+function checked(run: Run, seconds: number): Run {
+  if ((run.measuredS ?? seconds) >= seconds / 10) return run;
+  return { ...run, perSecond: 0, errors: run.errors + 1, firstError: 'the quotes ran out' };
+}
+
 /** Executes fresh quotes at a port for a while; records how many the next run may need. */
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
-  let fastest = FIRST_GUESS;
+  const guess = database === DATABASE ? FIRST_GUESS.ours : FIRST_GUESS.peer;
+  let fastest = guess / 2;
   let done = 0;
   let busy: ReturnType<typeof watchProcessor> | undefined;
   let last: Run | undefined;
@@ -63,11 +70,12 @@ export function executor(parts: Parts, database: string) {
       { perSecond, count }: RunOptions = {},
     ): Promise<Run> {
       await bench.cluster.checkpoint();
-      const wanted = count ?? Math.ceil(fastest * SPARE * (seconds + warmupMs / 1000));
+      const rate = perSecond ?? (last ? fastest * SPARE : guess);
+      const wanted = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], wanted);
       const again = database === DATABASE ? undefined : quiet(api);
       busy = watchProcessor(parts.groups);
-      const run = await load.call<Run>('run', {
+      const measured = await load.call<Run>('run', {
         port,
         connections,
         warmupMs,
@@ -80,6 +88,7 @@ export function executor(parts: Parts, database: string) {
         keyed: true,
         status: 200,
       } satisfies Load);
+      const run = count === undefined ? checked(measured, seconds) : measured;
       last = run;
       note(busy.report(run.done));
       again?.();
@@ -117,7 +126,7 @@ export async function differences(bench: Bench, name: string, done: number): Pro
   return lost + at('unpaid') + at('unbalanced') + at('failed');
 }
 
-/** The interactive peer with the pool size and connections at which it is fastest. */
+/** The interactive peer with the pool size and connections at which it was fastest in this run. */
 export async function preparePeer(parts: Parts, peer: Worker) {
   const { bench } = parts;
   const { tryS } = bench.settings;
@@ -133,12 +142,14 @@ export async function preparePeer(parts: Parts, peer: Worker) {
       authorization: AUTHORIZATION,
     } satisfies PeerOptions);
   const { run, done } = executor(parts, PEER_DATABASE);
-  const choices = bench.quick ? ['16/64'] : ['8/64', '16/64', '32/64', '64/64', '16/256', '32/256'];
+  const choices = bench.quick ? ['16/64'] : ['8/64', '16/64', '32/64', '32/256'];
   const split = (choice: string) => choice.split('/').map(Number) as [number, number];
-  const best = await bestOf('interactive, pool/connections', choices, async (choice) => {
-    const [poolSize, connections] = split(choice);
-    return run('convert', await listen(poolSize), connections, tryS);
-  });
+  const best = await bench.interactive(() =>
+    bestOf('interactive, pool/connections', choices, async (choice) => {
+      const [poolSize, connections] = split(choice);
+      return run('convert', await listen(poolSize), connections, tryS);
+    }),
+  );
   const [poolSize, connections] = split(best);
   const port = await listen(poolSize);
   const { seconds } = bench.settings;
@@ -221,7 +232,7 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   return [
     row('2a', ', 2,000 source accounts', spread(), bare('spread'), 0.5),
     row('2b', ', one hot source account', server(runs['execute, hot']), bare('hot'), 1.5),
-    row('2c', ', 2,000 source accounts', spread(), interactive(runs['interactive, spread']), 4),
+    row('2c', ', 2,000 source accounts', spread(), interactive(runs['interactive, spread']), 6),
     row(
       '2d',
       ', one currency, no system account',

@@ -16,6 +16,8 @@ const COLUMNS = [
 ];
 
 const LOOK_MS = 100;
+/** An import is a whole file however long it takes: a minute and more. */
+const ROUNDS = 1;
 const IMPORT_MS = 600_000;
 
 interface Progress {
@@ -131,8 +133,7 @@ async function oneByOne(
 export async function importRows(bench: Bench): Promise<Row[]> {
   const { quick, cluster } = bench;
   const rows = quick ? 2_000 : 50_000;
-  // An import is a whole file however long it takes: fewer rounds than of short runs.
-  const rounds = Math.min(bench.settings.rounds, 3);
+  const singly = rows / 5;
   const api = await bench.api();
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
   let runs = 0;
@@ -152,17 +153,17 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     return run;
   };
   const ours = () => measured('ours', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
-  const peer = (connections: number, count = rows) =>
+  const peer = (connections: number, count = singly) =>
     measured('peer', (run) =>
       oneByOne(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
     );
-  const tries = Math.min(rows, 2_000);
-  const most = await bestOf('POST /customers, connections', quick ? [64] : [16, 64, 256], (n) =>
+  const tries = Math.min(singly, 1_000);
+  const most = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>
     peer(n, tries),
   );
   peaks.peer = [];
   const sides = { 'import, a file': ours, 'import, one by one': () => peer(most) };
-  const results = await takeTurns(sides, rounds);
+  const results = await takeTurns(sides, ROUNDS);
   const [{ n }] = (await cluster.rows<{ n: string }>(
     DATABASE,
     "select count(*) as n from customers where platform_customer_id like $1 || '-%'",

@@ -51,7 +51,7 @@ export async function ledgerRows(bench: Bench): Promise<Row[]> {
     done += run.done;
     return run;
   };
-  const choices = quick ? [256] : [64, 128, 256, 512, 1_024];
+  const choices = quick ? [256] : [128, 256, 1_024];
   const search = (spread: Spread) =>
     bestOf(`committer, ${spread}, callers`, choices, (n) => ours(spread, n, tryS));
   const best = { spread: await search('spread'), hot: await search('hot') };

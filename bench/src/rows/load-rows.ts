@@ -32,11 +32,11 @@ async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api>
   const dataDir = path.join(bench.scratch, 'server');
   const log = path.join(bench.scratch, 'load.log');
   const all = ['--database-url', url, '--data-dir', dataDir, ...args];
-  return { ...shared, ...(await startServer(bench.root, all, { log })) };
+  return { ...shared, ...(await startServer(bench, all, { log })) };
 }
 
 /** Executed before measuring, for each process: a cold one takes several times as long. */
-const WARM = 6_000;
+const WARM = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
   server: () => familyOf(server.pid),
@@ -92,53 +92,58 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
 }
 
 const PROCESSES = [1, 2, 4];
+/** The steadiest figure of the bench, so short runs suffice. */
+const COST_S = 5;
+const KINDS = { a: 'convert', b: 'hot' } as const;
 
-/** Processor time for each execute with 1, 2 and 4 processes, microseconds. */
-async function costs(bench: Bench, kind: Kind) {
+interface Costs {
+  /** Processor time of each execute, microseconds, one value per round. */
+  us: number[];
+  perSecond: number[];
+  errors: number;
+}
+
+const costsKey = (kind: Kind, processes: number) => `${kind} ${processes}`;
+
+/** Processor time for each execute of every kind with a number of processes. */
+async function costsWith(bench: Bench, processes: number, into: Map<string, Costs>) {
   const { rounds, seconds } = bench.settings;
-  const found = new Map<number, { us: number[]; perSecond: number[]; errors: number }>();
-  for (const processes of PROCESSES) {
-    const api = await startOn(bench, ['--processes', `${processes}`]);
-    const load = startWorker('load');
-    const before = await executedIn(bench, DATABASE);
-    const ours = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
-    const us: number[] = [];
-    const perSecond: number[] = [];
-    await ours.run(kind, api.port, CONNECTIONS, LONG_S, { count: WARM * processes });
-    for (let round = 1; round <= rounds; round++) {
-      const run = await ours.run(kind, api.port, CONNECTIONS, seconds);
-      us.push(ours.each('server') + ours.each('PostgreSQL'));
-      perSecond.push(run.perSecond);
+  const api = await startOn(bench, ['--processes', `${processes}`]);
+  const load = startWorker('load');
+  const before = await executedIn(bench, DATABASE);
+  const ours = executor({ bench, api, load, groups: groupsOf(bench, api.process) }, DATABASE);
+  await ours.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM * processes });
+  const made = Object.values(KINDS).map((kind) => {
+    const costs: Costs = { us: [], perSecond: [], errors: 0 };
+    into.set(costsKey(kind, processes), costs);
+    return { kind, costs };
+  });
+  for (let round = 1; round <= rounds; round++) {
+    for (const { kind, costs } of made) {
+      const run = await ours.run(kind, api.port, CONNECTIONS, Math.min(COST_S, seconds));
+      costs.us.push(ours.each('server') + ours.each('PostgreSQL'));
+      costs.perSecond.push(run.perSecond);
       const rate = `${run.perSecond.toFixed(0)}/s, ${run.errors} errors`;
-      note(
-        `round ${round}, ${kind}, ${processes} processes: ${us.at(-1)?.toFixed(0)} µs each, ${rate}`,
-      );
+      const us = costs.us.at(-1)?.toFixed(0);
+      note(`round ${round}, ${kind}, ${processes} processes: ${us} µs each, ${rate}`);
     }
-    for (const child of [load, api.process]) await child.stop();
-    const errors = await differences(bench, DATABASE, before + ours.done());
-    found.set(processes, { us, perSecond, errors });
   }
-  return (processes: number) =>
-    found.get(processes) as { us: number[]; perSecond: number[]; errors: number };
+  for (const child of [load, api.process]) await child.stop();
+  const errors = await differences(bench, DATABASE, before + ours.done());
+  for (const { costs } of made) costs.errors = errors;
 }
 
 export async function processRows(bench: Bench): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const [letter, kind] of [
-    ['a', 'convert'],
-    ['b', 'hot'],
-  ] as const) {
-    const at = await costs(bench, kind);
+  const found = new Map<string, Costs>();
+  for (const processes of PROCESSES) await costsWith(bench, processes, found);
+  return Object.entries(KINDS).flatMap(([letter, kind]) => {
+    const at = (processes: number) => found.get(costsKey(kind, processes)) as Costs;
     const side = (processes: number) =>
       sizeOf(at(processes).us, `${processes} processes`, at(processes).errors);
-    const rates = PROCESSES.map(
-      (n) =>
-        `${n}: ${at(n)
-          .perSecond.map((x) => x.toFixed(0))
-          .join(', ')}`,
-    );
-    for (const [more, processes] of [2, 4].entries()) {
-      rows.push({
+    const rateOf = (n: number) => at(n).perSecond.map((each) => each.toFixed(0));
+    const rates = PROCESSES.map((n) => `${n}: ${rateOf(n).join(', ')}`);
+    return [2, 4].map(
+      (processes, more): Row => ({
         id: `13${letter}${more + 1}`,
         what: `processor time of an execute, ${kind === 'hot' ? 'one hot source' : 'spread'}`,
         unit: 'µs',
@@ -146,10 +151,9 @@ export async function processRows(bench: Bench): Promise<Row[]> {
         peer: side(1),
         slowdown: { most: 1.2 },
         remark: more ? `per second with processes ${rates.join('; ')}` : undefined,
-      });
-    }
-  }
-  return rows;
+      }),
+    );
+  });
 }
 
 const SIZES = `select relname as name, pg_total_relation_size(oid)::float8 as bytes from pg_class

@@ -41,7 +41,7 @@ export interface Settings {
   tryS: number;
 }
 
-export const FULL: Settings = { rounds: 2, seconds: 8, warmupMs: 1_500, tryS: 3 };
+export const FULL: Settings = { rounds: 2, seconds: 6, warmupMs: 1_500, tryS: 2 };
 export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1 };
 
 /** The ratios of a row: above one is in our favor, unless it is a slowdown. */

@@ -13,6 +13,8 @@ export interface Run {
   firstError?: string | undefined;
   /** All successes, warm-up included: compared with the database afterwards. */
   done: number;
+  /** Seconds that were measured: fewer than requested if the requests ran out. */
+  measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;
 }
@@ -78,6 +80,7 @@ export function createTally(warmupMs: number, seconds: number) {
         errors,
         firstError,
         done,
+        measuredS: measured,
       };
     },
   };

@@ -82,12 +82,21 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 /** The rows as JSON, with their ratios, for comparisons and histories. */
-export const jsonOf = (about: string, rows: readonly Row[]): string =>
-  JSON.stringify(
-    { about: about.split('\n'), rows: rows.map((row) => ({ ...row, ratio: ratiosOf(row) })) },
-    null,
-    2,
-  );
+export function jsonOf(
+  about: string,
+  rows: readonly Row[],
+  seconds: Readonly<Record<string, number>>,
+): string {
+  const withRatios = rows.map((row) => ({ ...row, ratio: ratiosOf(row) }));
+  return JSON.stringify({ about: about.split('\n'), seconds, rows: withRatios }, null, 2);
+}
+
+/** The time that each group took, and all together. */
+export function timesOf(seconds: Readonly<Record<string, number>>): string {
+  const each = Object.entries(seconds).map(([name, time]) => `${name} ${time} s`);
+  const total = Object.values(seconds).reduce((sum, time) => sum + time, 0);
+  return `Measured in ${(total / 60).toFixed(1)} minutes: ${each.join(', ')}.`;
+}
 
 /** The remark of a row beside its figures. */
 export const remarksOf = (rows: readonly Row[]): string[] =>

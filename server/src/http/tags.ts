@@ -64,6 +64,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Webhook endpoints':
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
+  'Sandbox Fixtures':
+    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
+    'extension.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',

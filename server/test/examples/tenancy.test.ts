@@ -90,6 +90,42 @@ async function tokens(stage: Stage) {
   });
 }
 
+async function fixtures(stage: Stage) {
+  await stage.show('createSandboxFixtures', 'steps', {
+    summary: 'A customer with 500.00 USD',
+    body: {
+      seed: 'checkout tests',
+      steps: [
+        {
+          name: 'ada',
+          operationId: 'createCustomer',
+          body: { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
+        },
+        {
+          name: 'usd',
+          operationId: 'listCustomerInternalAccounts',
+          query: { customerId: '$ada.id', currency: 'USD' },
+        },
+        {
+          operationId: 'sandboxFundInternalAccount',
+          params: { accountId: '$usd.data.0.id' },
+          body: { amount: 500_00 },
+        },
+      ],
+    },
+  });
+  await stage.show('createSandboxFixtures', 'cards', {
+    summary: 'A built-in world: cards in each state',
+    body: { world: 'cards' },
+  });
+  await stage.show('resetSandbox', 'data', { summary: 'Remove all data' });
+  await stage.show('resetSandbox', 'everything', {
+    summary: 'Reset the configuration and the tokens as well',
+    body: { including: ['CONFIGURATION', 'TOKENS'] },
+  });
+}
+
 describe('examples of the platform', () => {
-  examples('tenancy', { configuration, testWebhooks, webhookEndpoints, tokens, failingEndpoint });
+  const endpoints = { webhookEndpoints, failingEndpoint };
+  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, fixtures });
 });

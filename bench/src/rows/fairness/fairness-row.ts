@@ -23,6 +23,8 @@ import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairne
 
 /** Target: the most that a payment may take beside others, in multiples of its time alone. */
 const MOST = 3;
+/** Attacks that one run alone precedes; a run alone takes as long as one of them. */
+const ALONE_EVERY = 2;
 /** 800 kB of JSON. */
 const KEYS = 75_000;
 /** Time for the attack to reach its rate before anything is measured. */
@@ -227,6 +229,10 @@ const latencySide = (name: string, runs: readonly Run[]): Side => {
   return { ...side, values: side.p50 };
 };
 
+/** The run alone that precedes the attack with this number. */
+const aloneOf = (at: number) => `alone, ${1 + Math.floor(at / ALONE_EVERY)}`;
+const PAYOUT_ALONE = '8d, alone';
+
 export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const { rounds } = bench.settings;
   const messages = bench.quick ? 150 : 450;
@@ -239,13 +245,13 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const alone = (kind: 'transfer' | 'payout') => () =>
     withPayer(parts, kind, (pay) => payInTurn(pay, boundsOf(bench)));
   const sides: Record<string, () => Promise<Run>> = {};
-  for (const { id, attack } of cases) {
+  for (const [at, { id, attack }] of cases.entries()) {
     const whole = { ...attack, port: setup.port, keys: KEYS };
-    sides[`${id}, alone`] = alone('transfer');
+    if (at % ALONE_EVERY === 0) sides[aloneOf(at)] = alone('transfer');
     sides[`${id}, beside`] = () => besideAttack(parts, whole, reports.get(id) as AttackReport);
   }
   let round = 0;
-  sides['8d, alone'] = alone('payout');
+  sides[PAYOUT_ALONE] = alone('payout');
   sides['8d, beside'] = () => {
     const from = (round++ % ROUNDS_APART) * messages;
     return besideTexts(parts, setup.customers.slice(from, from + messages), texts);
@@ -253,14 +259,14 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const runs = await takeTurns(sides, rounds);
   const wrong = await differences(parts);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
-  const row = (id: string, what: string, beside: string): Row => {
+  const row = (id: string, what: string, beside: string, aloneName: string): Row => {
     const ours = latencySide(`beside ${beside}`, runs[`${id}, beside`] as Run[]);
-    const peer = latencySide('alone', runs[`${id}, alone`] as Run[]);
+    const peer = latencySide('alone', runs[aloneName] as Run[]);
     return { id, what, unit: 'ms', ours: { ...ours, errors: ours.errors + wrong }, peer };
   };
-  const posted = cases.map(({ id, beside, most }): Row => {
+  const posted = cases.map(({ id, beside, most }, at): Row => {
     const report = reports.get(id) as AttackReport;
-    const made = row(id, 'a transfer out, among 800 kB bodies', beside);
+    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneOf(at));
     const unanswered = sum(report.unanswered);
     return { ...made, slowdown: { most }, remark: shown(report), unanswered };
   });
@@ -268,6 +274,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const remark =
     `${sent} messages, at most ${mostAtOnce} at the service at one time, at least ${leastLeft} ` +
     `waiting at the end of a round, ${stuck} stuck after it recovered`;
-  const hanging = row('8d', 'a payout, until it is COMPLETED', `${messages} hanging messages`);
+  const texting = `${messages} hanging messages`;
+  const hanging = row('8d', 'a payout, until it is COMPLETED', texting, PAYOUT_ALONE);
   return [...posted, { ...hanging, slowdown: { most: MOST }, remark }];
 }

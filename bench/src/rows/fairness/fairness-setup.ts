@@ -86,12 +86,12 @@ async function makeRecipient(request: Request, at: number): Promise<string> {
 
 /** All data is created before the server starts with its limits, so that they delay none of it. */
 export async function prepareFairness(bench: Bench, recipients: number): Promise<FairnessSetup> {
-  const { cluster, root, scratch, logLevel, profile } = bench;
+  const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(FAIRNESS_DATABASE);
   const dataDir = path.join(scratch, 'fairness');
   const args = ['--database-url', url, '--data-dir', dataDir];
   const log = path.join(scratch, 'fairness.log');
-  const first = await startServer(root, args, { log });
+  const first = await startServer(bench, args, { log });
   const own = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
   const neighbour = await createPlatform(bench, own, ['--name', 'Neighbour']);
   const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
@@ -104,7 +104,7 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');
   const service = startWorker('hanging');
   const servicePort = await service.call<number>('listen');
-  const { port, process } = await startServer(root, args, {
+  const { port, process } = await startServer(bench, args, {
     log,
     profile,
     logLevel,

@@ -133,6 +133,35 @@ export const INSERT_EVENTS = statement(
   EVENT_TYPES,
 );
 
+/**
+ * Parameter: transaction ids. Removes their transfers, both sides of each; only a reset of a sandbox
+ * platform may. Returns account, and what the transfers changed in its balance and its holds.
+ */
+export const ERASE_TRANSFERS = statement(
+  `with gone as (delete from ledger_transfers where transaction_id = any($1::text[])
+      returning debit, credit, phase, amount),
+    moved as (
+      select debit as id, case when phase in ('posted', 'post') then -amount else 0 end as balance,
+        case phase when 'pending' then amount when 'posted' then 0 else -amount end as held
+        from gone
+      union all
+      select credit, case when phase in ('posted', 'post') then amount else 0 end, 0 from gone)
+    select id, sum(balance)::text, sum(held)::text from moved group by id`,
+  ['text'],
+);
+
+/** Parameters: id, change of balance, change of held, both to be taken back. */
+export const TAKE_BACK = statement(
+  `update ledger_accounts t set balance = t.balance - x.balance, held = t.held - x.held
+    from ${unnest(['text', 'int8', 'int8'], ['id', 'balance', 'held'])} where t.id = x.id`,
+  ['text', 'int8', 'int8'],
+);
+
+/** Parameter: account ids. Removes accounts whose owners were removed. */
+export const ERASE_ACCOUNTS = statement('delete from ledger_accounts where id = any($1::text[])', [
+  'text',
+]);
+
 /** Parameters: ids, currencies, time. Opens the accounts that do not exist yet, without a floor. */
 export const OPEN_ACCOUNTS = `insert into ledger_accounts (id, currency, created_at)
   select id, currency, $3 from unnest($1::text[], $2::text[]) as account(id, currency)

@@ -12,6 +12,7 @@ import type { Time } from '../../kernel/effects.ts';
 import { Fault, invalid } from '../../kernel/fault.ts';
 import { newId } from '../../kernel/id.ts';
 import { stateTable } from '../../kernel/states.ts';
+import type { ResetRules } from '../committer/reset.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import { type JobHandler, type JobOf, jobHandler, type Result, type Sweep } from '../jobs/jobs.ts';
 import type { Ctx } from '../operation/context.ts';
@@ -107,6 +108,24 @@ export async function deleteFile(ctx: Ctx, fileId: string): Promise<void> {
 }
 
 const PREFIX = 'File:';
+
+/** Rows of files, and the jobs that remove their objects, stay until storage has removed them. */
+export const fileReset: ResetRules = {
+  stays: { files: "t.state = 'GONE'", jobs: `t.kind = '${REMOVE.kind}'` },
+};
+
+const REMAINING = `select id from files where platform_id = $1 and state <> 'GONE' limit 500`;
+
+/** Drops all files of a platform. */
+export async function dropFiles(runtime: Runtime, caller: Caller): Promise<void> {
+  for (;;) {
+    const rows = await runtime.db.query<{ id: string }>(REMAINING, [caller.platformId]);
+    if (rows.length === 0) return;
+    await operate(runtime, caller, async (ctx) => {
+      for (const { id } of rows) await deleteFile(ctx, id);
+    });
+  }
+}
 
 /** Name of the object: a UUID, which every storage accepts as a name. */
 const objectOf = (fileId: string) => fileId.slice(PREFIX.length);

@@ -180,10 +180,11 @@ const attempting =
 
 /** A fresh context without reads or staged work; `time` is that of the caller's platform. */
 export function createContext(
-  { effects, db, vault }: Pick<Ctx, 'effects' | 'db' | 'vault'>,
+  { effects, db, vault, ids }: Pick<Ctx, 'effects' | 'db' | 'vault'> & { ids?(): Effects },
   caller: Caller,
   { now, ownClock }: PlatformTime,
 ): Ctx {
+  const idSource = ids?.() ?? effects;
   const set = emptyChangeSet();
   const staged = new Map<string, Row>();
   /** Changed columns of staged updates, by table and id. */
@@ -252,7 +253,7 @@ export function createContext(
     set,
     insufficientFundsFaults,
     retryAccounts,
-    id: (resource) => newId(effects, resource),
+    id: (resource) => newId(idSource, resource),
     read: (table, id) => db.read(table, id),
     insert,
     update,

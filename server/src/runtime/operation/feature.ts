@@ -4,6 +4,7 @@ import type { WebhookContract } from '../../kernel/contract/event.ts';
 import type { Bound } from '../../kernel/contract/operation.ts';
 import type { HostedPage } from '../../kernel/contract/page.ts';
 import type { Lifecycle } from '../../kernel/states.ts';
+import type { ResetRules } from '../committer/reset.ts';
 import type { JobHandler, Sweep } from '../jobs/jobs.ts';
 import type { Ctx } from './context.ts';
 import type { Runtime } from './operate.ts';
@@ -28,6 +29,8 @@ export interface Feature<P = never, C = never> {
   states?: Readonly<Record<string, Lifecycle>>;
   /** Personal data in the feature's tables. */
   personalData?: PersonalData<C>;
+  /** What a reset of a sandbox platform must know of the feature's tables. */
+  reset?: ResetRules;
   /** A page of text and at most one button. */
   page?: (runtime: Runtime, parts: P) => HostedPage;
 }

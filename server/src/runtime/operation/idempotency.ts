@@ -1,5 +1,6 @@
 // Stored replies by idempotency key. They are kept for a week, longer than any client retries, and
 // then deleted in small batches; a BRIN index finds the old ones without a cost for inserts.
+import type { ResetRules } from '../committer/reset.ts';
 import { retentionSweep } from '../db/retention.ts';
 import { col, table } from '../db/table.ts';
 
@@ -18,6 +19,11 @@ export const idempotency = table(
   },
   { clientKeyed: true },
 );
+
+/** A record belongs to the platform that its id begins with. */
+export const idempotencyReset: ResetRules = {
+  belongs: { idempotency: "t.id >= ($1::text[])[1] and t.id < ($1::text[])[1] || '~'" },
+};
 
 const KEEP_MS = 7 * 24 * 3_600_000;
 

@@ -38,6 +38,8 @@ export interface Runtime {
    * poll.
    */
   wake: { events(): void; jobs(): void };
+  /** Source of the ids of resources for one attempt; absent: `effects`. */
+  ids?(): Effects;
 }
 
 const KEY_TAKEN = 'KEY_TAKEN';
@@ -81,7 +83,8 @@ function faultOf(rejection: Rejection, { set, insufficientFundsFaults }: Ctx): E
       const fault = table.unique[rejection.constraint];
       if (fault) return fault();
     }
-    return new Error(`constraint ${rejection.constraint} broken`);
+    const { constraint } = rejection;
+    return Object.assign(new Error(`constraint ${constraint} broken`), { constraint });
   }
   // A retry may succeed, so this must not be stored as the reply of an idempotency key.
   return contended('Concurrent requests changed the same resource.');

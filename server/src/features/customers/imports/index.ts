@@ -20,4 +20,9 @@ export const importFeature = {
   webhooks: importWebhooks,
   personalData: importPersonalData,
   states: { import: importStates },
+  reset: {
+    belongs: {
+      import_errors: 't.import_id in (select id from imports where platform_id = any($1::text[]))',
+    },
+  },
 } satisfies Feature;

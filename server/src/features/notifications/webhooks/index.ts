@@ -2,6 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';
+import { webhookReset } from './store.ts';
 
 export { listAttempts, listDroppedEvents, resendEventByOperator } from './by-operator.ts';
 export { createDeliverer, type Deliverer } from './deliverer.ts';
@@ -13,4 +14,5 @@ export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 export const webhookFeature = {
   operations: ({ webhooks }: { webhooks: WebhookDeps }) => webhookOperations(webhooks),
   webhooks: testWebhooks,
+  reset: webhookReset,
 } satisfies Feature;

@@ -5,6 +5,7 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
@@ -98,6 +99,9 @@ export const ENQUEUE = statement(
           and x.type <> 'TEST' and (w.event_types is null or w.event_types::jsonb ? x.type)) e`,
   ['text', 'text', 'time', 'text'],
 );
+
+/** Endpoints are configuration. */
+export const webhookReset: ResetRules = { stays: { webhook_endpoints: 'true' } };
 
 // Endpoint settings `w` of the queue rows `q` of platforms `p`.
 const TARGET = `case

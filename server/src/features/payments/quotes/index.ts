@@ -20,6 +20,9 @@ export {
 export { paymentOf, quoteOf, quoteView, signQuote, startQuote } from './quote.ts';
 export { type QuoteRow, readQuote } from './store.ts';
 
+const ofPayment =
+  't.transaction_id in (select id from transactions where platform_id = any($1::text[]))';
+
 /** What this feature adds to a server. */
 export const quoteFeature = {
   operations: quoteOperations,
@@ -30,4 +33,5 @@ export const quoteFeature = {
   ],
   sweeps: ({ log }: { log: Log }) => [expirySweep(log)],
   personalData: paymentPersonalData,
+  reset: { belongs: { invoice_uses: ofPayment, rail_results: ofPayment } },
 } satisfies Feature;

@@ -3,17 +3,9 @@
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import { invalid } from '../../../kernel/fault.ts';
 import type { Mode } from '../../../kernel/mode.ts';
-import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import {
-  insertPlatform,
-  type PasskeySite,
-  type PlatformCurrency,
-  type PlatformRow,
-} from '../platform/index.ts';
-
-/** Parent domain of the UMA addresses of platforms without their own domain. */
-const UMA_BASE_DOMAIN = 'uma.localhost';
+import { defaultUmaDomain, openCurrency } from '../config/index.ts';
+import { insertPlatform, type PasskeySite, type PlatformRow } from '../platform/index.ts';
 
 export interface NewPlatform {
   name: string;
@@ -35,15 +27,6 @@ export interface NewPlatform {
   invitations?: boolean | undefined;
   standardWebhooks?: boolean | undefined;
 }
-
-/** Default settings of an enabled currency: all amounts, both directions. */
-export const openCurrency = (currencyCode: string): PlatformCurrency => ({
-  currencyCode,
-  minAmount: 1,
-  maxAmount: Number(MAX_AMOUNT),
-  requiredCounterpartyFields: [],
-  enabledTransactionTypes: ['INCOMING', 'OUTGOING'],
-});
 
 /** Throws `INVALID_INPUT` with every unknown or repeated code. */
 export function checkCurrencyCodes(
@@ -80,7 +63,7 @@ export function createPlatform(ctx: Ctx, input: NewPlatform): PlatformRow {
     wallet_polls: 0,
     passkey_site: input.passkeySite ?? null,
     sca_two_steps: input.scaTwoSteps ?? false,
-    uma_domain: `${subdomain}.${UMA_BASE_DOMAIN}`,
+    uma_domain: defaultUmaDomain(subdomain),
     proxy_uma_subdomain: subdomain,
     currencies: input.currencies.map(openCurrency),
     fees: [],

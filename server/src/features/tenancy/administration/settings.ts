@@ -5,7 +5,7 @@ import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
-import { cardProgramOf, changeConfig, type Provision } from '../config/index.ts';
+import { cardProgramOf, changeConfig, openCurrency, type Provision } from '../config/index.ts';
 import {
   allPlatforms,
   type CardProgram,
@@ -19,7 +19,7 @@ import {
   platformById,
   systemCaller,
 } from '../platform/index.ts';
-import { checkCurrencyCodes, openCurrency } from './create.ts';
+import { checkCurrencyCodes } from './create.ts';
 
 const presentPlatform = (row: PlatformRow) => ({
   platformId: row.id,

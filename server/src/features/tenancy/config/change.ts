@@ -4,8 +4,14 @@
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { changePlatform, type PlatformChange, type PlatformRow } from '../platform/index.ts';
+import {
+  changePlatform,
+  ownPlatform,
+  type PlatformChange,
+  type PlatformRow,
+} from '../platform/index.ts';
 import { addedCurrencies } from './config.ts';
+import { defaultUmaDomain, openCurrency } from './defaults.ts';
 
 /** Opens the accounts of customers in currencies that were added; migration 0026 stages it too. */
 export const BACKFILL_ACCOUNTS = defineJob(
@@ -36,4 +42,20 @@ export async function changeConfig(
     ctx.later(BACKFILL_ACCOUNTS, { platformId: row.id, currencies: added });
   }
   return row;
+}
+
+/**
+ * Stages the configuration that a platform has after its creation. Its currencies stay, with the
+ * default limits of each, and so does what only an operator can set.
+ */
+export async function resetConfig(ctx: Ctx): Promise<void> {
+  const row = await ownPlatform(ctx);
+  changePlatform(ctx, row, {
+    uma_domain: defaultUmaDomain(row.proxy_uma_subdomain),
+    webhook_endpoint: null,
+    currencies: row.currencies.map(({ currencyCode }) => openCurrency(currencyCode)),
+    wallet_config: null,
+    card_config: null,
+    fees: [],
+  });
 }

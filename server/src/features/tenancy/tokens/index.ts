@@ -4,6 +4,7 @@ import type { Authenticator } from './authenticator.ts';
 import { tokenOperations } from './operations.ts';
 
 export { type Authenticator, authenticator } from './authenticator.ts';
+export { removeOtherTokens } from './operations.ts';
 export { tokenOfClient } from './store.ts';
 export {
   createPlatformToken,
@@ -15,4 +16,5 @@ export {
 /** What this feature adds to a server. */
 export const tokenFeature = {
   operations: ({ tokens }: { tokens: Pick<Authenticator, 'drop'> }) => tokenOperations(tokens),
+  reset: { stays: { tokens: 'true' } },
 } satisfies Feature;

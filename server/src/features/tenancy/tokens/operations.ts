@@ -5,6 +5,7 @@
 import type { Static } from '@sinclair/typebox';
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { isId } from '../../../kernel/id.ts';
+import { ALL_OF_ONE } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import { type Ctx, stamps } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -34,6 +35,19 @@ async function requireOwn(ctx: Ctx): Promise<void> {
   const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
   if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
   ctx.require(tokens, own);
+}
+
+/** Stages the removal of all tokens of the platform but the calling one. */
+export async function removeOtherTokens(
+  ctx: Ctx,
+  { drop }: Pick<Authenticator, 'drop'>,
+): Promise<void> {
+  const rows = await ctx.db.find(tokens, { platform_id: ctx.caller.platformId }, ALL_OF_ONE);
+  for (const row of rows) {
+    if (row.id === ctx.caller.tokenId) continue;
+    ctx.remove(tokens, row);
+    drop(row.id);
+  }
 }
 
 export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [

@@ -150,9 +150,11 @@ async function applySignedChange(
     const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);
   }
-  const value = await validateContact(ctx, change);
+  // Claimed before it is validated: the claim of a change that commits in between would be read as
+  // it is then, and both changes would succeed.
+  if (change.value !== null) await claimContact(ctx, CONTACTS[change.channel], change.value);
+  await validateContact(ctx, change);
   simulateSyncFailure(ctx, parts, change);
-  await claimContact(ctx, CONTACTS[change.channel], value);
   for (const { row } of held) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);

@@ -1,0 +1,34 @@
+// The comparison of two checkouts: medians, quotients in favor of this checkout, and the verdict.
+import { describe, expect, it } from 'vitest';
+import type { Row } from './row.ts';
+import { jsonOf } from './table.ts';
+
+const script = new URL('../../../scripts/bench-compare.mjs', import.meta.url).href;
+const { linesOf, isSlower } = await import(script);
+
+/** The rows of a round as the bench writes them. */
+function written(id: string, unit: Row['unit'], value: number): unknown[] {
+  const side = { name: 'server', values: [value], p50: [], p99: [], errors: 0 };
+  const row: Row = { id, what: 'a payment', unit, ours: side, peer: side };
+  return JSON.parse(jsonOf('about', [row], { execute: 1 })).rows;
+}
+
+describe('comparison', () => {
+  it('divides rates, and times the other way round', () => {
+    const rates = linesOf(
+      [written('2a', '/s', 1000), written('2a', '/s', 800)],
+      [written('2a', '/s', 1100), written('2a', '/s', 800)],
+    );
+    expect(rates).toEqual([['2a', 'a payment', '900/s', '950/s', '1.05 (1.00–1.10)']]);
+    expect(isSlower(rates)).toBe(false);
+    const times = linesOf([written('12', 'ms', 10)], [written('12', 'ms', 12.5)]);
+    expect(times).toEqual([['12', 'a payment', '10.0 ms', '12.5 ms', '0.80 (0.80–0.80)']]);
+    expect(isSlower(times)).toBe(true);
+  });
+
+  it('names rows that the other checkout does not have', () => {
+    const lines = linesOf([written('1a', '/s', 1)], [written('2a', '/s', 1)]);
+    expect(lines).toEqual([['2a', 'a payment', 'new', '', '']]);
+    expect(isSlower(lines)).toBe(false);
+  });
+});

@@ -1,0 +1,165 @@
+// Contract of the reset of a sandbox platform and of fixtures, which fill it.
+import { type Static, Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { named, oneOf } from '../../../kernel/schema.ts';
+import { WORLD_NAMES } from './worlds.ts';
+
+const TAG = 'Sandbox Fixtures';
+
+export const SandboxResetRequest = named(
+  'SandboxResetRequest',
+  Type.Object(
+    {
+      including: Type.Optional(
+        Type.Array(oneOf(['CONFIGURATION', 'TOKENS'], { description: 'What else is reset.' }), {
+          uniqueItems: true,
+          description:
+            'What is reset as well. `CONFIGURATION`: the settings that `PATCH /config` changes ' +
+            'get their defaults. `TOKENS`: all tokens but the calling one are deleted.',
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'What a reset removes besides the data.' },
+  ),
+);
+
+const SandboxResetResult = named(
+  'SandboxResetResult',
+  Type.Object(
+    {
+      removed: Type.Object(
+        {
+          customers: Type.Integer({ description: 'Number of removed customers.' }),
+          transactions: Type.Integer({ description: 'Number of removed transactions.' }),
+          events: Type.Integer({ description: 'Number of removed events.' }),
+          rows: Type.Integer({ description: 'Number of all removed rows of the database.' }),
+        },
+        { description: 'What the reset removed.' },
+      ),
+    },
+    { description: 'Result of a reset.' },
+  ),
+);
+
+export const resetSandbox = operation({
+  operationId: 'resetSandbox',
+  method: 'POST',
+  path: '/sandbox/reset',
+  tag: TAG,
+  summary: 'Remove all data of a sandbox platform',
+  description:
+    'Removes the customers, accounts, payments, cards, agents, events and everything else of the ' +
+    'sandbox platform, at once and for good. Its configuration, its tokens and its own accounts ' +
+    'stay, the accounts with a balance of zero, and so does its clock. Other platforms are not ' +
+    'affected.',
+  permission: 'MANAGE',
+  sandboxOnly: true,
+  bodyOptional: true,
+  callsExternal: true,
+  body: SandboxResetRequest,
+  replies: { 200: SandboxResetResult },
+  errors: [],
+});
+
+export const MAX_STEPS = 500;
+
+const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
+
+export const FixtureStep = named(
+  'FixtureStep',
+  Type.Object(
+    {
+      name: Type.Optional(
+        Type.String({
+          pattern: NAME,
+          description: 'Name of the response, for references in later steps. Unique in a world.',
+        }),
+      ),
+      operationId: Type.String({
+        maxLength: 64,
+        description: 'The operation to call, as the calling token.',
+      }),
+      params: Type.Optional(
+        Type.Record(Type.String(), Type.String(), { description: 'Parameters of the path.' }),
+      ),
+      query: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the query.' }),
+      ),
+      body: Type.Optional(Type.Unknown({ description: 'The request body.' })),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'One call of an operation. A text `$NAME.FIELD` in its parameters or its body is replaced ' +
+        'by that field of the response with the name; `$$` starts a text with a dollar sign.',
+    },
+  ),
+);
+export type Step = Static<typeof FixtureStep>;
+
+export const SandboxFixtureRequest = named(
+  'SandboxFixtureRequest',
+  Type.Object(
+    {
+      world: Type.Optional(
+        oneOf(WORLD_NAMES, { description: 'A built-in world, which is built before `steps`.' }),
+      ),
+      steps: Type.Optional(
+        Type.Array(FixtureStep, {
+          minItems: 1,
+          maxItems: MAX_STEPS,
+          description: 'Calls that build the world, in this order.',
+        }),
+      ),
+      seed: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 64,
+          description:
+            'With the same seed and the same steps a platform gets the same ids each time. Ids of ' +
+            'events, and of what jobs create later, are not affected. A world with a seed can be ' +
+            'built again only after a reset.',
+        }),
+      ),
+    },
+    {
+      additionalProperties: false,
+      minProperties: 1,
+      description: 'A description of customers, accounts, payments and other resources to create.',
+    },
+  ),
+);
+
+const SandboxWorld = named(
+  'SandboxWorld',
+  Type.Object(
+    {
+      steps: Type.Integer({ description: 'Number of calls that were made.' }),
+      resources: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'The response of each step with a name, by that name.',
+      }),
+    },
+    { description: 'A world that was built.' },
+  ),
+);
+
+export const createSandboxFixtures = operation({
+  operationId: 'createSandboxFixtures',
+  method: 'POST',
+  path: '/sandbox/fixtures',
+  tag: TAG,
+  summary: 'Build a world in a sandbox platform',
+  description:
+    'Calls operations one after the other, as the calling token, and names their responses. Use ' +
+    'it to bring a sandbox platform into a known state before a test. It emits the events of these ' +
+    'operations. A step that is rejected ends the call: `details.step` is its number, from 0, and ' +
+    '`details.error` its error. Earlier steps are not undone.',
+  permission: 'MANAGE',
+  sandboxOnly: true,
+  callsExternal: true,
+  sealed: true,
+  body: SandboxFixtureRequest,
+  maxBody: { bytes: 262_144, reason: 'A world has up to 500 steps with a body each.' },
+  replies: { 201: SandboxWorld },
+  errors: [],
+});

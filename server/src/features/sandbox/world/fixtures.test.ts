@@ -1,0 +1,157 @@
+// Fixtures: built-in worlds, references, seeds, and errors of steps.
+import { describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import type { CallOptions } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { WORLD_NAMES } from './worlds.ts';
+
+const app = testApp();
+
+const build = (body: object, options: CallOptions = {}) =>
+  app.call('POST', '/sandbox/fixtures', body, options);
+const reset = async () => ok(await app.call('POST', '/sandbox/reset'), 200);
+
+const CUSTOMER = {
+  name: 'ada',
+  operationId: 'createCustomer',
+  body: { customerType: 'INDIVIDUAL', platformCustomerId: 'ada', fullName: 'Ada Lovelace' },
+};
+
+const fieldsOf = ({ body }: { body: { details: { errors: { field: string }[] } } }) =>
+  body.details.errors.map(({ field }) => field).sort();
+
+describe('createSandboxFixtures', () => {
+  it.each(WORLD_NAMES)('builds the world %s', async (world) => {
+    await reset();
+    const { steps, resources } = ok(await build({ world }), 201);
+    expect(steps).toBeGreaterThanOrEqual(Object.keys(resources).length);
+    await app.settle();
+    expect(Object.keys(resources).length).toBeGreaterThan(3);
+  });
+
+  it('builds customers in each state of their verification', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'customers' }), 201);
+    const statusOf = async (name: string) =>
+      ok(await app.call('GET', `/customers/${resources[name].id}`), 200).kycStatus;
+    expect(await statusOf('approved')).toBe('APPROVED');
+    expect(await statusOf('pending')).toBe('PENDING');
+    expect(await statusOf('rejected')).toBe('REJECTED');
+  });
+
+  it('builds payments whose outcomes differ', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'payments' }), 201);
+    await app.settle();
+    await app.advance(30_000);
+    const statusOf = async (name: string) => {
+      const id = resources[`${name}Quote`].transactionId;
+      return ok(await app.call('GET', `/transactions/${id}`), 200).status;
+    };
+    expect(await statusOf('completed')).toBe('COMPLETED');
+    expect(await statusOf('failed')).toBe('FAILED');
+    expect(await statusOf('processing')).toBe('PROCESSING');
+  });
+
+  it('replaces references to fields of earlier responses', async () => {
+    await reset();
+    const account = {
+      name: 'usd',
+      operationId: 'listCustomerInternalAccounts',
+      query: { customerId: '$ada.id', currency: 'USD' },
+    };
+    const funding = {
+      name: 'funded',
+      operationId: 'sandboxFundInternalAccount',
+      params: { accountId: '$usd.data.0.id' },
+      body: { amount: 123_45 },
+    };
+    const { resources } = ok(await build({ steps: [CUSTOMER, account, funding] }), 201);
+    expect(resources.funded.balance.amount).toBe(123_45);
+    expect(resources.funded.customerId).toBe(resources.ada.id);
+  });
+
+  it('gives the same ids for the same seed, on each platform its own', async () => {
+    const idsOf = async (seed: string, options: CallOptions = {}) => {
+      const { resources } = ok(await build({ world: 'starter', seed }, options), 201);
+      return ['amara', 'amaraCard', 'payoutToLukasQuote'].map((name) => resources[name].id);
+    };
+    await reset();
+    const first = await idsOf('one');
+    await reset();
+    expect(await idsOf('one')).toEqual(first);
+    await reset();
+    const other = await idsOf('two');
+    const foreign = await idsOf('one', { as: app.other });
+    expect(new Set([...first, ...other, ...foreign]).size).toBe(9);
+  });
+
+  it('rejects a seeded world that exists', async () => {
+    await reset();
+    const { platformCustomerId: _, ...nameless } = CUSTOMER.body;
+    const steps = [{ ...CUSTOMER, body: nameless }];
+    ok(await build({ steps, seed: 'again' }), 201);
+    const again = await build({ steps, seed: 'again' });
+    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+  });
+
+  it('names everything that is wrong with the steps before it makes a call', async () => {
+    await reset();
+    const rejected = await build({
+      steps: [
+        CUSTOMER,
+        { name: 'ada', operationId: 'createEverything' },
+        { operationId: 'getCustomerById', params: { id: 'x' } },
+        { operationId: 'resetSandbox' },
+      ],
+    });
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual([
+      'steps.1.name',
+      'steps.1.operationId',
+      'steps.2.params.customerId',
+      'steps.2.params.id',
+      'steps.3.operationId',
+    ]);
+    expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
+  });
+
+  it('returns the error of a step with its number', async () => {
+    await reset();
+    const rejected = await build({
+      steps: [CUSTOMER, { operationId: 'createQuote', body: { source: {} } }],
+    });
+    const error = { code: 'INVALID_INPUT', details: { errors: expect.any(Array) } };
+    expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
+    expect(rejected.body.reason).toContain('Step 1, createQuote');
+    expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
+  });
+
+  it('names a reference that no earlier step has', async () => {
+    await reset();
+    const steps = [
+      CUSTOMER,
+      { operationId: 'getCustomerById', params: { customerId: '$grace.id' } },
+    ];
+    const rejected = await build({ steps });
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
+  });
+
+  it('rejects an empty description, unknown worlds and fields', async () => {
+    expect(fieldsOf(await build({}))).toEqual(['']);
+    expect(fieldsOf(await build({ world: 'mars' }))).toEqual(['world']);
+    expect(fieldsOf(await build({ world: 'starter', size: 3 }))).toEqual(['']);
+  });
+
+  it('is for sandbox platforms, and calls with the permissions of the token', async () => {
+    expect(await build({ world: 'starter' }, { as: app.production })).toMatchObject({
+      status: 403,
+    });
+    const manager = await app.tokenWith(['VIEW', 'MANAGE']);
+    await reset();
+    const rejected = await build({ world: 'starter' }, { as: manager });
+    expect(rejected).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
+  });
+});

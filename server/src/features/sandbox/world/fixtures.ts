@@ -1,0 +1,145 @@
+// Builds a world: calls operations one after the other, as the caller, with references to the
+// responses of earlier steps.
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../../kernel/caller.ts';
+import type { Bound, Permission } from '../../../kernel/contract/operation.ts';
+import type { Effects } from '../../../kernel/effects.ts';
+import { Fault, type FieldError, invalid, isTransient } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import type { Step } from './contract.ts';
+import { resolve } from './references.ts';
+
+type Operation = Bound<Ctx>;
+
+/** The parts of a request that a step has. */
+export interface StepRequest {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
+export interface WorldParts {
+  /** All operations of the server. */
+  operations(): readonly Operation[];
+  /** Validates a request and runs it, as a route does. Throws `Fault`. */
+  perform(
+    runtime: Runtime,
+    caller: Caller,
+    operation: Operation,
+    request: StepRequest,
+  ): Promise<unknown>;
+}
+
+/** Operations that no step can call: files come as forms, and these would call themselves. */
+const EXCLUDED = ['resetSandbox', 'createSandboxFixtures'];
+
+const isCallable = ({ contract }: Operation) =>
+  contract.permission !== undefined &&
+  contract.auth !== 'agent' &&
+  contract.upload === undefined &&
+  !EXCLUDED.includes(contract.operationId);
+
+/** The time in ids that come from a seed. */
+const SEEDED_TIME = Date.UTC(2025, 0, 1);
+
+/**
+ * A source of ids that gives the same ones each time, in the order of the steps. It is made anew
+ * for each attempt of a step, and names the platform, as ids are unique in the whole database.
+ */
+function seededIds(runtime: Runtime, seed: string, platformId: string, step: number) {
+  return (): Effects => {
+    let count = 0;
+    return {
+      ...runtime.effects,
+      now: () => SEEDED_TIME + step,
+      random(bytes) {
+        const text = `${platformId} ${step} ${count++} ${seed}`;
+        return createHash('sha256').update(text).digest().subarray(0, bytes);
+      },
+    };
+  };
+}
+
+/** What is wrong with the steps as a whole: unknown operations, parameters and names. */
+function problemsOf(steps: readonly Step[], operations: ReadonlyMap<string, Operation>) {
+  const errors: FieldError[] = [];
+  const names = new Set<string>();
+  for (const [at, { name, operationId, params = {} }] of steps.entries()) {
+    const report = (field: string, message: string) =>
+      errors.push({ field: `steps.${at}.${field}`, message });
+    const operation = operations.get(operationId);
+    if (!operation)
+      report('operationId', `${operationId} is not an operation that a step can call`);
+    if (name !== undefined && names.has(name)) report('name', `${name} is used twice`);
+    if (name !== undefined) names.add(name);
+    const expected = Object.keys(operation?.contract.params?.properties ?? {});
+    if (!operation) continue;
+    for (const each of expected) if (!(each in params)) report(`params.${each}`, 'is required');
+    for (const each of Object.keys(params)) {
+      if (!expected.includes(each)) report(`params.${each}`, 'is not a parameter of the operation');
+    }
+  }
+  return errors;
+}
+
+/** Whether a row with the id exists, which only ids from a seed can cause. */
+const isIdTaken = (error: unknown): boolean =>
+  (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
+
+/** The fault of a step, with its number. */
+function faultOf(error: unknown, at: number, { operationId }: Step): unknown {
+  if (isIdTaken(error)) {
+    return new Fault('CONFLICT', 'A world with this seed exists. Reset the sandbox first.');
+  }
+  if (!(error instanceof Fault) || isTransient(error.code)) return error;
+  const { code, message: reason, details } = error;
+  return new Fault('INVALID_INPUT', `Step ${at}, ${operationId}, was rejected: ${reason}`, {
+    step: at,
+    error: { code, reason, ...(details ? { details } : {}) },
+  });
+}
+
+function checkPermissions(caller: Caller, called: readonly Operation[]): void {
+  const needed = called.map(({ contract }) => contract.permission as Permission);
+  const lacking = [...new Set(needed)].filter((each) => !caller.permissions.includes(each));
+  if (lacking.length === 0) return;
+  throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${lacking.join(', ')}.`);
+}
+
+/** Makes the calls of `steps` and returns the responses of those with a name. */
+export async function buildWorld(
+  runtime: Runtime,
+  caller: Caller,
+  parts: WorldParts,
+  { steps, seed }: { steps: readonly Step[]; seed: string | undefined },
+): Promise<Record<string, unknown>> {
+  const operations = new Map(
+    parts.operations().flatMap((each) => {
+      return isCallable(each) ? [[each.contract.operationId, each] as const] : [];
+    }),
+  );
+  const errors = problemsOf(steps, operations);
+  if (errors.length) throw invalid(errors);
+  const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
+  checkPermissions(caller, called);
+  const named = new Map<string, unknown>();
+  for (const [at, step] of steps.entries()) {
+    const operation = called[at] as Operation;
+    const { platformId } = caller;
+    const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, at);
+    const request = {
+      params: resolve(step.params ?? {}, named, `steps.${at}.params`) as Record<string, string>,
+      query: resolve(step.query ?? {}, named, `steps.${at}.query`) as Record<string, unknown>,
+      body: resolve(step.body, named, `steps.${at}.body`),
+    };
+    try {
+      const seeded = ids ? { ...runtime, ids } : runtime;
+      const response = await parts.perform(seeded, caller, operation, request);
+      if (step.name !== undefined) named.set(step.name, response);
+    } catch (error) {
+      throw faultOf(error, at, step);
+    }
+  }
+  return Object.fromEntries(named);
+}

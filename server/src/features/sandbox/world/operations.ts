@@ -1,0 +1,41 @@
+// Reset of a sandbox platform, and fixtures that fill it. Both work in change sets of their own and
+// stage nothing but the record of the idempotency key.
+import type { Removed } from '../../../runtime/committer/reset.ts';
+import { dropFiles } from '../../../runtime/files/files.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { resetConfig } from '../../tenancy/config/index.ts';
+import { type Authenticator, removeOtherTokens } from '../../tenancy/tokens/index.ts';
+import { createSandboxFixtures, resetSandbox, type Step } from './contract.ts';
+import { buildWorld, type WorldParts } from './fixtures.ts';
+import { WORLDS } from './worlds.ts';
+
+export interface SandboxWorldParts extends WorldParts {
+  runtime(): Runtime;
+  tokens: Pick<Authenticator, 'drop'>;
+  /** Removes the rows of a platform (`platformReset`). */
+  removePlatformRows(platformId: string): Promise<Removed>;
+}
+
+const total = (removed: Removed) => Object.values(removed).reduce((sum, count) => sum + count, 0);
+
+export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
+  handle(resetSandbox, async (ctx, { body }) => {
+    const { including = [] } = body;
+    await dropFiles(parts.runtime(), ctx.caller);
+    const removed = await parts.removePlatformRows(ctx.caller.platformId);
+    if (including.includes('CONFIGURATION')) await resetConfig(ctx);
+    if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
+    const { customers = 0, transactions = 0, events = 0 } = removed;
+    const counts = { customers, transactions, events, rows: total(removed) };
+    return { status: 200, body: { removed: counts } };
+  }),
+
+  handle(createSandboxFixtures, async (ctx, { body }) => {
+    const { world, seed } = body;
+    const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
+    const steps = [...first, ...(body.steps ?? [])];
+    const resources = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
+    return { status: 201, body: { steps: steps.length, resources } };
+  }),
+];

@@ -1,0 +1,39 @@
+// References between the steps of a fixture: `$name.field.0.id` in any text.
+
+import { invalidField } from '../../../kernel/fault.ts';
+
+/** Responses by the name of their step. */
+export type Named = ReadonlyMap<string, unknown>;
+
+const REFERENCE = /^\$([A-Za-z][A-Za-z0-9_-]*)((?:\.[A-Za-z0-9_-]+)*)$/;
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) =>
+      typeof at === 'object' && at !== null && Object.hasOwn(at, name)
+        ? (at as Record<string, unknown>)[name]
+        : undefined,
+    value,
+  );
+}
+
+function resolveText(text: string, named: Named, field: string): unknown {
+  if (text.startsWith('$$')) return text.slice(1);
+  if (!text.startsWith('$')) return text;
+  const [, name = '', path = ''] = REFERENCE.exec(text) ?? [];
+  const found = valueAt(named.get(name), path.split('.').slice(1));
+  if (found === undefined) throw invalidField(field, `${text} is no field of an earlier step`);
+  return found;
+}
+
+/** The value with all references replaced. Throws INVALID_INPUT, which names the field. */
+export function resolve(value: unknown, named: Named, field: string): unknown {
+  if (typeof value === 'string') return resolveText(value, named, field);
+  if (Array.isArray(value)) {
+    return value.map((each, at) => resolve(each, named, `${field}.${at}`));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, resolve(each, named, `${field}.${name}`)]),
+  );
+}

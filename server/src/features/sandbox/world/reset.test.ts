@@ -1,0 +1,194 @@
+// Reset of a sandbox platform: what goes, what stays, and that other platforms are not affected.
+import { describe, expect, it } from 'vitest';
+import { booksBalance } from '../../../../test/kit/app/books.ts';
+import {
+  balances,
+  customer,
+  externalAccount,
+  fund,
+  fundedCustomer,
+  internalAccount,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import type { CallOptions } from '../../../../test/kit/app/harness.ts';
+import { oneOfEach } from '../../../../test/kit/app/one-of-each.ts';
+import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
+import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
+import { RESET_RULES } from '../../../features.ts';
+import { fileReset } from '../../../runtime/files/files.ts';
+import { idempotencyReset } from '../../../runtime/operation/idempotency.ts';
+
+const app = testAppForEach();
+
+const reset = (body?: object, options: CallOptions = {}) =>
+  app.call('POST', '/sandbox/reset', body, options);
+
+async function pay(options: CallOptions = {}, suffix = '000') {
+  const { person, account } = await fundedCustomer(app, 1_000_00, options);
+  const target = await externalAccount(app, person.id, 'EUR', suffix, options);
+  const body = quoteBody(account.id, target.id, 100_00);
+  const quote = ok(await app.call('POST', '/quotes', body, options), 201);
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
+  return { person, account, quote };
+}
+
+/** Tables with rows of the platform, and their number. */
+async function rowsOf(platformId: string): Promise<Record<string, number>> {
+  const tables = await app.runtime.db.query<{ name: string }>(
+    `select table_name as name from information_schema.columns
+      where column_name = 'platform_id' and table_schema = current_schema()`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await app.runtime.db.query<{ count: number }>(
+      `select count(*)::int as count from "${name}" where platform_id = $1`,
+      [platformId],
+    );
+    if (row?.count) counts[name] = row.count;
+  }
+  return counts;
+}
+
+describe('resetSandbox', () => {
+  it('removes everything but the configuration, tokens and accounts of the platform', async () => {
+    await oneOfEach(app, app.platform);
+    await pay();
+    await pay({}, '003');
+    await app.settle();
+    const before = await rowsOf(app.platform.id);
+    expect(Object.keys(before).length).toBeGreaterThan(30);
+    const { removed } = ok(await reset(), 200);
+    expect(removed.customers).toBe(before.customers);
+    expect(removed.transactions).toBe(before.transactions);
+    expect(removed.rows).toBeGreaterThan(200);
+    const after = await rowsOf(app.platform.id);
+    const { jobs: _jobs, files: _files, ...rest } = after;
+    expect(Object.keys(rest).sort()).toEqual(['internal_accounts', 'tokens']);
+    await app.settle();
+    expect(await rowsOf(app.platform.id)).toEqual(rest);
+    await booksBalance(app);
+  });
+
+  it('leaves the own accounts of the platform at zero, ready for use', async () => {
+    const own = await internalAccount(app, null, 'USD');
+    await fund(app, own.id, 500_00);
+    await pay();
+    ok(await reset(), 200);
+    expect(await balances(app, own.id)).toEqual({ balance: 0, total: 0 });
+    await fund(app, own.id, 7_00);
+    expect(await balances(app, own.id)).toEqual({ balance: 7_00, total: 7_00 });
+    await pay();
+  });
+
+  it('leaves other platforms as they are', async () => {
+    const theirs = await pay({ as: app.other });
+    await app.settle();
+    const before = await rowsOf(app.other.id);
+    await pay();
+    ok(await reset(), 200);
+    expect(await rowsOf(app.other.id)).toEqual(before);
+    expect(await balances(app, theirs.account.id, { as: app.other })).toEqual({
+      balance: 900_00,
+      total: 900_00,
+    });
+    await booksBalance(app);
+  });
+
+  it('removes stored replies, so that an idempotency key can be used again', async () => {
+    const headers = { 'idempotency-key': 'the same in each run' };
+    const body = {
+      customerType: 'INDIVIDUAL',
+      platformCustomerId: 'ada',
+      fullName: 'Ada Lovelace',
+    };
+    const first = ok(await app.call('POST', '/customers', body, { headers }), 201);
+    ok(await reset(), 200);
+    const second = ok(await app.call('POST', '/customers', body, { headers }), 201);
+    expect(second.id).not.toBe(first.id);
+  });
+
+  it('answers a repeated request without another reset', async () => {
+    const headers = { 'idempotency-key': 'reset once' };
+    await customer(app);
+    const first = ok(await reset({}, { headers }), 200);
+    const person = await customer(app);
+    expect(ok(await reset({}, { headers }), 200)).toEqual(first);
+    ok(await app.call('GET', `/customers/${person.id}`), 200);
+  });
+
+  it('removes the content of files', async () => {
+    const person = await customer(app);
+    const form = documentForm(
+      { documentHolder: person.id, documentType: 'OTHER', country: 'US' },
+      { bytes: pdfFile() },
+    );
+    ok(await app.call('POST', '/documents', form), 201);
+    ok(await reset(), 200);
+    await app.settle();
+    expect(await app.runtime.db.query('select id from files')).toEqual([]);
+  });
+
+  it('resets configuration and tokens if asked', async () => {
+    const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
+    const extra = ok(
+      await app.call('POST', '/tokens', { name: 'extra', permissions: ['VIEW'] }),
+      201,
+    );
+    ok(await reset(), 200);
+    expect(ok(await app.call('GET', '/config'), 200).umaDomain).toBe('pay.example.com');
+    ok(await app.call('GET', `/tokens/${extra.id}`), 200);
+    ok(await reset({ including: ['CONFIGURATION', 'TOKENS'] }), 200);
+    const config = ok(await app.call('GET', '/config'), 200);
+    expect(config.umaDomain).toBe(`${changed.proxyUmaSubdomain}.uma.localhost`);
+    expect(await app.call('GET', `/tokens/${extra.id}`)).toMatchObject({ status: 404 });
+  });
+
+  it('has a rule for every table of the database', async () => {
+    const rows = await app.runtime.db.query<{ name: string }>(
+      `select t.table_name as name from information_schema.tables t
+        where t.table_schema = current_schema() and t.table_type = 'BASE TABLE'
+          and not exists (select from information_schema.columns c where c.column_name =
+            'platform_id' and c.table_schema = t.table_schema and c.table_name = t.table_name)`,
+    );
+    const rules = [...RESET_RULES, fileReset, idempotencyReset];
+    const belong = rules.flatMap(({ belongs = {} }) => Object.keys(belongs));
+    const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
+    expect(unowned.sort()).toEqual([
+      'bootstrap_steps',
+      'ledger_accounts',
+      'ledger_transfers',
+      'platforms',
+      'sandbox_clocks',
+      'schema_migrations',
+      'signing_keys',
+    ]);
+    const stay = rules.flatMap(({ stays = {} }) => Object.keys(stays));
+    const kept = ['files', 'internal_accounts', 'jobs', 'tokens', 'webhook_endpoints'];
+    expect(stay.sort()).toEqual(kept);
+  });
+
+  it('is for sandbox platforms and tokens with MANAGE', async () => {
+    expect(await reset(undefined, { as: app.production })).toMatchObject({ status: 403 });
+    const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
+    expect(await reset(undefined, { as: viewer })).toMatchObject({ status: 403 });
+  });
+
+  it('names unknown fields', async () => {
+    const rejected = await reset({ everything: true, including: ['DATA'] });
+    expect(rejected.status).toBe(400);
+    const fields = rejected.body.details.errors.map((each: { field: string }) => each.field);
+    expect(fields.sort()).toEqual(['', 'including.0']);
+  });
+
+  it('beside payments loses none of another platform and leaves balanced books', async () => {
+    const payments = Array.from({ length: 6 }, (_, n) => pay(n % 2 ? { as: app.other } : {}));
+    const resets = [reset(), reset(), reset()];
+    const outcomes = await Promise.allSettled(payments);
+    for (const each of resets) ok(await each, 200);
+    for (const [n, outcome] of outcomes.entries())
+      if (n % 2) expect(outcome.status).toBe('fulfilled');
+    await app.settle();
+    await booksBalance(app);
+  });
+});

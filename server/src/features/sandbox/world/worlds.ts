@@ -1,0 +1,176 @@
+// Built-in worlds: lists of steps, as a client could send them.
+import type { Step } from './contract.ts';
+
+const ADDRESS = {
+  line1: '48 Willow Street',
+  city: 'Portland',
+  state: 'OR',
+  postalCode: '97205',
+  country: 'US',
+};
+
+const person = (name: string, fullName: string): Step => ({
+  name,
+  operationId: 'createCustomer',
+  body: {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: name,
+    fullName,
+    birthDate: '1991-04-23',
+    nationality: 'US',
+    address: ADDRESS,
+  },
+});
+
+/** The internal account of a customer in a currency is then `$NAME.data.0`. */
+const accountOf = (name: string, customer: string, currency: string): Step => ({
+  name,
+  operationId: 'listCustomerInternalAccounts',
+  query: { customerId: `$${customer}.id`, currency },
+});
+
+const fund = (account: string, amount: number): Step => ({
+  operationId: 'sandboxFundInternalAccount',
+  params: { accountId: `$${account}.data.0.id` },
+  body: { amount },
+});
+
+const usAccount = (name: string, customer: string, accountNumber: string): Step => ({
+  name,
+  operationId: 'createCustomerExternalAccount',
+  body: {
+    customerId: `$${customer}.id`,
+    currency: 'USD',
+    accountInfo: {
+      accountType: 'USD_ACCOUNT',
+      accountNumber,
+      routingNumber: '021000021',
+      beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    },
+  },
+});
+
+const germanAccount = (name: string, customer: string, accountNumber: string): Step => ({
+  name,
+  operationId: 'createCustomerExternalAccount',
+  body: {
+    customerId: `$${customer}.id`,
+    currency: 'EUR',
+    accountInfo: {
+      accountType: 'EUR_ACCOUNT',
+      iban: `DE89370400440${accountNumber}`,
+      beneficiary: {
+        beneficiaryType: 'INDIVIDUAL',
+        fullName: 'Lukas Weber',
+        countryOfResidence: 'DE',
+      },
+    },
+  },
+});
+
+/** A quote and its execution: the quote is `$NAMEQuote`, its payment `$NAME`. */
+const payout = (name: string, account: string, to: string, amount: number): Step[] => [
+  {
+    name: `${name}Quote`,
+    operationId: 'createQuote',
+    body: {
+      source: { sourceType: 'ACCOUNT', accountId: `$${account}.data.0.id` },
+      destination: { destinationType: 'ACCOUNT', accountId: `$${to}.id` },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: amount,
+    },
+  },
+  { name, operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
+];
+
+const card = (name: string, customer: string, account: string, suffix: string): Step => ({
+  name,
+  operationId: 'createCard',
+  body: {
+    cardholderId: `$${customer}.id`,
+    platformCardId: `${name}-${suffix}`,
+    form: 'VIRTUAL',
+    fundingSources: [`$${account}.data.0.id`],
+  },
+});
+
+const STARTER: Step[] = [
+  person('amara', 'Amara Okafor'),
+  accountOf('amaraUsd', 'amara', 'USD'),
+  accountOf('amaraEur', 'amara', 'EUR'),
+  fund('amaraUsd', 5_000_00),
+  usAccount('grace', 'amara', '000123456789'),
+  germanAccount('lukas', 'amara', '532013000'),
+  ...payout('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
+  card('amaraCard', 'amara', 'amaraUsd', '000'),
+  {
+    name: 'bookkeeping',
+    operationId: 'createAgent',
+    body: {
+      name: 'Bookkeeping',
+      customerId: '$amara.id',
+      policy: {
+        permissions: ['VIEW_TRANSACTIONS', 'CREATE_QUOTES', 'EXECUTE_QUOTES'],
+        defaultExecutionMode: 'AUTO',
+        spendingLimits: { currency: 'USD', perTransactionLimit: 500_00 },
+        approvalThresholds: { currency: 'USD', amount: 100_00 },
+      },
+    },
+  },
+];
+
+const CUSTOMERS: Step[] = [
+  person('approved', 'Amara Okafor'),
+  person('pending', 'Amara Okafor 001'),
+  person('rejected', 'Amara Okafor 002'),
+  person('unverified', 'Amara Okafor 003'),
+];
+
+/** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
+const PAYMENTS: Step[] = [
+  person('payer', 'Amara Okafor'),
+  accountOf('payerUsd', 'payer', 'USD'),
+  fund('payerUsd', 10_000_00),
+  ...(
+    [
+      ['completed', '000'],
+      ['failed', '002'],
+      ['processing', '003'],
+      ['refunded', '004'],
+      ['returned', '005'],
+      ['cancelled', '006'],
+    ] as const
+  ).flatMap(([name, suffix]) => [
+    germanAccount(`${name}Account`, 'payer', `532013${suffix}`),
+    ...payout(name, 'payerUsd', `${name}Account`, 100_00),
+  ]),
+  {
+    name: 'open',
+    operationId: 'createQuote',
+    body: {
+      source: { sourceType: 'ACCOUNT', accountId: '$payerUsd.data.0.id' },
+      destination: { destinationType: 'ACCOUNT', accountId: '$completedAccount.id' },
+      lockedCurrencySide: 'SENDING',
+      lockedCurrencyAmount: 100_00,
+    },
+  },
+];
+
+const CARDS: Step[] = [
+  person('cardholder', 'Amara Okafor'),
+  accountOf('cardholderUsd', 'cardholder', 'USD'),
+  fund('cardholderUsd', 5_000_00),
+  card('active', 'cardholder', 'cardholderUsd', '000'),
+  card('processing', 'cardholder', 'cardholderUsd', '001'),
+  card('closed', 'cardholder', 'cardholderUsd', '002'),
+];
+
+/** Steps by the name of their world. */
+export const WORLDS = {
+  starter: STARTER,
+  customers: CUSTOMERS,
+  payments: PAYMENTS,
+  cards: CARDS,
+} satisfies Record<string, Step[]>;
+
+export const WORLD_NAMES = Object.keys(WORLDS) as (keyof typeof WORLDS)[];

@@ -1,0 +1,284 @@
+// The server is killed repeatedly under load. After each restart the database must match the
+// replies that its clients got: every acknowledged payment exists once and completely, the books
+// balance, work continues, and finally every event is delivered. CRASH_KILLS sets the number of
+// kills (30 and more show rare races), CRASH_SEED repeats the random choices of a failed run (the
+// race itself cannot be repeated). The tests of one and of three processes are these.
+import { execFile } from 'node:child_process';
+import { createPublicKey, verify } from 'node:crypto';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { projectRoot } from '../../../src/runtime/config/root.ts';
+import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
+import { runSeed } from '../app/effects.ts';
+import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
+import { type Look, lookAt, pending, problemsOf } from './books.ts';
+import { createLoad, isDone, type Load, must, seeded } from './load.ts';
+import { createPlace, type Place, type Running } from './server.ts';
+
+const KILLS = Number(process.env.CRASH_KILLS ?? 5);
+const SEED = Number(process.env.CRASH_SEED ?? runSeed());
+const CLIENTS = 24;
+const PEOPLE = 6;
+/** Minimum number of replies between two kills. */
+const LEAST = 20;
+/** One restart in four is itself killed, in addition to the counted kills. */
+const SHAKEN = 0.25;
+/** A job claimed by a dead server is due again after a minute. */
+const SETTLE_MS = 120_000;
+/** A dead server's lease of its webhooks has expired when deliveries start. */
+const SILENCE_MS = 30_000;
+const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0' };
+
+const chance = seeded(SEED);
+/** The number of processes of the server. */
+let flags: string[];
+let place: Place;
+let server: Running;
+let load: Load;
+let receiver: Receiver;
+/** Events that were rejected once. */
+const rejected = new Set<string>();
+
+async function prepare(): Promise<void> {
+  place = createPlace('crash', os.tmpdir());
+  const whim = seeded(SEED + 1);
+  receiver = await startReceiver((response, { id, type }) => {
+    const first = type !== 'TEST' && !rejected.has(id) && whim() < 0.02;
+    if (first) rejected.add(id);
+    // Long enough that a kill finds some deliveries that are not yet recorded.
+    setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
+  });
+  server = await place.start(flags, QUIET);
+  const fixedFee = { amount: 10, currency: 'USD' };
+  const fee = {
+    feeType: 'CROSS_CURRENCY_TRANSACTION',
+    sourceCurrency: 'USD',
+    variableFeeBps: 25,
+    fixedFee,
+  };
+  const config = { webhookEndpoint: receiver.url, feeConfigs: [fee] };
+  await must(server, 'PATCH', '/config', config);
+  load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: PEOPLE });
+}
+
+/** Ids of the effects of requests, by the mark in their data. */
+function effectsIn(look: Look): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const add = (name: string, id: string) => found.set(name, [...(found.get(name) ?? []), id]);
+  for (const quote of look.quotes) add(`quote ${quote.description}`, quote.id);
+  for (const each of look.payments) {
+    if (each.type === 'INCOMING' && each.quote_id === null) {
+      add(`fund ${each.received_amount}`, each.id);
+    }
+    if (each.remittance !== null) add(`transfer ${each.remittance}`, each.id);
+    const started = each.status !== 'PENDING' && each.status !== 'EXPIRED';
+    if (each.type === 'OUTGOING' && started) add(`execute ${each.quote_id}`, each.quote_id ?? '');
+  }
+  return found;
+}
+
+/** Differences between the database and the replies to the clients. */
+function replyProblems(look: Look): string[] {
+  const effects = effectsIn(look);
+  const problems: string[] = [];
+  const granted = new Map<string, number>();
+  for (const act of load.acts) {
+    const name = `${act.kind} ${act.mark}`;
+    const stored = look.replies.get(act.key);
+    act.seen = stored !== undefined;
+    act.sent = 0;
+    const done = stored !== undefined && stored.status < 300;
+    granted.set(name, (granted.get(name) ?? 0) + (done ? 1 : 0));
+    if (!act.answer) continue;
+    const { status, body } = act.answer;
+    if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
+      problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
+    }
+    const named = act.kind !== 'fund' && isDone(act);
+    if (named && effects.get(name)?.[0] !== body.id)
+      problems.push(`${name} created another resource`);
+  }
+  for (const [name, count] of granted) {
+    const made = effects.get(name)?.length ?? 0;
+    if (count > 1) problems.push(`${name} was granted ${count} times`);
+    if (made !== count)
+      problems.push(`${name} was executed ${made} times and granted ${count} times`);
+  }
+  return problems;
+}
+
+/** Checks a snapshot of the database; fails with the first problems. */
+async function inspect(): Promise<Look> {
+  const look = await lookAt(await place.database());
+  const problems = [...load.surprises, ...problemsOf(look), ...replyProblems(look)];
+  expect(problems.slice(0, 20)).toEqual([]);
+  return look;
+}
+
+/** Waits for a random time, and on a slow machine until there were some replies. */
+async function underLoad(): Promise<void> {
+  const before = load.answered;
+  await sleep(200 + 800 * chance());
+  for (let more = 0; load.answered < before + LEAST && more < 10_000; more += 5) await sleep(5);
+}
+
+/** Restarts, sometimes with another kill during the start. */
+async function restart(): Promise<void> {
+  if (chance() < SHAKEN) {
+    const early = place.launch(flags, QUIET);
+    await sleep(800 * chance());
+    await place.kill(early, chance() < 0.5 ? 'node' : 'both');
+  }
+  server = await place.start(flags, QUIET);
+}
+
+/** Bodies by event id; checks that every request is signed and every repetition is equal. */
+function received(): Map<string, string> {
+  const key = createPublicKey(server.credentials.webhookPublicKey);
+  const bodies = new Map<string, string>();
+  for (const { id, body, headers } of receiver.arrivals) {
+    const signature = Buffer.from(headers['x-service-signature'] ?? '', 'base64');
+    if (!verify('sha256', Buffer.from(body), key, signature)) throw new Error(`${id}: signature`);
+    expect(headers['webhook-id']).toBe(id);
+    const known = bodies.get(id);
+    if (known !== undefined) expect(body).toBe(known);
+    bodies.set(id, body);
+  }
+  return bodies;
+}
+
+/** Tests a server with this number of processes. */
+export function testKilledServer(processes: number): void {
+  let failed = false;
+
+  beforeAll(async () => {
+    flags = ['--processes', String(processes)];
+    rejected.clear();
+    await prepare();
+  }, 120_000);
+
+  afterAll(async () => {
+    load?.brace();
+    await place?.remove();
+    await receiver?.close();
+  }, 60_000);
+
+  /** Stops after the first failure: further tests would only repeat it. */
+  beforeEach((context) => context.skip(failed, 'skipped after a failure'));
+  afterEach((context) => {
+    failed ||= context.task.result?.state === 'fail';
+  });
+
+  describe(`a server of ${processes} that is killed under load (CRASH_SEED=${SEED})`, () => {
+    it(
+      `matches the replies to its clients after each of ${KILLS} kills`,
+      async () => {
+        for (let kill = 0; kill < KILLS; kill++) {
+          load.slow = kill < KILLS / 2;
+          load.open(server);
+          await underLoad();
+          load.brace();
+          await place.kill(server.child, kill % 2 === 0 ? 'node' : 'both');
+          await load.quiet();
+          await restart();
+          await inspect();
+        }
+        load.open(server);
+        await load.finish();
+        // A run without interrupted requests proves nothing.
+        expect(load.lost).toBeGreaterThan(0);
+        expect(load.acts.filter((act) => !act.answer)).toEqual([]);
+      },
+      60_000 + KILLS * 20_000,
+    );
+
+    it(
+      'is killed again during webhook deliveries',
+      async () => {
+        for (const which of ['node', 'both'] as const) {
+          const before = receiver.arrivals.length;
+          for (let waited = 0; waited < SILENCE_MS; waited += 5) {
+            if (receiver.arrivals.length > before + 20) break;
+            await sleep(5);
+          }
+          await place.kill(server.child, which);
+          server = await place.start(flags, QUIET);
+          await inspect();
+        }
+      },
+      3 * SILENCE_MS,
+    );
+
+    it(
+      'continues all pending work',
+      async () => {
+        const url = await place.database();
+        let left = await pending(url);
+        for (let waited = 0; left.jobs + left.events > 0 && waited < SETTLE_MS; waited += 200) {
+          await sleep(200);
+          left = await pending(url);
+        }
+        expect(left).toEqual({ jobs: 0, events: 0 });
+        const look = await inspect();
+        const open = look.payments.filter(({ status, refund }) => {
+          return status === 'PROCESSING' || refund === 'PENDING';
+        });
+        expect(open).toEqual([]);
+        for (const { id, status } of look.payments.slice(-50)) {
+          expect((await must(server, 'GET', `/transactions/${id}`)).status).toBe(status);
+        }
+      },
+      SETTLE_MS + 30_000,
+    );
+
+    it('has delivered every event, signed, with the same bytes each time', async () => {
+      const look = await lookAt(await place.database());
+      const bodies = received();
+      const untold = look.events.filter((event) => !event.delivered || !bodies.has(event.id));
+      expect(untold.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
+      const events = new Map(look.events.map((event) => [event.id, event]));
+      for (const [id, body] of bodies) {
+        const event = events.get(id);
+        const reported = JSON.parse(body) as { type: string; data: unknown };
+        expect(reported.type).toBe(event?.type); // no event is delivered that was not committed
+        // Encrypted values can be decrypted by the server alone.
+        if (event?.sealed) expect(reported.data).toMatchObject({ id: event.subject });
+        else if (event?.balance === null)
+          expect(reported.data).toEqual(JSON.parse(wholeEventData(event.data, event.base)));
+      }
+      // The latest balance event of an account has its current balance.
+      const shown = new Set(
+        look.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
+      );
+      const withEvents = new Set(look.events.map((each) => each.account));
+      const silent = look.accounts.filter(
+        ({ id, balance, held }) => withEvents.has(id) && !shown.has(`${id} ${balance} ${held}`),
+      );
+      expect(silent).toEqual([]);
+      const again = receiver.arrivals.length - bodies.size - rejected.size;
+      expect(again).toBeGreaterThan(0);
+      const payments = look.payments.length;
+      console.info(
+        `${KILLS} kills (CRASH_SEED=${SEED}): ${load.acts.length} requests, ${load.lost} of them cut ` +
+          `off, ${payments} payments, ${bodies.size} events, ${again} of them repeated.`,
+      );
+    }, 60_000);
+
+    it("passes the operator's ledger verification", async () => {
+      const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
+      const args = [file, 'ledger', 'verify', '--json', '--data-dir', place.dir];
+      const text = await new Promise<string>((resolve, reject) => {
+        execFile(process.execPath, args, (error, out) => (error ? reject(error) : resolve(out)));
+      });
+      expect(JSON.parse(text)).toMatchObject({ balanced: true, problems: [] });
+    }, 60_000);
+
+    it('stops cleanly and leaves no process behind', async () => {
+      server.child.kill('SIGTERM');
+      expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+      expect(await place.allGone()).toEqual([]);
+    }, 60_000);
+  });
+}

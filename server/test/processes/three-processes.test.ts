@@ -1,0 +1,143 @@
+// Three processes below one supervisor share the loops: quotes expire once, jobs run once, and no
+// delivery is doubled, although all three look for the same work.
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { accountInfos } from '../kit/app/fixtures.ts';
+import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
+import { must } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const PROCESSES = 3;
+const QUOTES = 60;
+const PAYOUTS = 40;
+const FUNDS = 1_000_00;
+const EACH = 5_00;
+const ENV = { RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0', LOG_LEVEL: 'error' };
+const WAIT = { timeout: 40_000, interval: 100 };
+
+let place: Place;
+let server: Running;
+let receiver: Receiver;
+let url: string;
+let customer: string;
+let dollars: string;
+let euros: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  place = createPlace('three');
+  server = await place.start(['--processes', String(PROCESSES)], ENV);
+  url = await place.database();
+  await must(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD', 'EUR'] };
+  customer = (await must(server, 'POST', '/customers', person)).id;
+  [dollars, euros] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [string, string];
+  await must(server, 'POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
+}, 120_000);
+
+afterAll(async () => {
+  await place?.remove();
+  await receiver?.close();
+}, 60_000);
+
+async function accountIn(currency: string): Promise<string> {
+  const query = `customerId=${customer}&currency=${currency}`;
+  return (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+}
+
+async function rows<R extends object>(sql: string, values: unknown[] = []): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<R>(sql, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const repeated = <R>(times: number, work: (at: number) => Promise<R>) =>
+  Promise.all(Array.from({ length: times }, (_, at) => work(at)));
+
+/** A metric by process; a scrape shows those of all. */
+async function metricOf(name: string, ...labels: string[]): Promise<number[]> {
+  const text = await (await fetch(`${server.origin}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`));
+  const matching = lines.filter((line) => labels.every((label) => line.includes(label)));
+  return matching.map((line) => Number(line.split(' ').at(-1)));
+}
+
+const jobsWith = (result: string) =>
+  metricOf('railhead_jobs_total', 'kind="payout.send"', `result="${result}"`);
+
+const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
+
+describe('three processes', () => {
+  it('expire each quote once', async () => {
+    const quotes = await repeated(QUOTES, () =>
+      must(server, 'POST', '/quotes', {
+        source: { sourceType: 'ACCOUNT', accountId: dollars },
+        destination: { destinationType: 'ACCOUNT', accountId: euros },
+        lockedCurrencySide: 'SENDING',
+        lockedCurrencyAmount: EACH,
+      }),
+    );
+    const ids = quotes.map(({ id }) => id as string);
+    const soon = "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
+    await rows(soon, [ids]);
+    const states = () =>
+      rows<{ status: string; events: number }>(
+        `select t.status, (select count(*)::int from events e where e.subject = t.id
+            and e.type = 'OUTGOING_PAYMENT.EXPIRED') as events
+          from transactions t where t.quote_id = any($1)`,
+        [ids],
+      );
+    await vi.waitUntil(
+      async () => (await states()).every(({ status }) => status === 'EXPIRED'),
+      WAIT,
+    );
+    expect(await states()).toEqual(Array(QUOTES).fill({ status: 'EXPIRED', events: 1 }));
+  }, 60_000);
+
+  it('run each job once', async () => {
+    const payee = await must(server, 'POST', '/customers/external-accounts', {
+      customerId: customer,
+      currency: 'USD',
+      accountInfo: accountInfos.USD?.('000'),
+    });
+    await repeated(PAYOUTS, () =>
+      must(server, 'POST', '/transfer-out', {
+        source: { accountId: dollars },
+        destination: { accountId: payee.id },
+        amount: EACH,
+        remittanceInformation: randomUUID(),
+      }),
+    );
+    await vi.waitUntil(async () => (await pending(url)).jobs === 0, WAIT);
+    const states = await rows(
+      `select status, count(*)::int as payments from transactions
+        where type = 'OUTGOING' and quote_id is null group by status`,
+    );
+    expect(states).toEqual([{ status: 'COMPLETED', payments: PAYOUTS }]);
+    expect(sum(await jobsWith('done'))).toBe(PAYOUTS);
+    expect(sum(await jobsWith('again'))).toBe(0);
+    expect(sum(await jobsWith('failed'))).toBe(0);
+  }, 60_000);
+
+  it('deliver each event once', async () => {
+    await vi.waitUntil(async () => (await pending(url)).events === 0, WAIT);
+    const events = await rows<{ id: string; attempts: number }>(
+      `select e.id, count(a.id)::int as attempts
+        from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
+    );
+    expect(events.length).toBeGreaterThan(QUOTES + PAYOUTS);
+    expect(events.filter(({ attempts }) => attempts !== 1)).toEqual([]);
+    const received = receiver.arrivals.map(({ id }) => id);
+    expect(received.sort()).toEqual(events.map(({ id }) => id).sort());
+  }, 60_000);
+
+  it('leave balanced books', async () => {
+    expect(problemsOf(await lookAt(url))).toEqual([]);
+  });
+});
