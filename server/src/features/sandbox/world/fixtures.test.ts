@@ -141,7 +141,7 @@ describe('createSandboxFixtures', () => {
   it('rejects an empty description, unknown worlds and fields', async () => {
     expect(fieldsOf(await build({}))).toEqual(['']);
     expect(fieldsOf(await build({ world: 'mars' }))).toEqual(['world']);
-    expect(fieldsOf(await build({ world: 'starter', size: 3 }))).toEqual(['']);
+    expect(fieldsOf(await build({ world: 'starter', size: 3 }))).toEqual(['size']);
   });
 
   it('is for sandbox platforms, and calls with the permissions of the token', async () => {
