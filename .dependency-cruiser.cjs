@@ -5,6 +5,7 @@ const FEATURES = [
   'tenancy/config',
   'tenancy/administration',
   'tenancy/tokens',
+  'tenancy/requests',
   'balances/ledger-accounts',
   'balances/velocity-limits',
   'balances/account-actions',

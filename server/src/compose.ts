@@ -23,6 +23,7 @@ import {
 import { sealOldCustomers } from './features/customers/records/index.ts';
 import { createDeliverer, ENQUEUE } from './features/notifications/webhooks/index.ts';
 import type { SandboxWorldParts } from './features/sandbox/index.ts';
+import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
   handlersOf,
@@ -184,6 +185,38 @@ function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   return committer;
 }
 
+interface RecorderParts extends Pick<Settings, 'databaseUrl'> {
+  effects: Effects;
+  log: Log;
+  metrics: Metrics;
+}
+
+/**
+ * Records requests on a connection whose commits do not wait for the disk. `ports` is for the
+ * feature of recorded requests; the operations exist after the features.
+ */
+function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]) {
+  const { databaseUrl, effects, log, metrics } = parts;
+  const recorder = createRequestRecorder({
+    async connect() {
+      const client = await connectLane(databaseUrl, { name: 'railhead requests' });
+      await client.query('set synchronous_commit = off');
+      return client;
+    },
+    now: effects.now,
+    log,
+  });
+  const { dropped, waiting, flush } = recorder;
+  metrics.watch(
+    'railhead_requests_waiting',
+    'Recorded requests that are not written yet.',
+    waiting,
+  );
+  metrics.watch('railhead_requests_dropped', 'Requests that were not recorded.', dropped);
+  const isOperation = (id: string) => operations().some((each) => each.contract.operationId === id);
+  return { ...recorder, ports: { flushRequests: flush, isOperation } };
+}
+
 /** The roles as metrics; one that the process does not have is 0. */
 function watchRoles(metrics: Metrics, roles: readonly Role[]): void {
   const values = new Map(ROLES.map((role) => [role, roles.includes(role) ? 1 : 0]));
@@ -251,9 +284,10 @@ export async function compose(
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
+  const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const world = sandboxWorldOf(settings, runtime, () => operations);
-  const parts = partsOf({ ...shared, ...world, ...pressure, walletRecoveryMs });
+  const parts = partsOf({ ...shared, ...world, ...pressure, ...recorder.ports, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -266,7 +300,7 @@ export async function compose(
   const limiter = rateLimits && createLimiter(rateLimits, effects.now, metrics.limited);
   const bearers = linkAuthenticator(runtime);
   const admission = { ...tokens, bearers, agents: agentBearers(runtime), limiter };
-  const noted = { naming, log, metrics, watch };
+  const noted = { naming, log, metrics, record: recorder.add, watch };
   const network = { trustedProxies, publicUrl, stalledMs };
   const isApi = roles.includes('api');
   const routes = { operations: isApi ? operations : [] };
@@ -293,6 +327,6 @@ export async function compose(
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () => stopParts({ readiness, server, worker, deliverer, committer, db }),
+    stop: () => stopParts({ readiness, server, worker, deliverer, recorder, committer, db }),
   };
 }

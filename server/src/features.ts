@@ -39,6 +39,7 @@ import { type SandboxWorldParts, sandboxFeature } from './features/sandbox/index
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
+import { requestFeature } from './features/tenancy/requests/index.ts';
 import { type Authenticator, tokenFeature } from './features/tenancy/tokens/index.ts';
 import { walletFeature, walletPorts } from './features/wallets/index.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
@@ -65,6 +66,10 @@ export interface Resources
   pressed(): boolean;
   written(): void;
   walletRecoveryMs: number | undefined;
+  /** Writes the recorded requests of this process. */
+  flushRequests(): Promise<void>;
+  /** Whether the server has an operation with this id. */
+  isOperation(operationId: string): boolean;
 }
 
 /** What internal accounts need of customers and payments, which are later features. */
@@ -142,6 +147,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   codeFeature,
   stablecoinFeature,
   sandboxFeature,
+  requestFeature,
 ];
 
 /** Every operation of the server. */

@@ -41,6 +41,7 @@ import { cardProgramVerbs } from './operator/platforms/card-program.ts';
 import { keysVerbs } from './operator/platforms/keys.ts';
 import { limitVerbs } from './operator/platforms/limits.ts';
 import { platformVerbs } from './operator/platforms/platform.ts';
+import { requestVerbs } from './operator/platforms/requests.ts';
 import { tokenVerbs } from './operator/platforms/token.ts';
 import { webhookVerbs } from './operator/platforms/webhooks.ts';
 import { walletVerbs } from './operator/wallets/wallets.ts';
@@ -73,6 +74,7 @@ const VERBS: readonly Verb[] = [
   ...verificationVerbs,
   ...scaVerbs,
   ...webhookVerbs,
+  ...requestVerbs,
   ...walletVerbs,
   ...agentVerbs,
   ...stablecoinVerbs,

@@ -11,7 +11,7 @@ const STOP_MS = 9_500;
 const JOBS_MS = 5_000;
 /** A little more than the deliverer itself waits for responses. */
 const DELIVERIES_MS = 5_500;
-/** Time for each of the two kinds of connections to the database to finish and close. */
+/** Time for each of the kinds of connections to the database to finish and close. */
 const DATABASE_MS = 1_500;
 
 interface Stoppable {
@@ -19,6 +19,7 @@ interface Stoppable {
   server: FastifyInstance;
   worker: { stop(): Promise<void> };
   deliverer: { stop(): Promise<void> };
+  recorder: { close(): Promise<void> };
   committer: { close(): Promise<void> };
   db: { close(): Promise<void> };
 }
@@ -35,7 +36,10 @@ export async function stopParts(parts: Stoppable): Promise<void> {
     within(JOBS_MS, parts.worker.stop()),
     within(DELIVERIES_MS, parts.deliverer.stop()),
   ]);
-  await within(DATABASE_MS, parts.committer.close());
+  await Promise.all([
+    within(DATABASE_MS, parts.recorder.close()),
+    within(DATABASE_MS, parts.committer.close()),
+  ]);
   await within(DATABASE_MS, parts.db.close());
 }
 

@@ -68,6 +68,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
     ['First steps', '/start'],
     ['Webhooks', '/concepts/webhooks'],
   ],
+  Requests: [['Explain a failed request', 'requests']],
   'Same-Currency Transfers': [['Funding', 'funding']],
   Sandbox: [['Sandbox', '/concepts/sandbox']],
   Stablecoins: [['Stablecoins', 'stablecoins']],

@@ -9,9 +9,11 @@ import { type Contract, maxBodyOf } from '../kernel/contract/operation.ts';
 import type { Fault } from '../kernel/fault.ts';
 import type { Log } from '../runtime/observability/log.ts';
 import type { Metrics } from '../runtime/observability/metrics.ts';
+import type { RecordRequest } from '../runtime/observability/request-record.ts';
 import type { Runtime } from '../runtime/operation/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission/admission.ts';
 import type { Limiter } from './admission/rate-limit.ts';
+import { recordsOf } from './admission/request-records.ts';
 import { advise, faultOf, send } from './answer.ts';
 import { type Operation, perform } from './bind.ts';
 import { type JsonBody, parseJson, readBody } from './body/body.ts';
@@ -34,6 +36,8 @@ export interface RouteOptions {
   log: Log;
   metrics: Metrics;
   watch?: Watch | undefined;
+  /** Receives the answered requests of platforms. */
+  record?: RecordRequest | undefined;
   limiter?: Limiter | undefined;
 }
 
@@ -44,16 +48,20 @@ export const routeOf = ({ path, auth }: Contract, naming: Naming) =>
 interface Exchange {
   started: number;
   caller: Caller;
+  /** The JSON body, once it was read. */
+  body?: unknown;
 }
 
 interface Answer {
   status: number;
   body: unknown;
+  replayed?: boolean;
 }
 
 /** Answers requests of one contract and records them. */
 function exchangesOf(contract: Contract, options: RouteOptions) {
-  const { naming, log, metrics, watch } = options;
+  const { runtime, naming, log, metrics, watch, record } = options;
+  const recordOf = recordsOf(contract, runtime, naming);
   const open = new WeakMap<FastifyRequest, Exchange>();
 
   /** The answer to a failed request. */
@@ -75,14 +83,19 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     },
     of: (request: FastifyRequest) => open.get(request) as Exchange,
     failed,
-    answer(request: FastifyRequest, reply: FastifyReply, { status, body }: Answer): void {
-      const { started, caller } = open.get(request) as Exchange;
+    answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): void {
+      const { started, caller, body } = open.get(request) as Exchange;
       const ms = performance.now() - started;
       reply.header('cache-control', 'no-store');
-      metrics.request(contract.operationId, status, ms);
-      log.request(request.id, contract.operationId, caller.platformId, status, ms);
-      watch?.(contract, status, body);
-      send(reply, status, naming.toWire(body));
+      metrics.request(contract.operationId, answer.status, ms);
+      watch?.(contract, answer.status, answer.body);
+      send(reply, answer.status, naming.toWire(answer.body));
+      const written = recordOf(request, caller, answer, ms);
+      log.request(written);
+      if (!record || written.platformId === '') return;
+      const params = request.params as Record<string, unknown>;
+      const query = request.query as Record<string, unknown>;
+      record({ record: written, contract, caller, params, query, body, reply: answer.body });
     },
   };
 }
@@ -112,7 +125,8 @@ export function bindRoute(
   const stampHeader = naming.walletSignatureHeader.toLowerCase();
   const exchanges = exchangesOf(contract, options);
 
-  async function run(request: FastifyRequest, caller: Caller) {
+  async function run(request: FastifyRequest, exchange: Exchange) {
+    const { caller } = exchange;
     rejectUnreadableQuery(request.query as Record<string, unknown>);
     const headers = { ...(request.headers as Record<string, string | undefined>) };
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
@@ -132,7 +146,8 @@ export function bindRoute(
     const parsed = await jsonOf(request, contract, (bytes) => {
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
-    return act({ body: naming.fromWire(parsed?.json), rawBody: parsed?.raw ?? '' });
+    exchange.body = naming.fromWire(parsed?.json);
+    return act({ body: exchange.body, rawBody: parsed?.raw ?? '' });
   }
 
   server.route({
@@ -153,10 +168,9 @@ export function bindRoute(
       }
     },
     async handler(request, reply) {
-      const { caller } = exchanges.of(request);
       let answer: Answer;
       try {
-        const result = await run(request, caller);
+        const result = await run(request, exchanges.of(request));
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
         answer = result;
       } catch (error) {

@@ -70,6 +70,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
+  Requests:
+    'Requests of the platform that were answered, with the error and its details: what happened to ' +
+    'a request is found by the `X-Request-Id` of its reply.',
 };
 
 /** Unions, pages, and parts that several operations share. */

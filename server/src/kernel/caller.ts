@@ -11,9 +11,13 @@ export interface Caller {
   environment: Mode;
   /** Null for the server itself (a job, an operator command). */
   tokenId: string | null;
+  /** Display name of the token. */
+  tokenName?: string;
   permissions: readonly Permission[];
   /** The agent that calls with its own token and within its policy. */
   agentId?: string;
+  /** Until when bodies of its requests are kept in production, by a setting of the operator. */
+  requestBodiesUntil?: number | null;
   /** IP address of a request without a credential. */
   address?: string;
 }

@@ -1,7 +1,7 @@
 // Identifiers: `<Resource>:<uuid>`, the same text in the API, in logs and in SQL. The uuid is
 // version 7, so ids sort by creation time and new rows are added at the end of an index. Time and
 // randomness come from `Effects`.
-import type { Effects } from './effects.ts';
+import type { Effects, Time } from './effects.ts';
 
 export type Id<R extends string = string> = `${R}:${string}`;
 
@@ -46,6 +46,10 @@ export function uuid7(effects: Effects): string {
   }
   return text;
 }
+
+/** The milliseconds of a version 7 uuid. */
+export const timeOfUuid7 = (uuid: string): Time =>
+  Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 
 export function newId<R extends string>(effects: Effects, resource: R): Id<R> {
   return `${resource}:${uuid7(effects)}`;

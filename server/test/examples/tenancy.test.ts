@@ -125,7 +125,19 @@ async function fixtures(stage: Stage) {
   });
 }
 
+async function requests(stage: Stage) {
+  const operationId = 'createToken';
+  const { data } = await stage.show('listRequests', 'by-operation', {
+    summary: 'Requests that created tokens, newest first',
+    query: { operationId, limit: '1' },
+  });
+  await stage.show('getRequestById', 'one', {
+    summary: 'A request by the X-Request-Id of its reply',
+    params: { requestId: data[0].id },
+  });
+}
+
 describe('examples of the platform', () => {
   const endpoints = { webhookEndpoints, failingEndpoint };
-  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, fixtures });
+  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, fixtures });
 });

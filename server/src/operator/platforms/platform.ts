@@ -91,6 +91,9 @@ function shown(json: PlatformSettings): Output {
     ...(json.brandColor === null
       ? []
       : [['Color of hosted pages', brandColorLine(json.brandColor)] as const]),
+    ...(json.requestBodiesUntil === null
+      ? []
+      : [['Request bodies are kept until', json.requestBodiesUntil] as const]),
     ['Created', json.createdAt],
     ['Changed', json.updatedAt],
   ]);

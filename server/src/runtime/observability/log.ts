@@ -4,6 +4,7 @@
 import { writeSync } from 'node:fs';
 import type { Effects } from '../../kernel/effects.ts';
 import { iso } from '../../kernel/effects.ts';
+import type { RequestRecord } from './request-record.ts';
 
 export const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -14,13 +15,7 @@ export interface Log {
   warn(fields: Record<string, unknown>, message: string): void;
   error(fields: Record<string, unknown>, message: string): void;
   /** The line of one HTTP request, at level info. */
-  request(
-    requestId: string | undefined,
-    operationId: string,
-    platformId: string,
-    status: number,
-    ms: number,
-  ): void;
+  request(record: RequestRecord): void;
   /** Writes outstanding counts; called at the end of the process. */
   flush(): void;
 }
@@ -140,6 +135,36 @@ function collapsed(write: (fields: Fields, message: string) => void) {
   };
 }
 
+const member = (name: string, value: string | undefined) =>
+  value === undefined ? '' : `,"${name}":"${value}"`;
+
+/** Names of tokens are chosen by clients; each is checked once. */
+const tokenNames = new Map<string, string>();
+const MAX_NAMES = 1_000;
+
+function tokenNameOf(name: string | undefined): string {
+  if (name === undefined) return '';
+  let known = tokenNames.get(name);
+  if (known === undefined) {
+    if (tokenNames.size >= MAX_NAMES) tokenNames.clear();
+    known = `,"tokenName":${JSON.stringify(redactText(name))}`;
+    tokenNames.set(name, known);
+  }
+  return known;
+}
+
+/** Built without a serializer, because there is one for each request. No other text is free. */
+const requestLine = (time: string, record: RequestRecord) =>
+  `{"time":"${time}","level":"info","requestId":"${record.requestId}",` +
+  `"operationId":"${record.operationId}","platformId":"${record.platformId}",` +
+  `"status":${record.status},"ms":${record.ms.toFixed(1)},"method":"${record.method}",` +
+  `"path":"${record.path}"${member('errorCode', record.errorCode)},` +
+  `"callerType":"${record.callerType}"${member('tokenId', record.tokenId)}` +
+  `${tokenNameOf(record.tokenName)}${member('agentId', record.agentId)}` +
+  `${member('address', record.address)}` +
+  `${member('idempotencyKeyHash', record.idempotencyKeyHash)}` +
+  `,"replayed":${record.isReplayed}${member('resourceId', record.resourceId)}}\n`;
+
 /** A log that writes lines at or above `level` with `write`. */
 export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
   const least = LEVELS.indexOf(level);
@@ -161,13 +186,8 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    request(requestId, operationId, platformId, status, ms) {
-      if (!requestLines) return;
-      const time = iso(effects.now());
-      write(
-        `{"time":"${time}","level":"info","requestId":"${requestId}","operationId":"${operationId}",` +
-          `"platformId":"${platformId}","status":${status},"ms":${ms.toFixed(1)}}\n`,
-      );
+    request(record) {
+      if (requestLines) write(requestLine(iso(effects.now()), record));
     },
     flush() {
       for (const each of flushes) each();

@@ -38,10 +38,13 @@ async function explain(client: pg.Client, { text, values }: Sql): Promise<Plan[]
 const blocksOf = ([top]: Plan[]) =>
   (top?.['Shared Hit Blocks'] ?? 0) + (top?.['Shared Read Blocks'] ?? 0);
 
-/** A sort of two index ranges is short; any other sort reads all rows first. */
+/**
+ * A sort of two index ranges is short, and an incremental one sorts rows of one time; any other sort
+ * reads all rows first.
+ */
 const longSorts = (nodes: Plan[]) =>
   nodes.filter(
-    (each) => /Sort/.test(each['Node Type']) && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
+    (each) => each['Node Type'] === 'Sort' && (each.Plans?.[0]?.['Actual Rows'] ?? 0) > 50,
   );
 
 export const planner =

@@ -41,7 +41,14 @@ export function agentBearers({ db }: Pick<Runtime, 'db'>, mostProven = MAX_VERIF
     ]);
     if (!customer || customer.deleted_at !== null || !platform) return undefined;
     const { id: platformId, environment } = platform;
-    return { platformId, environment, tokenId: null, permissions: PERMISSIONS, agentId: agent.id };
+    return {
+      platformId,
+      environment,
+      tokenId: null,
+      requestBodiesUntil: platform.request_bodies_until,
+      permissions: PERMISSIONS,
+      agentId: agent.id,
+    };
   }
 
   return {

@@ -37,7 +37,8 @@ async function pay(options: CallOptions = {}, suffix = '000') {
 async function rowsOf(platformId: string): Promise<Record<string, number>> {
   const tables = await app.runtime.db.query<{ name: string }>(
     `select table_name as name from information_schema.columns
-      where column_name = 'platform_id' and table_schema = current_schema()`,
+      where column_name = 'platform_id' and table_schema = current_schema()
+        and table_name not like 'api_request%'`,
   );
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
@@ -164,7 +165,15 @@ describe('resetSandbox', () => {
       'signing_keys',
     ]);
     const stay = rules.flatMap(({ stays = {} }) => Object.keys(stays));
-    const kept = ['files', 'internal_accounts', 'jobs', 'tokens', 'webhook_endpoints'];
+    const kept = [
+      'api_request_bodies',
+      'api_requests',
+      'files',
+      'internal_accounts',
+      'jobs',
+      'tokens',
+      'webhook_endpoints',
+    ];
     expect(stay.sort()).toEqual(kept);
   });
 

@@ -39,6 +39,7 @@ const presentPlatform = (row: PlatformRow) => ({
   webhookEndpoint: row.webhook_endpoint,
   standardWebhooks: row.standard_webhooks,
   brandColor: row.brand_color,
+  requestBodiesUntil: row.request_bodies_until === null ? null : iso(row.request_bodies_until),
   createdAt: iso(row.created_at),
   updatedAt: iso(row.updated_at),
 });

@@ -39,6 +39,7 @@ const row: PlatformRow = {
   wallet_polls: 0,
   passkey_site: null,
   sca_two_steps: false,
+  request_bodies_until: null,
   invitations: true,
   standard_webhooks: true,
   uma_domain: 'uma.test',

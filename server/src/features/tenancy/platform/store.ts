@@ -80,6 +80,8 @@ export const platforms = table('platforms', {
   hourly_payments: col.int4.null.mut,
   /** The colour of hosted pages, `#rrggbb`; null for the default. */
   brand_color: col.text.null.mut,
+  /** Until when bodies of its requests are kept in production; null for never. */
+  request_bodies_until: col.time.null.mut,
   created_at: col.time,
   updated_at: col.time.mut,
   version: col.int4,

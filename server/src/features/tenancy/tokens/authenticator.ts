@@ -58,6 +58,8 @@ async function lookUp(db: Database, id: string, secret: string): Promise<TokenCa
     platformId: platform.id,
     environment: platform.environment,
     tokenId: token.id,
+    tokenName: token.name,
+    requestBodiesUntil: platform.request_bodies_until,
     permissions: token.permissions,
   };
 }

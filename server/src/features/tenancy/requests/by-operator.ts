@@ -1,0 +1,60 @@
+// Recorded requests of any platform for the operator, and the permission to keep bodies of a
+// production platform until a time.
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { Fault } from '../../../kernel/fault.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { changePlatform, ownPlatform, platformById, systemCaller } from '../platform/index.ts';
+import {
+  type ApiRequest,
+  type ApiRequestDetails,
+  presentDetails,
+  presentRequest,
+  type RequestSelection,
+  requestFilters,
+} from './present.ts';
+import { apiRequests, platformOfRequest, readRequest } from './store.ts';
+
+/** The requests of a platform, newest first. */
+export async function listRequestsByOperator(
+  { db }: Runtime,
+  platformId: string,
+  { limit = 100, ...query }: RequestSelection,
+): Promise<ApiRequest[]> {
+  const filters = requestFilters(platformId, query);
+  return (await db.page(apiRequests, { filters, sort: 'desc', limit })).rows.map(presentRequest);
+}
+
+/** A request of any platform by its id. Throws NOT_FOUND. */
+export async function requestByOperator(
+  { db }: Runtime,
+  id: string,
+): Promise<ApiRequestDetails & { platformId: string }> {
+  const platformId = await platformOfRequest(db, id);
+  const found = platformId === undefined ? undefined : await readRequest(db, platformId, id);
+  if (!found) throw new Fault('NOT_FOUND', 'Request not found.');
+  return { platformId: found.row.platform_id, ...presentDetails(found) };
+}
+
+export interface BodyRetention {
+  platformId: string;
+  environment: string;
+  /** End of the permission; null if bodies are not kept, or always (in the sandbox). */
+  requestBodiesUntil: string | null;
+}
+
+/** Keeps masked bodies of a production platform until a time; null ends it. */
+export async function keepRequestBodies(
+  runtime: Runtime,
+  platformId: string,
+  until: Time | null,
+): Promise<BodyRetention> {
+  const { id, environment } = await platformById(runtime, platformId);
+  if (environment === 'sandbox') {
+    throw new Fault('CONFLICT', 'Bodies of sandbox platforms are always kept.');
+  }
+  await operate(runtime, systemCaller(id, environment), async (ctx) =>
+    changePlatform(ctx, await ownPlatform(ctx), { request_bodies_until: until }),
+  );
+  const requestBodiesUntil = until === null ? null : iso(until);
+  return { platformId: id, environment, requestBodiesUntil };
+}

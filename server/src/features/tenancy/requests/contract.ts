@@ -1,0 +1,207 @@
+// Recorded requests as the API shows them.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { type Code, STATUS_OF } from '../../../kernel/fault.ts';
+import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+
+const TAG = 'Requests';
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+const maybe = Type.Optional;
+
+export const CALLER_TYPES = ['TOKEN', 'AGENT', 'LINK'] as const;
+const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const;
+const CODES = Object.keys(STATUS_OF) as Code[];
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+
+const RequestError = named(
+  'RequestError',
+  Type.Object(
+    {
+      reason: text(
+        'Reason of the error reply. Values of the request that it repeated are replaced by `[masked]`.',
+      ),
+      details: maybe(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description:
+              'Details of the error reply: `errors` names each rejected field with the rule that ' +
+              'it violates. Absent if the reply had none.',
+          },
+        ),
+      ),
+    },
+    { description: 'The error reply of a request, without values of the request.' },
+  ),
+);
+
+const RequestToken = named(
+  'RequestToken',
+  Type.Object(
+    {
+      id: text('Identifier of the token. The token may have been deleted since.'),
+      name: text('Display name of the token at the time of the request.'),
+    },
+    { description: 'The API token of a request.' },
+  ),
+);
+
+const fields = {
+  id: text('Identifier of the request: the `X-Request-Id` header of its reply.'),
+  createdAt: described(Timestamp, 'Time at which the request arrived.'),
+  operationId: text('Operation of this API, such as `createQuote`.'),
+  method: text('HTTP method.'),
+  path: text(
+    'Template of the path below the versioned base, with parameters in braces, such as ' +
+      '`/quotes/{quoteId}`.',
+  ),
+  status: Type.Integer({ description: 'HTTP status of the reply.' }),
+  errorCode: maybe(text('Error code of the reply. Absent if the request succeeded.')),
+  error: maybe(described(RequestError, 'Reason and details of an error reply.')),
+  durationMs: Type.Number({
+    minimum: 0,
+    description:
+      'Time from the arrival of the request to its reply, in milliseconds, to three decimal places.',
+  }),
+  callerType: oneOf(CALLER_TYPES, {
+    description:
+      'Credential of the request. TOKEN: an API token. AGENT: the access token of an agent. ' +
+      'LINK: the link of a hosted page.',
+  }),
+  token: maybe(described(RequestToken, 'The API token. Absent for other credentials.')),
+  agentId: maybe(text('The agent that sent the request. Absent for other credentials.')),
+  address: maybe(
+    text(
+      'IP address that the request came from. Present for API tokens only, because agents and ' +
+        'hosted pages may run on the device of a person.',
+    ),
+  ),
+  idempotencyKeyHash: maybe(
+    text(
+      'Keyed hash of the `Idempotency-Key`: requests of the platform with the same key have the ' +
+        'same hash. The key itself is not kept.',
+    ),
+  ),
+  replayed: Type.Boolean({
+    description: 'Whether the reply is the stored reply of an earlier request with the same key.',
+  }),
+  resourceId: maybe(
+    text(
+      'The resource that the request created or affected, or that a rejected request named. Absent ' +
+        'for a successful read.',
+    ),
+  ),
+};
+
+const ApiRequest = named(
+  'ApiRequest',
+  Type.Object(fields, { description: 'A request of the platform that was answered.' }),
+);
+
+const RequestBody = named(
+  'RequestBody',
+  Type.Object(
+    {
+      content: Type.Unsafe<unknown>({
+        description:
+          'The JSON body. Texts are replaced by `[masked]`, except values of enumerations, ' +
+          'currency codes, ids and times; names of unknown fields by `[unknown]` and a number.',
+      }),
+      truncated: Type.Boolean({
+        description: 'Whether fields or items after the first 16 KiB are absent.',
+      }),
+    },
+    { description: 'A masked body.' },
+  ),
+);
+
+const ApiRequestDetails = named(
+  'ApiRequestDetails',
+  Type.Object(
+    {
+      ...fields,
+      requestBody: maybe(
+        described(
+          RequestBody,
+          'Body of the request. Kept for requests that write: of sandbox platforms always, of ' +
+            'production platforms while the operator allows it.',
+        ),
+      ),
+      responseBody: maybe(
+        described(
+          RequestBody,
+          'Body of a successful reply, kept like `requestBody`. An error reply is in `error`.',
+        ),
+      ),
+    },
+    { description: 'A request of the platform, with its bodies if they are kept.' },
+  ),
+);
+
+const RETENTION =
+  'Requests are kept for 30 days. A request is listed at most a second after its reply; the ' +
+  'requests of the last second can be lost if the server stops unexpectedly.';
+
+export const listRequests = operation({
+  operationId: 'listRequests',
+  method: 'GET',
+  path: '/requests',
+  tag: TAG,
+  summary: 'List requests',
+  description:
+    'Returns the requests of the platform that match every filter, newest first by default. ' +
+    'Requests that were rejected after authentication are included; requests without a valid ' +
+    `credential belong to no platform and are not. ${RETENTION} Unknown parameters are rejected.`,
+  permission: 'VIEW',
+  query: Type.Object(
+    {
+      operationId: maybe(text('Filter by operation.', { minLength: 1, maxLength: 100 })),
+      status: maybe(
+        Type.Integer({ minimum: 200, maximum: 599, description: 'Filter by HTTP status.' }),
+      ),
+      statusClass: maybe(
+        oneOf(STATUS_CLASSES, { description: 'Filter by class of the HTTP status.' }),
+      ),
+      errorCode: maybe(oneOf(CODES, { description: 'Filter by error code.' })),
+      tokenId: maybe(text('Filter by API token.', { pattern: `^Token:${UUID}$` })),
+      resourceId: maybe(
+        text('Filter by the created or affected resource.', { pattern: `^[A-Za-z]+:${UUID}$` }),
+      ),
+      replayed: maybe(
+        Type.Boolean({ description: 'Filter by whether the reply was a stored reply.' }),
+      ),
+      createdAfter: maybe(described(Timestamp, 'Earliest time of arrival, inclusive.')),
+      createdBefore: maybe(described(Timestamp, 'Latest time of arrival, inclusive.')),
+      ...PageQuery,
+      sortOrder: maybe(
+        oneOf(['asc', 'desc'], { default: 'desc', description: '`desc`: newest first.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: named('ApiRequestListResponse', page(ApiRequest, { description: 'A page of requests.' })),
+  },
+  errors: [],
+});
+
+export const getRequestById = operation({
+  operationId: 'getRequestById',
+  method: 'GET',
+  path: '/requests/{requestId}',
+  tag: TAG,
+  summary: 'Get a request',
+  description:
+    'Returns one request of the platform by the `X-Request-Id` of its reply, with the reason and ' +
+    `details of an error and, where they are kept, its masked bodies. ${RETENTION}`,
+  permission: 'VIEW',
+  params: Type.Object({ requestId: text('The `X-Request-Id` of the reply.') }),
+  query: Type.Object({}, { additionalProperties: false }),
+  replies: { 200: ApiRequestDetails },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});

@@ -1,0 +1,97 @@
+// The cost of a list of requests does not depend on the number of rows, the position of the page or
+// the filter, checked by PostgreSQL's plans on half a million rows.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { planner } from '../../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { countSql, cursorOf, pageSql } from '../../../runtime/db/paging.ts';
+import { requestFilters } from './present.ts';
+import { apiRequests } from './store.ts';
+
+const app = testApp();
+const ROWS = 500_000;
+/** Blocks for a page of twenty rows, with a path in the index of each status. */
+const FEW = 250;
+/** Blocks for a count, which ends at ten thousand rows. */
+const MANY = 12_000;
+
+let client: pg.Client;
+const TOKEN = 'Token:00000000-0000-7000-8000-000000000002';
+const RARE_TOKEN = 'Token:00000000-0000-7000-8000-000000000001';
+const RESOURCE = 'Quote:00000000-0000-7000-8000-000000000077';
+const START = Date.UTC(2026, 0, 1);
+
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  await client.query(`insert into api_requests (id, platform_id, created_at, operation_id, method, path,
+      status, unusual_status, error_code, duration_us, caller_type, token_id, token_name, replayed,
+      resource_id)
+    select lpad(to_hex(${START} + n * 20), 12, '0') || '-7000-8000-' || lpad(n::text, 12, '0'),
+      case when n % 4 = 0 then '${app.other.id}' else '${app.platform.id}' end,
+      to_timestamp((${START} + n * 20) / 1000.0),
+      case when n % 50000 = 1 then 'deleteTokenById' when n % 2 = 0 then 'getQuoteById'
+        else 'createQuote' end,
+      'GET', '/x', s.status, nullif(s.status, 200),
+      case when n % 50000 = 3 then 'CONFLICT' when s.status = 404 then 'NOT_FOUND' end,
+      1000, 'TOKEN', case when n % 100000 = 5 then '${RARE_TOKEN}' else '${TOKEN}' end, 'Main',
+      case when n % 50000 = 7 then true end,
+      case when n % 50000 = 9 then '${RESOURCE}'
+        else 'Quote:00000000-0000-7000-8000-' || lpad(n::text, 12, '0') end
+    from generate_series(1, ${ROWS}) n
+      cross join lateral (select case when n % 50000 = 3 then 409 when n % 50000 = 11 then 503
+        when n % 10 = 1 then 404 when n % 2 = 0 then 200 else 201 end as status) s`);
+  await client.query('vacuum analyze api_requests');
+}, 120_000);
+afterAll(() => client.end());
+
+const iso = (n: number) => new Date(START + n * 20).toISOString();
+const middle = cursorOf({ created_at: START + (ROWS / 2) * 20, id: '0' });
+
+const QUERIES: Parameters<typeof requestFilters>[1][] = [
+  {},
+  { operationId: 'getQuoteById' },
+  { operationId: 'deleteTokenById' },
+  { operationId: 'listCards' },
+  { status: 200 },
+  { status: 404 },
+  { status: 409 },
+  { status: 503 },
+  { status: 418 },
+  { statusClass: '2xx' },
+  { statusClass: '4xx' },
+  { statusClass: '5xx' },
+  { errorCode: 'NOT_FOUND' },
+  { errorCode: 'CONFLICT' },
+  { errorCode: 'INVALID_INPUT' },
+  { tokenId: TOKEN },
+  { tokenId: RARE_TOKEN },
+  { resourceId: RESOURCE },
+  { replayed: true },
+  { replayed: false },
+  { createdAfter: iso(ROWS / 3), createdBefore: iso(ROWS / 2) },
+  { statusClass: '4xx', createdBefore: iso(ROWS / 3) },
+];
+
+it.each(QUERIES)('%j reads a range of an index', async (query) => {
+  const check = planner(client);
+  // Prepared statements are planned without their values after a few runs.
+  for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+    await client.query(`set plan_cache_mode = ${mode}`);
+    for (const sort of ['asc', 'desc'] as const) {
+      for (const cursor of [undefined, middle]) {
+        const filters = requestFilters(app.platform.id, query);
+        const page = { filters, sort, limit: 20, cursor };
+        await check(pageSql(apiRequests, page), FEW);
+        if (cursor === undefined && sort === 'asc') await check(countSql(apiRequests, page), MANY);
+      }
+    }
+  }
+});
+
+it('deletes the oldest rows by a range of the primary key', async () => {
+  const { rows } = await client.query(`explain (format text) select old.ctid from platforms p
+    cross join lateral (select ctid from api_requests where platform_id = p.id
+      and created_at < '2026-01-01T01:00:00Z' order by created_at, id limit 5000) old limit 5000`);
+  expect(rows.map((each) => Object.values(each).join()).join('\n')).toContain('api_requests_pkey');
+});

@@ -1,0 +1,20 @@
+// Public interface of recorded requests.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { type RequestPorts, requestOperations } from './operations.ts';
+import { requestRetention } from './store.ts';
+
+export {
+  type BodyRetention,
+  keepRequestBodies,
+  listRequestsByOperator,
+  requestByOperator,
+} from './by-operator.ts';
+export { createRequestRecorder } from './recorder.ts';
+
+/** What this feature adds to a server. */
+export const requestFeature = {
+  operations: requestOperations,
+  sweeps: () => [requestRetention()],
+  // The requests of a platform, the reset among them, remain explained.
+  reset: { stays: { api_requests: 'true', api_request_bodies: 'true' } },
+} satisfies Feature<RequestPorts>;

@@ -1,0 +1,342 @@
+// Masks bodies and error replies before they are stored. A value is kept only if the contract or the
+// catalog lists it: values of enumerations, currency codes, numbers, booleans, ids and times. Every
+// other text is replaced, whatever it contains, so a stored body has no personal data and no secret,
+// and an erasure has nothing to remove from it.
+import { findCurrency } from '../../../catalog/currencies/currencies.ts';
+import type { Contract } from '../../../kernel/contract/operation.ts';
+import { isAnyId } from '../../../kernel/id.ts';
+import { redactText } from '../../../runtime/observability/log.ts';
+
+const MASKED = '[masked]';
+const UNKNOWN_NAME = '[unknown]';
+
+/** Maximum size of a stored body, in bytes. */
+export const MAX_BODY_BYTES = 16_384;
+
+/** Values of fields whose names match one of these are never kept, whatever their schema. */
+const SECRET_NAMES = [
+  /secret|password|authorization|token$|apikey|privatekey/i,
+  /otp|pin$|cvv|cvc|pan$|signature|proof|mnemonic|seed/i,
+];
+/** Enumerations and numbers that describe a person. */
+const PERSONAL_NAME =
+  /country|nationality|region|state$|gender|sex|birth|idtype|latitude|longitude/i;
+const CURRENCY_NAME = /currenc/i;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** What the schemas of a contract list. */
+interface Listed {
+  names: Set<string>;
+  numeric: Set<string>;
+  /** Values of enumerations by the name of the field. */
+  values: Map<string, Set<unknown>>;
+  /** Words that are part of rules: field names and values of enumerations. */
+  words: Set<unknown>;
+  /** Rules by the name of the field; names of requests are not added. */
+  rules: Map<string, FieldRule>;
+}
+
+/** What is kept of the values of a field. */
+interface FieldRule {
+  isSecret: boolean;
+  isPersonal: boolean;
+  isCurrency: boolean;
+  isNumeric: boolean;
+  values: ReadonlySet<unknown> | undefined;
+}
+
+type Schema = Record<string | symbol, unknown>;
+
+/** Adds what a schema lists; `name` is the field that the schema is of. */
+function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknown>): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (Array.isArray(schema)) {
+    for (const each of schema) collect(each, name, listed, seen);
+    return;
+  }
+  const { type, enum: values, const: value, properties, ...rest } = schema as Schema;
+  const types = [type].flat();
+  if (types.includes('integer') || types.includes('number')) listed.numeric.add(name);
+  const constants = Array.isArray(values) ? values : value === undefined ? [] : [value];
+  if (constants.length) {
+    const known = listed.values.get(name) ?? new Set();
+    for (const each of constants) {
+      known.add(each);
+      listed.words.add(each);
+    }
+    listed.values.set(name, known);
+  }
+  // A named schema may stand below several fields; its own fields are collected once.
+  const isSeen = seen.has(properties);
+  if (properties && !isSeen) seen.add(properties);
+  for (const [field, each] of isSeen ? [] : Object.entries((properties ?? {}) as Schema)) {
+    listed.names.add(field);
+    listed.words.add(field);
+    collect(each, field, listed, seen);
+  }
+  for (const key of [
+    'items',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'additionalProperties',
+    'patternProperties',
+  ]) {
+    collect(rest[key], name, listed, seen);
+  }
+  for (const mark of Object.getOwnPropertySymbols(schema)) {
+    const { tag, branches } = ((schema as Schema)[mark] ?? {}) as {
+      tag?: string;
+      branches?: Schema;
+    };
+    if (tag === undefined || !branches) continue;
+    listed.names.add(tag);
+    const tags = listed.values.get(tag) ?? new Set();
+    for (const [text, branch] of Object.entries(branches)) {
+      tags.add(text);
+      collect(branch, name, listed, seen);
+    }
+    listed.values.set(tag, tags);
+  }
+}
+
+const known = new WeakMap<Contract, Listed>();
+
+function listedIn(contract: Contract): Listed {
+  const found = known.get(contract);
+  if (found) return found;
+  const listed: Listed = {
+    names: new Set(),
+    numeric: new Set(),
+    values: new Map(),
+    words: new Set(),
+    rules: new Map(),
+  };
+  const { body, query, params, headers, replies } = contract;
+  const seen = new Set<unknown>();
+  for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
+    collect(schema, '', listed, seen);
+  }
+  known.set(contract, listed);
+  return listed;
+}
+
+function ruleOf(name: string, listed: Listed): FieldRule {
+  const found = listed.rules.get(name);
+  if (found) return found;
+  const rule = {
+    isSecret: SECRET_NAMES.some((each) => each.test(name)),
+    isPersonal: PERSONAL_NAME.test(name),
+    isCurrency: CURRENCY_NAME.test(name) || name === 'code',
+    isNumeric: listed.numeric.has(name),
+    values: listed.values.get(name),
+  };
+  if (listed.names.has(name)) listed.rules.set(name, rule);
+  return rule;
+}
+
+const UUID_LENGTH = 36;
+const ZERO = 48;
+const NINE = 57;
+
+/** Length and a character exclude most texts before the expression is matched. */
+const isId = (text: string) => text.at(-UUID_LENGTH - 1) === ':' && isAnyId(text);
+const startsWithDigit = (text: string) => {
+  const first = text.charCodeAt(0);
+  return first >= ZERO && first <= NINE;
+};
+const isTime = (text: string) => startsWithDigit(text) && TIME.test(text);
+
+function isKeptText(text: string, name: string, listed: Listed): boolean {
+  if (text === '') return true;
+  const rule = ruleOf(name, listed);
+  if (rule.isSecret) return false;
+  if (isId(text) || isTime(text)) return true;
+  if (rule.isPersonal) return false;
+  if (rule.values?.has(text)) return true;
+  return rule.isCurrency && findCurrency(text) !== undefined;
+}
+
+function isKeptNumber(name: string, listed: Listed): boolean {
+  const { isNumeric, isSecret, isPersonal } = ruleOf(name, listed);
+  return isNumeric && !isSecret && !isPersonal;
+}
+
+export interface MaskedBody {
+  /** JSON. */
+  text: string;
+  /** Items and fields after the maximum size are absent. */
+  isTruncated: boolean;
+}
+
+const MAX_DEPTH = 32;
+
+/** The body as JSON of at most `MAX_BODY_BYTES`, masked. All kept texts and names are ASCII. */
+export function maskedBody(contract: Contract, body: unknown): MaskedBody {
+  const listed = listedIn(contract);
+  let left = MAX_BODY_BYTES;
+  let isTruncated = false;
+
+  function scalar(value: unknown, name: string): string {
+    if (typeof value === 'string') {
+      return isKeptText(value, name, listed) ? JSON.stringify(value) : `"${MASKED}"`;
+    }
+    if (typeof value === 'number' && isKeptNumber(name, listed)) return JSON.stringify(value);
+    return value === null || typeof value === 'boolean' ? String(value) : `"${MASKED}"`;
+  }
+
+  function write(value: unknown, name: string, depth: number): string {
+    if (typeof value !== 'object' || value === null) return scalar(value, name);
+    if (depth >= MAX_DEPTH) return `"${MASKED}"`;
+    return Array.isArray(value) ? list(value, name, depth) : fields(value, depth);
+  }
+
+  /** Takes room for a part; the brackets of all levels are counted with their first part. */
+  function fits(bytes: number): boolean {
+    if (bytes <= left) left -= bytes;
+    else isTruncated = true;
+    return !isTruncated;
+  }
+
+  function list(items: readonly unknown[], name: string, depth: number): string {
+    const written: string[] = [];
+    left -= 2;
+    for (const item of items) {
+      if (isTruncated || left < 1) break;
+      const part = write(item, name, depth + 1);
+      if (typeof item !== 'object' || item === null) {
+        if (!fits(part.length + 1)) break;
+      } else left -= 1;
+      written.push(part);
+    }
+    if (written.length < items.length) isTruncated = true;
+    return `[${written.join(',')}]`;
+  }
+
+  function fields(value: object, depth: number): string {
+    const written: string[] = [];
+    left -= 2;
+    let unknown = 0;
+    for (const [name, inner] of Object.entries(value)) {
+      if (inner === undefined) continue;
+      const shown = listed.names.has(name) ? name : `${UNKNOWN_NAME} ${++unknown}`;
+      const head = `"${shown}":`;
+      if (isTruncated || !fits(head.length + 1)) break;
+      const part = write(inner, name, depth + 1);
+      if ((typeof inner !== 'object' || inner === null) && !fits(part.length)) break;
+      written.push(head + part);
+    }
+    return `{${written.join(',')}}`;
+  }
+
+  const text = write(body, '', 0);
+  return { text, isTruncated };
+}
+
+/** Reason and details of an error reply. */
+export interface ErrorRecord {
+  reason: string;
+  details?: unknown;
+}
+
+/** Texts of a request that must not appear in a stored message. */
+const MAX_TEXTS = 2_000;
+const MIN_LENGTH = 3;
+
+/** Values of the request that are not kept in clear, the longest first. */
+function privateTexts(contract: Contract, parts: readonly unknown[]): string[] {
+  const listed = listedIn(contract);
+  const found = new Set<string>();
+  const visit = (value: unknown, name: string): void => {
+    if (found.size >= MAX_TEXTS) return;
+    if (typeof value === 'string') {
+      const text = value.trim().toLowerCase();
+      if (text.length >= MIN_LENGTH && !isKeptText(value, name, listed)) found.add(text);
+    } else if (typeof value === 'number' && !isKeptNumber(name, listed)) {
+      if (String(value).length >= MIN_LENGTH) found.add(String(value));
+    } else if (Array.isArray(value)) for (const each of value) visit(each, name);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) visit(each, key);
+    }
+  };
+  for (const part of parts) visit(part, '');
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+const WORD_BEFORE = /\w*$/;
+const WORD_AFTER = /^\w*/;
+
+/** Whether the text at this position is a part of a longer word that the contract lists. */
+function isPartOfWord(message: string, start: number, end: number, words: Listed['words']) {
+  const before = WORD_BEFORE.exec(message.slice(0, start))?.[0] ?? '';
+  const after = WORD_AFTER.exec(message.slice(end))?.[0] ?? '';
+  return before + after !== '' && words.has(before + message.slice(start, end) + after);
+}
+
+/** Replaces each of the texts, whatever its case. */
+function withoutTexts(message: string, texts: readonly string[], { words }: Listed): string {
+  let out = redactText(message);
+  for (const text of texts) {
+    let lower = out.toLowerCase();
+    // A character whose lower case has another length would shift positions.
+    if (lower.length !== out.length) return MASKED;
+    for (let at = lower.indexOf(text); at >= 0; ) {
+      const end = at + text.length;
+      const isKept = isPartOfWord(out, at, end, words);
+      if (!isKept) out = out.slice(0, at) + MASKED + out.slice(end);
+      lower = out.toLowerCase();
+      at = lower.indexOf(text, isKept ? end : at + MASKED.length);
+    }
+  }
+  return out;
+}
+
+const FIELD_NAME = /^([A-Za-z_][A-Za-z_-]{0,39}|\d{1,4})$/;
+const CONSTANT = /^[A-Z]+(_[A-Z0-9]+)+$/;
+const MAX_MESSAGE = 1_000;
+
+/** The error reply without values of the request: field names, rules and reasons. */
+export function maskedError(
+  contract: Contract,
+  reply: unknown,
+  request: readonly unknown[],
+): ErrorRecord {
+  const listed = listedIn(contract);
+  const { reason, details } = (reply ?? {}) as { reason?: unknown; details?: unknown };
+  const texts = privateTexts(contract, request);
+  const message = (text: unknown) =>
+    withoutTexts(String(text ?? ''), texts, listed).slice(0, MAX_MESSAGE);
+  const isSafe = (part: string) =>
+    FIELD_NAME.test(part) && withoutTexts(part, texts, listed) === part;
+  const fieldName = (part: string) =>
+    listed.names.has(part) || isSafe(part) ? part : UNKNOWN_NAME;
+  const fieldOf = (path: unknown) => String(path).split('.').map(fieldName).join('.');
+
+  function detail(value: unknown, name: string, depth: number): unknown {
+    if (typeof value === 'string') {
+      const isKept = isKeptText(value, name, listed) || CONSTANT.test(value);
+      return isKept && !texts.includes(value.toLowerCase()) ? value : MASKED;
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    if (depth >= 4) return MASKED;
+    if (Array.isArray(value))
+      return value.slice(0, 100).map((each) => detail(each, name, depth + 1));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [key, detail(each, key, depth + 1)]),
+    );
+  }
+
+  function fieldError(each: unknown) {
+    const { field, constraint, message: text } = each as Record<string, unknown>;
+    return { field: fieldOf(field), ...(constraint ? { constraint } : {}), message: message(text) };
+  }
+
+  const shown = { reason: message(reason) };
+  if (typeof details !== 'object' || details === null) return shown;
+  const { errors, ...rest } = details as Record<string, unknown>;
+  const others = detail(rest, '', 0) as object;
+  return {
+    ...shown,
+    details: { ...others, ...(Array.isArray(errors) ? { errors: errors.map(fieldError) } : {}) },
+  };
+}

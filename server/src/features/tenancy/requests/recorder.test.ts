@@ -1,0 +1,107 @@
+// The recorder with a database that is slow, gone or rejects rows: requests never wait for it, memory
+// is bounded, and what is dropped is counted.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import type { Effects } from '../../../kernel/effects.ts';
+import { newId, uuid7 } from '../../../kernel/id.ts';
+import { connectLane } from '../../../runtime/db/lane.ts';
+import { createLog } from '../../../runtime/observability/log.ts';
+import type { AnsweredRequest } from '../../../runtime/observability/request-record.ts';
+import { createRequestRecorder } from './recorder.ts';
+
+const app = testApp();
+let client: pg.Client;
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+});
+afterAll(() => client.end());
+
+const silent = createLog({ now: Date.now } as Effects, 'silent', () => undefined);
+
+function request(platformId: string, tokenName = 'Main'): AnsweredRequest {
+  const { contract } = app.operations.find(
+    (each) => each.contract.operationId === 'createToken',
+  ) as (typeof app.operations)[number];
+  const requestId = uuid7(app.effects);
+  const record = {
+    ...{ requestId, platformId, tokenName, operationId: 'createToken', method: 'POST' },
+    ...{ createdAt: app.effects.now(), path: '/tokens', status: 201, ms: 1.5 },
+    ...{ callerType: 'TOKEN' as const, tokenId: newId(app.effects, 'Token'), isReplayed: false },
+    ...{ errorCode: undefined, agentId: undefined, address: undefined },
+    ...{ idempotencyKeyHash: undefined, resourceId: undefined },
+  };
+  const caller = { platformId, environment: 'sandbox', tokenId: null, permissions: [] } as const;
+  return { record, contract, caller, params: {}, query: {}, body: { name: 'x' }, reply: {} };
+}
+
+const recorderWith = (more: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
+  createRequestRecorder({
+    connect: () => connectLane(app.databaseUrl),
+    now: app.effects.now,
+    log: silent,
+    ...more,
+  });
+
+async function counted(platformId: string): Promise<number> {
+  const { rows } = await client.query(
+    'select count(*)::int as count from api_requests where platform_id = $1',
+    [platformId],
+  );
+  return rows[0].count as number;
+}
+
+it('writes what was added within the period, and the rest when it closes', async () => {
+  const recorder = recorderWith();
+  for (let at = 0; at < 1_234; at++) recorder.add(request('p-1'));
+  await expect.poll(() => counted('p-1'), { timeout: 3_000 }).toBe(1_234);
+  recorder.add(request('p-1'));
+  await recorder.close();
+  expect(await counted('p-1')).toBe(1_235);
+  expect(recorder.dropped()).toBe(0);
+});
+
+it('drops and counts records beyond the maximum while the database cannot be reached', async () => {
+  let isReachable = false;
+  const recorder = recorderWith({
+    maxBuffered: 100,
+    connect: () =>
+      isReachable ? connectLane(app.databaseUrl) : Promise.reject(new Error('unreachable')),
+  });
+  const before = performance.now();
+  for (let at = 0; at < 150; at++) recorder.add(request('p-2'));
+  expect(performance.now() - before).toBeLessThan(500);
+  expect([recorder.waiting(), recorder.dropped()]).toEqual([100, 50]);
+  isReachable = true;
+  await expect.poll(() => counted('p-2'), { timeout: 10_000 }).toBe(100);
+  await recorder.close();
+});
+
+it('writes a batch once although its first result was lost', async () => {
+  const recorder = recorderWith({ connect: () => connectLane(app.databaseUrl, { name: 'lost' }) });
+  recorder.add(request('p-3'));
+  await recorder.flush();
+  // The table is locked, so the next batch waits; then its connection ends.
+  await client.query('begin; lock table api_requests in share mode');
+  for (let at = 0; at < 10; at++) recorder.add(request('p-3'));
+  const flushed = recorder.flush();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await client.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost'",
+  );
+  await client.query('commit');
+  await flushed;
+  await expect.poll(() => counted('p-3'), { timeout: 10_000 }).toBe(11);
+  await recorder.close();
+  expect(recorder.dropped()).toBe(0);
+});
+
+it('drops rows that the database rejects, and goes on', async () => {
+  const recorder = recorderWith();
+  recorder.add(request('p-4', 'a\0b'));
+  await recorder.flush();
+  recorder.add(request('p-4'));
+  await recorder.close();
+  expect([await counted('p-4'), recorder.dropped()]).toEqual([1, 1]);
+});

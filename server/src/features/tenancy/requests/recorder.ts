@@ -1,0 +1,234 @@
+// Records requests beside their path: in memory at first, then many in one statement on a connection
+// of its own, whose commits do not wait for the disk. A request never waits for its record. If the
+// database does not keep up, records are dropped and counted.
+import type pg from 'pg';
+import type { Time } from '../../../kernel/effects.ts';
+import { columns } from '../../../runtime/committer/columns.ts';
+import { insertInto } from '../../../runtime/committer/statements.ts';
+import { isLost, type Lane, openLane } from '../../../runtime/db/lane.ts';
+import { bind, type Statement, statement } from '../../../runtime/db/statement.ts';
+import type { Table } from '../../../runtime/db/table.ts';
+import type { Log } from '../../../runtime/observability/log.ts';
+import type { AnsweredRequest } from '../../../runtime/observability/request-record.ts';
+import { within } from '../../../runtime/observability/within.ts';
+import { maskedBody, maskedError } from './masking.ts';
+import {
+  apiRequestBodies,
+  apiRequests,
+  type RequestBodyRow,
+  type RequestRow,
+  USUAL_STATUS,
+} from './store.ts';
+
+interface RecorderOptions {
+  /** Opens the connection, at the first record. */
+  connect(): Promise<pg.Client>;
+  now(): Time;
+  log: Log;
+  /** Maximum number of records in memory. */
+  maxBuffered?: number;
+}
+
+/** A record is written after this period at most. */
+const GATHER_MS = 250;
+const BATCH_SIZE = 500;
+const MAX_BUFFERED = 20_000;
+/** Maximum size of the bodies and errors in memory, in characters. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+const RETRY_MS = 1_000;
+
+interface Buffered {
+  row: RequestRow;
+  bodies: RequestBodyRow | undefined;
+  characters: number;
+}
+
+/** For a batch whose result is unknown, which costs more than an insert. */
+const insertMissing = (table: Table): Statement => {
+  const { text, types } = insertInto(table);
+  return statement(`${text} on conflict do nothing`, types);
+};
+
+const boundOf = (table: Table, rows: readonly object[], mayExist: boolean) =>
+  bind(mayExist ? insertMissing(table) : insertInto(table), ...columns(rows, table.columnNames));
+
+const errorOf = ({ record, contract, params, query, body, reply }: AnsweredRequest) =>
+  record.status < 400 ? null : JSON.stringify(maskedError(contract, reply, [params, query, body]));
+
+function rowOf(request: AnsweredRequest): RequestRow {
+  const { record } = request;
+  return {
+    id: record.requestId,
+    platform_id: record.platformId,
+    created_at: record.createdAt,
+    operation_id: record.operationId,
+    method: record.method,
+    path: record.path,
+    status: record.status,
+    unusual_status: record.status === USUAL_STATUS ? null : record.status,
+    error_code: record.errorCode ?? null,
+    error: errorOf(request),
+    duration_us: Math.min(Math.round(record.ms * 1000), 2_147_483_647),
+    caller_type: record.callerType,
+    token_id: record.tokenId ?? null,
+    token_name: record.tokenName ?? null,
+    agent_id: record.agentId ?? null,
+    address: record.address ?? null,
+    idempotency_key_hash: record.idempotencyKeyHash ?? null,
+    replayed: record.isReplayed || null,
+    resource_id: record.resourceId ?? null,
+  };
+}
+
+/** Whether bodies are kept: of requests that write, and not of hosted pages, which persons fill in. */
+function keepsBodies({ contract, caller }: AnsweredRequest, now: Time): boolean {
+  if (contract.method === 'GET' || contract.auth === 'hosted') return false;
+  return caller.environment === 'sandbox' || (caller.requestBodiesUntil ?? 0) > now;
+}
+
+/** The masked bodies. That of an error reply is already part of the record. */
+function bodiesOf({ record, contract, body, reply }: AnsweredRequest): RequestBodyRow | undefined {
+  const request = body === undefined ? undefined : maskedBody(contract, body);
+  const hasReply = record.status < 400 && reply !== undefined && reply !== null;
+  const response = hasReply ? maskedBody(contract, reply) : undefined;
+  if (!request && !response) return undefined;
+  return {
+    id: record.requestId,
+    platform_id: record.platformId,
+    created_at: record.createdAt,
+    request_body: request?.text ?? null,
+    request_truncated: request?.isTruncated ?? false,
+    response_body: response?.text ?? null,
+    response_truncated: response?.isTruncated ?? false,
+  };
+}
+
+const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
+  (row.error?.length ?? 0) +
+  (bodies?.request_body?.length ?? 0) +
+  (bodies?.response_body?.length ?? 0);
+
+export function createRequestRecorder(options: RecorderOptions) {
+  const { connect, now, log, maxBuffered = MAX_BUFFERED } = options;
+  let buffered: Buffered[] = [];
+  let characters = 0;
+  let dropped = 0;
+  let lane: Lane | undefined;
+  let whenUp: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let isClosed = false;
+  /** The oldest records may have been written before the connection was lost. */
+  let mayExist = false;
+
+  function drop(count: number): void {
+    dropped += count;
+  }
+
+  function take(count: number): void {
+    for (const each of buffered.slice(0, count)) characters -= each.characters;
+    buffered = buffered.slice(count);
+  }
+
+  function open(): void {
+    whenUp = new Promise((resolve) => {
+      lane = openLane({ connect, onUp: resolve, timeoutMs: TIMEOUT_MS });
+    });
+  }
+
+  /** Writes the oldest records; returns false if the connection was lost. */
+  async function writeSome(count: number): Promise<boolean> {
+    const batch = buffered.slice(0, count);
+    const bodies = batch.flatMap((each) => (each.bodies ? [each.bodies] : []));
+    const rows = batch.map(({ row }) => row);
+    try {
+      await lane?.execute([
+        boundOf(apiRequests, rows, mayExist),
+        ...(bodies.length ? [boundOf(apiRequestBodies, bodies, mayExist)] : []),
+      ]);
+      mayExist = false;
+    } catch (error) {
+      if (isLost(error)) {
+        mayExist = true;
+        return false;
+      }
+      // The same rows would be rejected again.
+      log.warn({ err: error }, 'requests could not be recorded');
+      drop(batch.length);
+    }
+    take(batch.length);
+    return true;
+  }
+
+  /** Writes what is buffered now; what is added meanwhile is gathered for the next time. */
+  async function write(): Promise<void> {
+    await within(RETRY_MS, whenUp ?? Promise.resolve());
+    let delayMs = GATHER_MS;
+    for (let left = buffered.length; left > 0; left -= BATCH_SIZE) {
+      if (await writeSome(Math.min(left, BATCH_SIZE))) continue;
+      delayMs = RETRY_MS;
+      break;
+    }
+    writing = undefined;
+    if (buffered.length) schedule(delayMs);
+  }
+
+  function start(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    writing ??= write();
+    return writing;
+  }
+
+  function schedule(delayMs: number): void {
+    if (isClosed || writing) return;
+    timer ??= setTimeout(() => void start(), delayMs).unref();
+  }
+
+  /** Writes everything that was added before; resolves also if the database cannot be reached. */
+  async function flush(): Promise<void> {
+    await writing;
+    if (buffered.length) await start();
+  }
+
+  function keep(request: AnsweredRequest): void {
+    const row = rowOf(request);
+    const bodies = keepsBodies(request, now()) ? bodiesOf(request) : undefined;
+    const size = sizeOf(row, bodies);
+    if (characters + size > MAX_CHARACTERS) {
+      drop(1);
+      return;
+    }
+    buffered.push({ row, bodies, characters: size });
+    characters += size;
+    if (!lane) open();
+    if (buffered.length >= BATCH_SIZE && !writing) void start();
+    else schedule(GATHER_MS);
+  }
+
+  return {
+    /** Records a request. Never throws. */
+    add(request: AnsweredRequest): void {
+      try {
+        if (isClosed || buffered.length >= maxBuffered) drop(1);
+        else keep(request);
+      } catch (error) {
+        drop(1);
+        log.error({ err: error }, 'a request could not be recorded');
+      }
+    },
+    flush,
+    /** Number of records that were dropped. */
+    dropped: () => dropped,
+    /** Number of records in memory. */
+    waiting: () => buffered.length,
+    /** Writes the rest and closes the connection. */
+    async close(): Promise<void> {
+      await flush();
+      isClosed = true;
+      clearTimeout(timer);
+      await lane?.end();
+    },
+  };
+}

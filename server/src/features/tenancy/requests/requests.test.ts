@@ -1,0 +1,272 @@
+// Recorded requests over the API: what a record contains, which requests are recorded, filters and
+// pages, and who reads them.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
+import {
+  customer,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import type { Answer, CallOptions } from '../../../../test/kit/app/harness.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { keepRequestBodies } from './index.ts';
+import { apiRequestBodies, apiRequests } from './store.ts';
+
+const app = testApp();
+
+const idOf = ({ headers }: Answer) => String(headers['x-request-id']);
+const get = (path: string, options: CallOptions = {}) => app.call('GET', path, undefined, options);
+const recordOf = async (answer: Answer, options: CallOptions = {}) =>
+  ok(await get(`/requests/${idOf(answer)}`, options), 200);
+const list = async (query: string, options: CallOptions = {}) =>
+  ok(await get(`/requests?${query}`, options), 200);
+const fieldsOf = ({ body }: Answer) =>
+  body.details.errors.map((each: { field: string }) => each.field);
+
+const lineOf = (answer: Answer) =>
+  app.log
+    .map((line) => JSON.parse(line))
+    .find((line) => line.requestId === idOf(answer) && line.operationId);
+
+describe('getRequestById', () => {
+  it('explains a rejected request', async () => {
+    const body = { customerType: 'INDIVIDUAL', region: 'DE', birthDate: 'Quorbat' };
+    const rejected = await app.call('POST', '/customers', body);
+    expect(rejected.status).toBe(400);
+    const record = await recordOf(rejected);
+    expect(record).toMatchObject({
+      id: idOf(rejected),
+      operationId: 'createCustomer',
+      method: 'POST',
+      path: '/customers',
+      status: 400,
+      errorCode: 'INVALID_INPUT',
+      callerType: 'TOKEN',
+      address: '127.0.0.1',
+      replayed: false,
+    });
+    expect(record.token.id).toMatch(/^Token:/);
+    expect(record.error.reason).toBe(rejected.body.reason);
+    expect(record.error.details.errors.map((each: { field: string }) => each.field)).toEqual(
+      fieldsOf(rejected),
+    );
+    expect(record.requestBody).toEqual({
+      content: { customerType: 'INDIVIDUAL', region: '[masked]', birthDate: '[masked]' },
+      truncated: false,
+    });
+    expect(record.responseBody).toBeUndefined();
+  });
+
+  it('has the fields of the log line', async () => {
+    const answer = await get('/quotes/Quote:00000000-0000-7000-8000-000000000000');
+    expect(answer.status).toBe(404);
+    const record = await recordOf(answer);
+    expect(record.resourceId).toBe('Quote:00000000-0000-7000-8000-000000000000');
+    const { token, errorCode, callerType, address, replayed, resourceId, method, path } = record;
+    expect(lineOf(answer)).toMatchObject({
+      ...{ errorCode, callerType, address, replayed, resourceId, method, path },
+      tokenId: token.id,
+      tokenName: token.name,
+    });
+  });
+
+  it('names the created resource and a replayed reply, with the same hash of the key', async () => {
+    const headers = { 'idempotency-key': 'a-secret-key' };
+    const body = { name: 'Reporting', permissions: ['VIEW'] };
+    const first = await app.call('POST', '/tokens', body, { headers });
+    const again = await app.call('POST', '/tokens', body, { headers });
+    const [one, two] = [await recordOf(first), await recordOf(again)];
+    expect(one).toMatchObject({ resourceId: first.body.id, replayed: false, status: 201 });
+    expect(two).toMatchObject({ resourceId: first.body.id, replayed: true });
+    expect(one.idempotencyKeyHash).toMatch(/^[0-9a-f]{32}$/);
+    expect(two.idempotencyKeyHash).toBe(one.idempotencyKeyHash);
+    expect(one.requestBody.content).toEqual({ name: '[masked]', permissions: ['VIEW'] });
+    expect(one.responseBody.content).toMatchObject({ id: first.body.id, clientSecret: '[masked]' });
+    const other = await app.call('POST', '/tokens', { ...body, name: 'B' }, { headers });
+    expect(await recordOf(other)).toMatchObject({ status: 409, errorCode: 'CONFLICT' });
+    expect(JSON.stringify([one, two])).not.toContain('a-secret-key');
+  });
+
+  it('records requests without the permission, and none without a credential', async () => {
+    const as = await app.tokenWith(['VIEW']);
+    const forbidden = await app.call('POST', '/tokens', { name: 'x' }, { as });
+    expect(await recordOf(forbidden)).toMatchObject({ status: 403, errorCode: 'FORBIDDEN' });
+    const unknown = await app.call('GET', '/tokens', undefined, { as: null });
+    expect((await get(`/requests/${idOf(unknown)}`)).status).toBe(404);
+    expect(lineOf(unknown)).toMatchObject({ status: 401, callerType: 'NONE', platformId: '' });
+  });
+
+  it('is not found for other platforms, unknown ids and other texts', async () => {
+    const answer = await get('/config');
+    const texts = [
+      idOf(answer),
+      'x',
+      '00000000-0000-7000-8000-000000000000',
+      `Request:${idOf(answer)}`,
+    ];
+    for (const text of texts) {
+      const found = await get(`/requests/${encodeURIComponent(text)}`, { as: app.other });
+      expect([found.status, found.body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+
+  it('names agents, without their address; they cannot read requests', async () => {
+    const fixture = agentFixture(app);
+    const agent = await fixture.agent();
+    const authorization = `Bearer ${agent.accessToken}`;
+    const answer = await agent.call('GET', '/agents/me');
+    ok(answer, 200);
+    const record = await recordOf(answer);
+    expect(record).toMatchObject({ callerType: 'AGENT', agentId: agent.id });
+    expect(record).not.toHaveProperty('address');
+    const read = await app.call('GET', '/requests', undefined, {
+      as: null,
+      headers: { authorization },
+    });
+    expect(read.status).toBe(401);
+  });
+});
+
+describe('bodies', () => {
+  it('are not kept of requests that read', async () => {
+    expect(await recordOf(await get('/config'))).not.toHaveProperty('responseBody');
+  });
+
+  it('are kept in production only until the end that the operator sets', async () => {
+    const as = app.production;
+    const create = () => app.call('POST', '/tokens', { name: 'x', permissions: ['VIEW'] }, { as });
+    expect(await recordOf(await create(), { as })).not.toHaveProperty('requestBody');
+    const until = app.effects.now() + 60_000;
+    await keepRequestBodies(app.runtime, as.id, until);
+    await app.advance(5_000);
+    expect(await recordOf(await create(), { as })).toHaveProperty('requestBody');
+    await app.advance(60_000);
+    const late = await create();
+    const record = await recordOf(late, { as });
+    expect(record).not.toHaveProperty('requestBody');
+    expect(record).not.toHaveProperty('responseBody');
+  });
+});
+
+describe('listRequests', () => {
+  let account: string;
+  let quote: string;
+  let as: { clientId: string; clientSecret: string };
+
+  beforeAll(async () => {
+    const funded = await fundedCustomer(app);
+    account = funded.account.id;
+    const payee = await externalAccount(app, funded.person.id, 'USD');
+    quote = ok(await app.call('POST', '/quotes', quoteBody(account, payee.id, 100_00)), 201).id;
+    ok(await app.call('POST', `/quotes/${quote}/execute`), 200);
+    as = await app.tokenWith(['VIEW', 'TRANSACT'], 'Filters');
+    await get('/config', { as });
+  });
+
+  it('filters by operation, status, class, code, token, resource, replay and time', async () => {
+    const operations = async (query: string) =>
+      (await list(query)).data.map((each: { operationId: string }) => each.operationId);
+    expect(new Set(await operations('operationId=executeQuote'))).toEqual(
+      new Set(['executeQuote']),
+    );
+    expect(await operations(`resourceId=${encodeURIComponent(quote)}`)).toEqual([
+      'executeQuote',
+      'createQuote',
+    ]);
+    const { data: failed } = await list('statusClass=4xx&limit=100');
+    expect(failed.length).toBeGreaterThan(3);
+    for (const each of failed) expect(Math.floor(each.status / 100)).toBe(4);
+    for (const each of (await list('status=404')).data) expect(each.status).toBe(404);
+    for (const each of (await list('errorCode=CONFLICT')).data) {
+      expect(each.errorCode).toBe('CONFLICT');
+    }
+    const { data: replayed } = await list('replayed=true');
+    expect(replayed.map((each: { replayed: boolean }) => each.replayed)).toEqual([true]);
+    const { data: tokens } = await list('operationId=getPlatformConfig');
+    const { token } = tokens.find(
+      (each: { token: { name: string } }) => each.token.name === 'Filters',
+    );
+    expect(await operations(`tokenId=${encodeURIComponent(token.id)}`)).toEqual([
+      'getPlatformConfig',
+    ]);
+    const later = new Date(app.effects.now() + 60_000).toISOString();
+    expect(await operations(`createdAfter=${later}`)).toEqual([]);
+    expect((await list('statusClass=5xx')).data).toEqual([]);
+    expect((await list('replayed=false&limit=1')).data).toHaveLength(1);
+  });
+
+  it('pages in both orders', async () => {
+    const before = new Date(app.effects.now()).toISOString();
+    await app.advance(1_000);
+    for (const sortOrder of ['asc', 'desc']) {
+      const query = `createdBefore=${before}&sortOrder=${sortOrder}&limit=7`;
+      const ids: string[] = [];
+      let cursor = '';
+      do {
+        const found = await list(`${query}${cursor && `&cursor=${cursor}`}`);
+        ids.push(...found.data.map((each: { id: string }) => each.id));
+        cursor = found.nextCursor ?? '';
+      } while (cursor);
+      const sorted = [...new Set(ids)].sort();
+      expect(ids).toEqual(sortOrder === 'asc' ? sorted : sorted.reverse());
+      expect(ids.length).toBeGreaterThan(14);
+    }
+  });
+
+  it('rejects unknown parameters and values by their names', async () => {
+    const cases = {
+      'colour=red&size=1': ['colour', 'size'],
+      'operationId=createNothing': ['operationId'],
+      'errorCode=NO_SUCH_CODE': ['errorCode'],
+      'statusClass=3xx': ['statusClass'],
+      'status=teapot': ['status'],
+      'tokenId=x': ['tokenId'],
+      'resourceId=x': ['resourceId'],
+      'replayed=perhaps': ['replayed'],
+      'sortOrder=up': ['sortOrder'],
+      'limit=101': ['limit'],
+      'cursor=x': ['cursor'],
+      'createdAfter=now': ['createdAfter'],
+    };
+    for (const [query, names] of Object.entries(cases)) {
+      const answer = await get(`/requests?${query}`);
+      expect([query, answer.status, answer.status === 400 && fieldsOf(answer)]).toEqual([
+        query,
+        400,
+        names,
+      ]);
+    }
+  });
+
+  it('needs VIEW, and shows each platform its own requests', async () => {
+    const without = await app.tokenWith(['TRANSACT']);
+    expect((await get('/requests', { as: without })).status).toBe(403);
+    await get('/config', { as: app.other });
+    const { data } = await list('limit=100', { as: app.other });
+    const own = await app.runtime.db.find(apiRequests, { platform_id: app.other.id });
+    expect(data.map((each: { id: string }) => each.id).sort()).toEqual(
+      own
+        .map(({ id }) => id)
+        .sort()
+        .slice(-data.length),
+    );
+  });
+});
+
+it('is deleted after 30 days, in small batches', async () => {
+  const { db } = app.runtime;
+  await customer(app);
+  await app.app.runtime.db.ping();
+  const { data } = await list('limit=1');
+  expect(data).toHaveLength(1);
+  await app.advance(31 * 24 * 3_600_000);
+  await app.advance(11 * 60_000);
+  for (const table of [apiRequests, apiRequestBodies]) {
+    const old = await db.query(`select 1 from ${table.name} where created_at < $1`, [
+      new Date(app.effects.now() - 30 * 24 * 3_600_000),
+    ]);
+    expect([table.name, old.length]).toEqual([table.name, 0]);
+  }
+});

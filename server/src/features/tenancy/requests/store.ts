@@ -1,0 +1,125 @@
+// The recorded requests of platforms, and their masked bodies in a table of their own, which lists do
+// not read. Rows are written by the recorder and never change.
+import type { Time } from '../../../kernel/effects.ts';
+import { timeOfUuid7 } from '../../../kernel/id.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { col, type RowOf, table } from '../../../runtime/db/table.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+import type { CallerType } from '../../../runtime/observability/request-record.ts';
+
+export const apiRequests = table('api_requests', {
+  /** As `X-Request-Id`, with the time of `created_at`. */
+  id: col.text,
+  platform_id: col.text,
+  created_at: col.time,
+  operation_id: col.text,
+  method: col.text,
+  path: col.text,
+  status: col.int4,
+  /** The status unless it is `USUAL_STATUS`. */
+  unusual_status: col.int4.null,
+  error_code: col.text.null,
+  /** JSON of `ErrorRecord`. */
+  error: col.text.null,
+  duration_us: col.int4,
+  caller_type: col.enum<CallerType>(),
+  token_id: col.text.null,
+  token_name: col.text.null,
+  agent_id: col.text.null,
+  address: col.text.null,
+  idempotency_key_hash: col.text.null,
+  /** True or null. */
+  replayed: col.bool.null,
+  resource_id: col.text.null,
+});
+
+/** Status of most requests, which the index of statuses omits. */
+export const USUAL_STATUS = 200;
+
+export type RequestRow = RowOf<typeof apiRequests>;
+
+export const apiRequestBodies = table('api_request_bodies', {
+  id: col.text,
+  platform_id: col.text,
+  created_at: col.time,
+  /** Masked JSON. */
+  request_body: col.text.null,
+  request_truncated: col.bool,
+  response_body: col.text.null,
+  response_truncated: col.bool,
+});
+
+export type RequestBodyRow = RowOf<typeof apiRequestBodies>;
+
+const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+export interface RecordedRequest {
+  row: RequestRow;
+  bodies: RequestBodyRow | undefined;
+}
+
+/** A request of a platform by its id; undefined if it is unknown. */
+export async function readRequest(
+  db: Pick<Database, 'find'>,
+  platformId: string,
+  id: string,
+): Promise<RecordedRequest | undefined> {
+  if (!UUID7.test(id)) return undefined;
+  const key = { platform_id: platformId, created_at: timeOfUuid7(id), id };
+  const [[row], [bodies]] = await Promise.all([
+    db.find(apiRequests, key),
+    db.find(apiRequestBodies, key),
+  ]);
+  return row && { row, bodies };
+}
+
+const OWNER = `select r.platform_id as platform from platforms p cross join lateral
+  (select platform_id from api_requests where platform_id = p.id and created_at = $1 and id = $2) r`;
+
+/** The platform that sent a request; undefined if the id is unknown. */
+export async function platformOfRequest(
+  db: Pick<Database, 'query'>,
+  id: string,
+): Promise<string | undefined> {
+  if (!UUID7.test(id)) return undefined;
+  const values = [new Date(timeOfUuid7(id)), id];
+  return (await db.query<{ platform: string }>(OWNER, values))[0]?.platform;
+}
+
+const KEEP_MS = 30 * 24 * 3_600_000;
+const AT_ONCE = 5_000;
+const EVERY_MS = 10 * 60_000;
+
+/**
+ * Rows never change, so they are deleted by their place; the primary key finds the oldest of each
+ * platform.
+ */
+const OLD_REQUESTS = `delete from api_requests where ctid = any(array(
+  select old.ctid from platforms p cross join lateral (
+    select ctid from api_requests where platform_id = p.id and created_at < $1
+    order by created_at, id limit ${AT_ONCE}) old
+  limit ${AT_ONCE})) returning 1`;
+const OLD_BODIES = `delete from api_request_bodies where ctid = any(array(
+  select old.ctid from platforms p cross join lateral (
+    select ctid from api_request_bodies where platform_id = p.id and created_at < $1
+    order by created_at, id limit ${AT_ONCE}) old
+  limit ${AT_ONCE})) returning 1`;
+
+/** Deletes requests and their bodies after 30 days. */
+export function requestRetention(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'requests.forget',
+    async run({ effects, db }) {
+      const now = effects.now();
+      if (now < next) return 0;
+      const before = [new Date(now - KEEP_MS)];
+      const deleted = await Promise.all(
+        [OLD_REQUESTS, OLD_BODIES].map((each) => db.query(each, before)),
+      );
+      const counts = deleted.map(({ length }) => length);
+      if (counts.every((count) => count < AT_ONCE)) next = now + EVERY_MS;
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// What is recorded of a request when its reply is sent.
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+import type { Naming } from '../../catalog/naming.ts';
+import type { Caller } from '../../kernel/caller.ts';
+import { type Contract, idempotencyOf } from '../../kernel/contract/operation.ts';
+import { isAnyId, timeOfUuid7 } from '../../kernel/id.ts';
+import type { CallerType, RequestRecord } from '../../runtime/observability/request-record.ts';
+import type { Runtime } from '../../runtime/operation/operate.ts';
+
+interface Answer {
+  status: number;
+  body: unknown;
+  replayed?: boolean;
+}
+
+const idIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && isAnyId(value) ? value : undefined;
+
+/**
+ * The id in the reply of a write, else the last one in the path. A successful read affects no
+ * resource.
+ */
+function resourceOf(
+  { method }: Contract,
+  { status, body }: Answer,
+  params: object,
+): string | undefined {
+  if (method === 'GET' && status < 400) return undefined;
+  const created =
+    status < 400 ? idIn((body as { id?: unknown } | null | undefined)?.id) : undefined;
+  if (created !== undefined) return created;
+  return Object.values(params).findLast((value) => idIn(value) !== undefined);
+}
+
+function callerTypeOf({ auth }: Contract, { platformId, agentId }: Caller): CallerType {
+  if (platformId === '') return 'NONE';
+  if (agentId !== undefined) return 'AGENT';
+  return auth === 'hosted' ? 'LINK' : 'TOKEN';
+}
+
+/** Characters of the stored hash: 128 bits. */
+const HASH_LENGTH = 32;
+
+/** The record of an answered request of a contract. */
+export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>, naming: Naming) {
+  const takesKey = idempotencyOf(contract) !== 'none';
+  const path = naming.path(contract.path);
+
+  function hashOf({ headers }: FastifyRequest, { platformId }: Caller): string | undefined {
+    const key = takesKey && platformId ? headers['idempotency-key'] : undefined;
+    if (typeof key !== 'string' || key === '') return undefined;
+    return vault.digest('idempotency key', `${platformId} ${key}`).slice(0, HASH_LENGTH);
+  }
+
+  return (request: FastifyRequest, caller: Caller, answer: Answer, ms: number): RequestRecord => {
+    const { id, params } = request;
+    const { status, body } = answer;
+    const callerType = callerTypeOf(contract, caller);
+    const isToken = callerType === 'TOKEN';
+    const code = status < 400 ? undefined : (body as { code?: string } | null)?.code;
+    return {
+      requestId: id,
+      createdAt: timeOfUuid7(id),
+      platformId: caller.platformId,
+      operationId: contract.operationId,
+      method: contract.method,
+      path,
+      status,
+      ms,
+      errorCode: code === undefined ? undefined : naming.neutral(code),
+      callerType,
+      tokenId: isToken ? (caller.tokenId ?? undefined) : undefined,
+      tokenName: isToken ? caller.tokenName : undefined,
+      agentId: caller.agentId,
+      // A trusted proxy may have forwarded any text.
+      address: isToken && isIP(request.ip) ? request.ip : undefined,
+      idempotencyKeyHash: hashOf(request, caller),
+      isReplayed: answer.replayed === true,
+      resourceId: resourceOf(contract, answer, params as object),
+    };
+  };
+}

@@ -1,0 +1,65 @@
+// Recorded requests as the operator sees them, and the permission to keep bodies in production.
+import { expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { main } from '../../operator.ts';
+
+// The command uses the real clock, which the end of a permission is compared with.
+const app = testApp({ start: Date.now() });
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return ran;
+}
+
+async function json(...argv: string[]) {
+  const { code, out, err } = await run(...argv, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+it('shows a failed request of any platform by its id', async () => {
+  const path = '/quotes/Quote:00000000-0000-7000-8000-000000000000';
+  const failed = await app.call('GET', path, undefined, { as: app.other });
+  await app.call('GET', '/requests', undefined, { as: app.other });
+  const id = String(failed.headers['x-request-id']);
+  const shown = await json('requests', 'show', id);
+  expect(shown).toMatchObject({ id, platformId: app.other.id, errorCode: 'QUOTE_NOT_FOUND' });
+  const { out } = await run('requests', 'show', id);
+  expect(out).toMatch(/Error code +QUOTE_NOT_FOUND\nReason +Quote not found/);
+  const listed = await json('requests', 'list', app.other.id, '--status', '4xx');
+  expect(listed.map((each: { id: string }) => each.id)).toEqual([id]);
+  expect(await json('requests', 'list', app.other.id, '--operation', 'createQuote')).toEqual([]);
+  expect((await run('requests', 'list', app.other.id)).out).toMatch(/^REQUEST +TIME +OPERATION/);
+  const unknown = await run('requests', 'show', '00000000-0000-7000-8000-000000000000');
+  expect([unknown.code, unknown.err]).toEqual([1, 'Request not found.\n']);
+});
+
+it('keeps bodies of a production platform until a time', async () => {
+  const { id } = app.production;
+  const until = new Date(Date.now() + 60_000).toISOString();
+  expect(await json('platform', 'request-bodies', id, '--until', until)).toEqual({
+    platformId: id,
+    environment: 'production',
+    requestBodiesUntil: until,
+  });
+  expect((await json('platform', 'show', id)).requestBodiesUntil).toBe(until);
+  const { out } = await run('platform', 'request-bodies', id, '--until', 'off');
+  expect(out).toBe(`Bodies of requests of ${id} are not kept.\n`);
+  for (const text of ['tomorrow', '2020-01-01T00:00:00Z']) {
+    expect((await run('platform', 'request-bodies', id, '--until', text)).code).toBe(2);
+  }
+  const sandbox = await run('platform', 'request-bodies', app.platform.id, '--until', until);
+  expect([sandbox.code, sandbox.err]).toEqual([
+    1,
+    'Bodies of sandbox platforms are always kept.\n',
+  ]);
+});
