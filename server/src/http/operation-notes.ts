@@ -71,6 +71,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
   Requests: [['Explain a failed request', 'requests']],
   'Same-Currency Transfers': [['Funding', 'funding']],
   Sandbox: [['Sandbox', '/concepts/sandbox']],
+  'Sandbox Fixtures': [['Fixtures', 'fixtures']],
   Stablecoins: [['Stablecoins', 'stablecoins']],
   'Strong Customer Authentication': [['Strong authentication', 'sca']],
   Transactions: [

@@ -64,12 +64,12 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Webhook endpoints':
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
-  'Sandbox Fixtures':
-    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
-    'extension.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
+  'Sandbox Fixtures':
+    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
+    'extension.',
   Requests:
     'Requests of the platform that were answered, with the error and its details: what happened to ' +
     'a request is found by the `X-Request-Id` of its reply.',
