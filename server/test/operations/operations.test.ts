@@ -218,11 +218,11 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       files,
       runtime: {
         ...runtime,
-        effects: {
-          ...runtime.effects,
-          now() {
+        clocks: {
+          ...runtime.clocks,
+          timeOf(owner) {
             if (broken) throw new Error('internal detail');
-            return runtime.effects.now();
+            return runtime.clocks.timeOf(owner);
           },
         },
       },
