@@ -20,6 +20,7 @@ const transfer = () => ({
 
 /** Bodies that the plain sample cannot guess. */
 const BODIES: Record<string, () => Json> = {
+  createSandboxFixtures: () => ({ world: 'customers' }),
   createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
   updateAgent: () => ({ isPaused: true }),
   updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),
