@@ -57,7 +57,8 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
   const { type, enum: values, const: value, properties, ...rest } = schema as Schema;
   const types = [type].flat();
   if (types.includes('integer') || types.includes('number')) listed.numeric.add(name);
-  const constants = Array.isArray(values) ? values : value === undefined ? [] : [value];
+  const all = Array.isArray(values) ? values : value === undefined ? [] : [value];
+  const constants = all.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
   if (constants.length) {
     const known = listed.values.get(name) ?? new Set();
     for (const each of constants) {
@@ -136,11 +137,13 @@ function ruleOf(name: string, listed: Listed): FieldRule {
 }
 
 const UUID_LENGTH = 36;
+const COLON = 58;
 const ZERO = 48;
 const NINE = 57;
 
 /** Length and a character exclude most texts before the expression is matched. */
-const isId = (text: string) => text.at(-UUID_LENGTH - 1) === ':' && isAnyId(text);
+const isId = (text: string) =>
+  text.charCodeAt(text.length - UUID_LENGTH - 1) === COLON && isAnyId(text);
 const startsWithDigit = (text: string) => {
   const first = text.charCodeAt(0);
   return first >= ZERO && first <= NINE;
@@ -179,9 +182,10 @@ export function maskedBody(contract: Contract, body: unknown): MaskedBody {
 
   function scalar(value: unknown, name: string): string {
     if (typeof value === 'string') {
-      return isKeptText(value, name, listed) ? JSON.stringify(value) : `"${MASKED}"`;
+      // No kept text has a character that JSON escapes.
+      return isKeptText(value, name, listed) ? `"${value}"` : `"${MASKED}"`;
     }
-    if (typeof value === 'number' && isKeptNumber(name, listed)) return JSON.stringify(value);
+    if (typeof value === 'number' && isKeptNumber(name, listed)) return String(value);
     return value === null || typeof value === 'boolean' ? String(value) : `"${MASKED}"`;
   }
 
@@ -217,7 +221,8 @@ export function maskedBody(contract: Contract, body: unknown): MaskedBody {
     const written: string[] = [];
     left -= 2;
     let unknown = 0;
-    for (const [name, inner] of Object.entries(value)) {
+    for (const name of Object.keys(value)) {
+      const inner = (value as Record<string, unknown>)[name];
       if (inner === undefined) continue;
       const shown = listed.names.has(name) ? name : `${UNKNOWN_NAME} ${++unknown}`;
       const head = `"${shown}":`;
