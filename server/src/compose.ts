@@ -21,8 +21,12 @@ import {
   verificationPage,
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
-import { createDeliverer, ENQUEUE } from './features/notifications/webhooks/index.ts';
-import type { SandboxWorldParts } from './features/sandbox/index.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  ENQUEUE,
+} from './features/notifications/webhooks/index.ts';
+import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
 import { authenticator } from './features/tenancy/tokens/index.ts';
 import {
@@ -31,6 +35,7 @@ import {
   PAGES,
   partsOf,
   RESET_RULES,
+  stageClockWork,
   sweepsOf,
   webhookContracts,
 } from './features.ts';
@@ -253,6 +258,17 @@ function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });
 }
 
+/** What moving a clock executes. */
+const clockWorkOf = (
+  { kinds, run }: Pick<Worker, 'kinds' | 'run'>,
+  { heldPlatform }: Pick<Deliverer, 'heldPlatform'>,
+): ClockWork => ({
+  kinds,
+  runJob: run,
+  deliveries: heldPlatform,
+  stage: stageClockWork,
+});
+
 /** Composes a server on a migrated database. It neither listens nor works until started. */
 export async function compose(
   settings: Settings,
@@ -260,7 +276,7 @@ export async function compose(
   log: Log,
   watch?: Watch,
 ): Promise<App> {
-  const { roles = ROLES } = settings;
+  const { roles = ROLES, loopbackWebhooks = true, walletRecoveryMs } = settings;
   const metrics = createMetrics({ process: settings.process?.number });
   watchRoles(metrics, roles);
   const naming = namingFor(settings.serviceNamePrefix);
@@ -279,17 +295,17 @@ export async function compose(
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, effects.now);
-  const { loopbackWebhooks = true, walletRecoveryMs } = settings;
   const webhooks = { keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
   const recorder = recorderOf({ ...settings, effects, log, metrics }, () => operations);
+  const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
-  const world = sandboxWorldOf(settings, runtime, () => operations);
+  const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
   const parts = partsOf({ ...shared, ...world, ...pressure, ...recorder.ports, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
-  const deliverer = createDeliverer({ effects, db, vault, ...pressure, ...webhooks, log });
+  const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
   const sweeps = [...sweepsOf(parts), idempotencyRetention(), attemptsSweep(), fileSweep()];
   const worker = measuredWorker({ runtime, handlers, sweeps, log, metrics });

@@ -35,7 +35,11 @@ import { payoutFeature } from './features/payments/payouts/index.ts';
 import { presentationFeature } from './features/payments/presentation/index.ts';
 import { quoteFeature } from './features/payments/quotes/index.ts';
 import { transferFeature } from './features/payments/transfers/index.ts';
-import { type SandboxWorldParts, sandboxFeature } from './features/sandbox/index.ts';
+import {
+  type ClockParts,
+  type SandboxWorldParts,
+  sandboxFeature,
+} from './features/sandbox/index.ts';
 import { scaFeature } from './features/sca/authentication/index.ts';
 import { stablecoinFeature } from './features/stablecoins/index.ts';
 import { configFeature } from './features/tenancy/config/index.ts';
@@ -45,6 +49,7 @@ import { walletFeature, walletPorts } from './features/wallets/index.ts';
 import type { bodyErrors } from './kernel/contract/validate.ts';
 import type { Files } from './runtime/files/files.ts';
 import type { Log } from './runtime/observability/log.ts';
+import type { Ctx } from './runtime/operation/context.ts';
 import type { Feature } from './runtime/operation/feature.ts';
 
 /** What the program provides to the features. */
@@ -70,6 +75,8 @@ export interface Resources
   flushRequests(): Promise<void>;
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
+  /** Executes what is due when the clock of a sandbox platform moves. */
+  clockWork: ClockParts['clockWork'];
 }
 
 /** What internal accounts need of customers and payments, which are later features. */
@@ -163,6 +170,11 @@ export const sweepsOf = (parts: Parts) => FEATURES.flatMap((each) => each.sweeps
 
 /** What a reset of a sandbox platform must know of tables. */
 export const RESET_RULES = FEATURES.flatMap(({ reset }) => reset ?? []);
+
+/** Stages the work that sweeps would find for a platform without a clock of its own. */
+export async function stageClockWork(ctx: Ctx): Promise<void> {
+  for (const each of FEATURES) await each.onOwnClock?.(ctx);
+}
 
 /** Hosted pages of text and at most one button. */
 export const PAGES = FEATURES.flatMap(({ page }) => (page ? [page] : []));

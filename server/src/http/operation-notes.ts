@@ -73,6 +73,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
   Sandbox: [['Sandbox', '/concepts/sandbox']],
   'Sandbox Fixtures': [['Fixtures', 'fixtures']],
   Stablecoins: [['Stablecoins', 'stablecoins']],
+  'Sandbox Clock': [['A clock for tests', 'clock']],
   'Strong Customer Authentication': [['Strong authentication', 'sca']],
   Transactions: [
     ['Payouts', 'payouts'],

@@ -70,6 +70,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Sandbox Fixtures':
     'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
     'extension.',
+  'Sandbox Clock':
+    'The clock of a sandbox platform. Moving it forward makes everything happen that is due by ' +
+    'then, so that a payment that is returned after two days is tested in a second.',
   Requests:
     'Requests of the platform that were answered, with the error and its details: what happened to ' +
     'a request is found by the `X-Request-Id` of its reply.',

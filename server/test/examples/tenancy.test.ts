@@ -137,7 +137,20 @@ async function requests(stage: Stage) {
   });
 }
 
+async function clock(stage: Stage) {
+  await stage.show('getSandboxClock', 'real-time', { summary: 'A clock that was never changed' });
+  await stage.show('updateSandboxClock', 'two-days', {
+    summary: 'Move the clock two days ahead; what is due by then happens first',
+    body: { advance: 'P2D' },
+  });
+  await stage.show('updateSandboxClock', 'frozen', {
+    summary: 'Stop the clock at an instant',
+    body: { to: '2026-03-01T09:00:00Z', freeze: true },
+  });
+}
+
 describe('examples of the platform', () => {
   const endpoints = { webhookEndpoints, failingEndpoint };
-  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, fixtures });
+  const sandbox = { fixtures, clock };
+  examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, ...sandbox });
 });

@@ -110,6 +110,15 @@ const QUOTES: Readonly<Record<string, Row>> = {
     later: { afterMs: 10 * SECOND, status: 'COMPLETED', comes: [...FAILED, ...BACK, REFUNDED] },
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
+  '008': {
+    now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    later: {
+      afterMs: 48 * 60 * MINUTE,
+      status: 'COMPLETED',
+      comes: [...FAILED, ...BACK, REFUNDED],
+    },
+    end: failed('PAYOUT_RETURNED', 'COMPLETED'),
+  },
   '006': {
     now: [...STARTED, ...SUBMITTED],
     later: {
@@ -227,6 +236,7 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
   },
   '006': ARRIVED,
   '007': ARRIVED,
+  '008': ARRIVED,
 };
 
 const NOT_COLLECTED: Row = {
@@ -251,6 +261,7 @@ const DEBITS: Readonly<Record<string, Row>> = {
   },
   '006': COLLECTED,
   '007': COLLECTED,
+  '008': COLLECTED,
 };
 
 /** A failed debit collects nothing, so nothing is refunded. */
@@ -276,6 +287,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
   },
   '006': DEBITED_AND_PAID,
   '007': DEBITED_AND_PAID,
+  '008': DEBITED_AND_PAID,
 };
 
 describe('the table of transfers', () => {

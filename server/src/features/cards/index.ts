@@ -2,13 +2,14 @@
 import type { Feature } from '../../runtime/operation/feature.ts';
 import { fundingDebitJobs } from './clearing/funding-debits.ts';
 import { cardWebhooks } from './contract.ts';
+import { closeAllOnClock } from './expiry.ts';
 import { cardJobs } from './issuing/issue-jobs.ts';
 import { cardStates, delegatedKeyStates } from './issuing/states.ts';
 import { cardOperations } from './operations.ts';
 import type { CardParts } from './parts.ts';
 import { cardPersonalData } from './personal-data.ts';
 import { revealPage } from './reveal/reveal-page.ts';
-import { cardSweep } from './sweep.ts';
+import { cardExpiryJobs, cardSweep } from './sweep.ts';
 
 export { decide } from './authorization/decide.ts';
 export { applyNotice, listCardMessages } from './authorization/messages.ts';
@@ -32,8 +33,9 @@ export { listCardReveals } from './reveal/reveal.ts';
 /** What this feature adds to a server. */
 export const cardFeature = {
   operations: cardOperations,
-  jobs: (parts: CardParts) => [...cardJobs(parts), ...fundingDebitJobs(parts)],
+  jobs: (parts: CardParts) => [...cardJobs(parts), ...fundingDebitJobs(parts), ...cardExpiryJobs()],
   sweeps: () => [cardSweep()],
+  onOwnClock: closeAllOnClock,
   webhooks: cardWebhooks,
   personalData: cardPersonalData,
   page: revealPage,

@@ -1,20 +1,19 @@
 // Closes payments that their network does not mention again. Each has funds on hold, or debited and
-// not cleared, and blocks the deletion of its customer. Networks drop uncleared authorizations
-// after days or weeks, and not all of them report it; after our own period such a payment is
-// closed. A clearing after that is a late clearing.
+// not cleared, and blocks the deletion of its customer. A clearing after that is a late clearing.
 import type { Time } from '../../kernel/effects.ts';
-import type { Sweep } from '../../runtime/jobs/jobs.ts';
+import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';
 import { operate, type Runtime } from '../../runtime/operation/operate.ts';
+import { loadOf } from '../payments/payouts/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
-import { cardPaymentOf } from './clearing/payment.ts';
+import { asCardPayment, cardPaymentOf } from './clearing/payment.ts';
+import { CARD_AUTHORIZATION_MS, GIVE_UP } from './expiry.ts';
 import { giveUp } from './notices.ts';
 
-/** How long to wait for the network. */
-const CARD_AUTHORIZATION_MS = 30 * 24 * 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 const AT_ONCE = 100;
 
-const DUE = `select id, platform_id from card_open_payments where opened_at <= $1
+const DUE = `select id, platform_id from card_open_payments p where opened_at <= $1
+    and not exists (select from sandbox_clocks c where c.id = p.platform_id)
   order by opened_at limit ${AT_ONCE}`;
 
 async function giveUpOne(runtime: Runtime, id: string, platformId: string): Promise<void> {
@@ -42,3 +41,16 @@ export function cardSweep(): Sweep {
     },
   };
 }
+
+/** The job that closes a payment on a platform with a clock of its own. */
+export const cardExpiryJobs = (): JobHandler[] => [
+  jobHandler(GIVE_UP, {
+    run: async (runtime, job) => {
+      const { row, caller } = await loadOf(runtime, job, asCardPayment);
+      return {
+        caller,
+        stage: async (ctx) => void (await giveUp(ctx, await cardPaymentOf(ctx, row.id))),
+      };
+    },
+  }),
+];

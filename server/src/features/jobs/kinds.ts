@@ -45,6 +45,7 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'cards.change': 'The issuer is not notified of the new state of the card; authorizations use it.',
   'cards.close': 'Some cards of the deleted customer are still open at their issuer.',
   'cards.pull': 'The funding debit of a card payment stays PENDING and its funds stay held.',
+  'cards.expire': 'The card payment stays open; its network does not mention it any more.',
   'wallets.settle': 'The signed request stays PROCESSING until its client sends it again.',
   'wallets.recover': 'The account recovery stays WAITING.',
   'files.remove': 'The object stays in storage, sealed; nothing refers to it.',

@@ -2,20 +2,24 @@
 import type { Feature } from '../../runtime/operation/feature.ts';
 import type { CardParts } from '../cards/index.ts';
 import { sandboxCardOperations } from './cards.ts';
+import { type ClockParts, sandboxClockOperations } from './clock/operations.ts';
 import { sandboxOperations } from './operations.ts';
 import { sandboxSendOperations } from './send.ts';
 import { sandboxUmaOperations } from './uma.ts';
 import { type SandboxWorldParts, sandboxWorldOperations } from './world/operations.ts';
 
+export type { ClockWork } from './clock/advance.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
+export type { ClockParts };
 
 /** What this feature adds to a server. */
 export const sandboxFeature = {
-  operations: (parts: CardParts & SandboxWorldParts) => [
+  operations: (parts: CardParts & SandboxWorldParts & ClockParts) => [
     ...sandboxWorldOperations(parts),
     ...sandboxSendOperations,
     ...sandboxUmaOperations(parts.connectors),
     ...sandboxCardOperations(parts),
     ...sandboxOperations,
+    ...sandboxClockOperations(parts),
   ],
 } satisfies Feature;

@@ -8,7 +8,7 @@ import type { Database } from '../db/database.ts';
 import { type ClockRow, sandboxClocks, timeOn } from './clock-table.ts';
 
 /** Maximum age of a clock that was read. */
-const FRESH_MS = 100;
+export const FRESH_MS = 100;
 const MAX_KEPT = 10_000;
 
 /** The time of a platform. */

@@ -6,6 +6,7 @@
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
+import { claimOnClock, dueOnClocks } from './clock-jobs.ts';
 import type { JobSlots } from './job-slots.ts';
 import type { jobs } from './jobs-table.ts';
 
@@ -46,8 +47,8 @@ const CLAIM = `update jobs j set state = 'running', due_at = $2, attempts = atte
     version = version + 1
   from (select id from jobs where id = any($3::text[]) and due_at <= $1 for update skip locked) due
   where j.id = due.id
-  returning j.id, j.kind, j.platform_id, j.input, j.due_at, j.attempts, j.state, j.last_error,
-    j.failed_at, j.version`;
+  returning j.id, j.kind, j.platform_id, j.input, j.due_at, j.clock_due_at, j.attempts, j.state,
+    j.last_error, j.failed_at, j.version`;
 
 type Due = Pick<Job, 'id' | 'kind' | 'platform_id'>;
 
@@ -73,6 +74,7 @@ interface ClaimOptions {
 /** The claim of one process. Each returned job occupies a slot. */
 export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   let after = { kind: '', platform_id: '' };
+  let afterPlatform = '';
 
   const chosenOf = (found: readonly Due[], already: ReadonlySet<string>): Due[] =>
     found.filter((each) => isHandled(each.kind) && !already.has(each.id) && slots.take(each));
@@ -105,7 +107,24 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     }
   }
 
-  return async function claim(now: Time): Promise<Claimed> {
+  /** Claims what is due on the clocks of platforms that have their own. */
+  async function claimOnClocks(now: Time): Promise<Claimed> {
+    if (slots.free() === 0) return { jobs: [], more: false };
+    const found = await dueOnClocks(db, now, afterPlatform);
+    afterPlatform = found.after;
+    const chosen = chosenOf(found.due, new Set());
+    if (!chosen.length) return { jobs: [], more: afterPlatform !== '' };
+    const ids = chosen.map(({ id }) => id);
+    const jobs = await claimOnClock(db, now + leaseMs, ids).catch((error: unknown) => {
+      for (const each of chosen) slots.release(each);
+      throw error;
+    });
+    const won = new Set(jobs.map(({ id }) => id));
+    for (const each of chosen) if (!won.has(each.id)) slots.release(each);
+    return { jobs, more: slots.free() > 0 };
+  }
+
+  async function claimInRealTime(now: Time): Promise<Claimed> {
     if (slots.free() === 0) return { jobs: [], more: false };
     const at = new Date(now);
     const head = await db.query<Due>(HEAD, [at, HEAD_ROWS]);
@@ -123,5 +142,15 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     const jobs = await claimed(chosen, now);
     // Another process claimed some of them concurrently.
     return { jobs, more: slots.free() > 0 && (more || jobs.length < chosen.length) };
+  }
+
+  return async function claim(now: Time, { onClocks = true } = {}): Promise<Claimed> {
+    const first = await claimInRealTime(now);
+    if (!onClocks) return first;
+    const rest = await claimOnClocks(now).catch((error: unknown) => {
+      for (const each of first.jobs) slots.release(each);
+      throw error;
+    });
+    return { jobs: [...first.jobs, ...rest.jobs], more: first.more || rest.more };
   };
 }

@@ -7,6 +7,7 @@ import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { redactText } from '../observability/log.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
+import { dueAt } from './jobs-table.ts';
 
 /** About ten hours including the waits between them. */
 export const MAX_ATTEMPTS = 20;
@@ -27,10 +28,12 @@ const SPREAD_MS = 10_000;
  * The state is checked because a failure of a run that an operator has cancelled meanwhile would
  * requeue the job.
  */
-const FAIL = `update jobs set state = $3, due_at = $4, last_error = $5, failed_at = $6
+const FAIL = `update jobs set state = $3, due_at = $4, clock_due_at = $7, last_error = $5,
+    failed_at = $6
   where id = $1 and version = $2 and state = 'running'`;
 
-const RELEASE = `update jobs set state = 'queued', due_at = $3, attempts = greatest(attempts - 1, 0)
+const RELEASE = `update jobs set state = 'queued', due_at = $3, clock_due_at = $4,
+    attempts = greatest(attempts - 1, 0)
   where id = $1 and version = $2 and state = 'running'`;
 
 export const backoffMs = (attempts: number): number =>
@@ -55,22 +58,28 @@ type Failed = 'again' | 'dead' | 'postponed';
 
 /** Records a failed attempt; returns the job's new state. */
 export async function failJob(
-  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  { db, effects, clocks }: Pick<Runtime, 'db' | 'effects' | 'clocks'>,
   job: Job,
   error: unknown,
   maxAttempts = MAX_ATTEMPTS,
 ): Promise<Failed> {
   const now = effects.now();
+  /** The columns of the time after a delay, on the clock of the platform. */
+  const after = async (ms: number) => {
+    const time = await clocks.timeOf({ platformId: job.platform_id });
+    const due = dueAt({ now: time.now + ms, ownClock: time.ownClock });
+    return [new Date(due.due_at), due.clock_due_at === null ? null : new Date(due.clock_due_at)];
+  };
   const open = circuitOpenIn(error);
   if (open) {
     const [byte = 0] = effects.random(1);
-    const at = Math.max(open.retryAt, now) + Math.round((byte / 256) * SPREAD_MS);
-    await db.query(RELEASE, [job.id, job.version, new Date(at)]);
+    const delayMs = Math.max(open.retryAt - now, 0) + Math.round((byte / 256) * SPREAD_MS);
+    await db.query(RELEASE, [job.id, job.version, ...(await after(delayMs))]);
     return 'postponed';
   }
   const isDead = job.attempts >= maxAttempts;
-  const at = isDead ? NEVER : now + backoffMs(job.attempts);
+  const [at, onClock] = isDead ? [new Date(NEVER), null] : await after(backoffMs(job.attempts));
   const [state, text] = [isDead ? 'dead' : 'queued', errorText(error)];
-  await db.query(FAIL, [job.id, job.version, state, new Date(at), text, new Date(now)]);
+  await db.query(FAIL, [job.id, job.version, state, at, text, new Date(now), onClock]);
   return isDead ? 'dead' : 'again';
 }

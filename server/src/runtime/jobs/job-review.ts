@@ -4,12 +4,13 @@
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
 import { isId } from '../../kernel/id.ts';
+import { sandboxClocks, timeOn } from '../clocks/clock-table.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 import type { Ctx } from '../operation/context.ts';
 import type { Runtime } from '../operation/operate.ts';
 import type { Job } from './job-claims.ts';
-import { type JobState, jobs } from './jobs-table.ts';
+import { dueAt, type JobState, jobs } from './jobs-table.ts';
 
 const cancellations = table('job_cancellations', {
   id: col.text,
@@ -44,7 +45,7 @@ const presentJob = (row: Job, now: Time) => {
     kind: row.kind,
     state: state as string,
     platformId: row.platform_id || null,
-    dueAt: state === 'queued' ? iso(row.due_at) : null,
+    dueAt: state === 'queued' ? iso(row.clock_due_at ?? row.due_at) : null,
     attempts: row.attempts,
     lastError: row.last_error,
     failedAt: row.failed_at === null ? null : iso(row.failed_at),
@@ -144,9 +145,17 @@ export async function deadJobs(
  */
 export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
   const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
+  const platforms = [...new Set(rows.flatMap((row) => (row ? [row.platform_id] : [])))];
+  const clocks = await Promise.all(platforms.map((id) => ctx.read(sandboxClocks, id)));
+  const times = new Map(
+    clocks.flatMap((clock) =>
+      clock ? [[clock.id, { now: timeOn(clock, ctx.effects.now()), ownClock: true }] as const] : [],
+    ),
+  );
   return rows.flatMap((row) => {
     if (!row || row.failed_at === null || row.state === 'running') return [];
-    const revived = ctx.update(jobs, row, { state: 'queued', attempts: 0, due_at: ctx.now });
+    const due = dueAt(times.get(row.platform_id) ?? { now: ctx.now, ownClock: false });
+    const revived = ctx.update(jobs, row, { state: 'queued', attempts: 0, ...due });
     return [presentJob(revived, ctx.now)];
   });
 }

@@ -38,7 +38,7 @@ export const jobs = table(
 type JobRow = RowOf<typeof jobs>;
 
 /** `due_at` of a job that waits for the clock of its platform: queries of real time skip it. */
-const ON_CLOCK: Time = Date.UTC(9998, 0, 1);
+export const ON_CLOCK: Time = Date.UTC(9998, 0, 1);
 
 /** The columns of a queued job that is due at a time of its platform. */
 export const dueAt = ({ now, ownClock }: PlatformTime): Pick<JobRow, 'due_at' | 'clock_due_at'> =>

@@ -71,6 +71,8 @@ export interface Worker {
   /** The kinds with a handler. */
   readonly kinds: readonly string[];
   wake(): void;
+  /** Runs a claimed job and records its result; never rejects. */
+  run(job: Job): Promise<void>;
   /** Runs what is due now and has a slot, one round; returns how much there was. */
   runDue(): Promise<number>;
   start(): void;
@@ -81,7 +83,7 @@ export interface Worker {
 }
 
 /** A worker renews the leases of its running jobs; those of a dead worker expire. */
-const LEASE_MS = 20_000;
+export const LEASE_MS = 20_000;
 /** Longer than the deadlines of all outbound calls of one run. */
 const DEADLINE_MS = 120_000;
 const POLL_MS = 1_000;
@@ -126,6 +128,8 @@ export function createWorker(options: WorkerOptions): Worker {
   let timer: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
+  /** Clocks are read at each poll, and at once after a commit that may concern one. */
+  let readClocks = true;
   let stopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
@@ -152,23 +156,23 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Runs a job that occupies a slot, and frees the slot. */
+  /** Runs a claimed job; it counts as running meanwhile. */
   function begin(job: Job): Promise<void> {
     const work = runOne(job)
       .catch((error: unknown) =>
         log.error({ err: error, job: job.id }, 'job result could not be saved'),
       )
-      .finally(() => {
-        running.delete(job);
-        slots.release(job);
-      });
+      .finally(() => running.delete(job));
     running.set(job, { work, until: runtime.effects.now() + LEASE_MS });
     return work;
   }
 
+  /** Runs a job that occupies a slot, and frees the slot. */
+  const beginInSlot = (job: Job): Promise<void> => begin(job).finally(() => slots.release(job));
+
   async function runDue(): Promise<number> {
     const { jobs: claimed } = await claim(runtime.effects.now());
-    await Promise.all(claimed.map(begin));
+    await Promise.all(claimed.map(beginInSlot));
     const counts = await Promise.all(options.sweeps.map((each) => each.run(runtime)));
     return counts.reduce((sum, each) => sum + each, claimed.length);
   }
@@ -187,8 +191,10 @@ export function createWorker(options: WorkerOptions): Worker {
   async function claimRounds(): Promise<void> {
     do {
       claimAgain = false;
-      const { jobs: claimed, more } = await claim(runtime.effects.now());
-      for (const job of claimed) void begin(job).finally(claimDue);
+      const onClocks = readClocks || runtime.clocks.anyOwn();
+      readClocks = false;
+      const { jobs: claimed, more } = await claim(runtime.effects.now(), { onClocks });
+      for (const job of claimed) void beginInSlot(job).finally(claimDue);
       if (more) claimAgain = true;
     } while (claimAgain && !stopped);
   }
@@ -228,6 +234,7 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     kinds: [...handlers.keys()],
     wake: () => void setImmediate(claimDue),
+    run: begin,
     runDue,
     start() {
       stopped = false;
@@ -235,6 +242,7 @@ export function createWorker(options: WorkerOptions): Worker {
         renew().catch((error: unknown) =>
           log.error({ err: error }, 'job leases could not be renewed'),
         );
+        readClocks = true;
         claimDue();
         sweepDue();
       };

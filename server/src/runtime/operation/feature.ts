@@ -23,6 +23,11 @@ export interface Feature<P = never, C = never> {
   jobs?: (parts: P, operations: readonly Operation[]) => readonly JobHandler[];
   /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];
+  /**
+   * Stages, as jobs, what sweeps find for other platforms: they follow real time. Runs when the
+   * caller's platform gets a clock of its own.
+   */
+  onOwnClock?: (ctx: Ctx) => Promise<void>;
   /** Events that the contract documents as webhooks. */
   webhooks?: readonly WebhookContract[];
   /** Lifecycles by the name of the resource. */

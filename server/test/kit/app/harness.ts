@@ -56,6 +56,8 @@ const emitted = new AsyncLocalStorage<Set<string>>();
 
 /** Reports the events of a request that are missing from its operation's list. */
 function checkEvents({ operationId }: Contract, problems: string[], seenFile?: string): void {
+  // The steps that it executes are those of other operations.
+  if (operationId === 'updateSandboxClock') return;
   for (const type of emitted.getStore() ?? []) {
     if (seenFile) appendFileSync(seenFile, `${operationId} emits ${type}\n`);
     if (!emits(operationId, type)) {

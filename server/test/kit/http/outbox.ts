@@ -10,6 +10,7 @@ import {
 import type { Effects, Time } from '../../../src/kernel/effects.ts';
 import { newId } from '../../../src/kernel/id.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
+import { createClocks } from '../../../src/runtime/clocks/clocks.ts';
 import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
 import { type Database, openDatabase } from '../../../src/runtime/db/database.ts';
 import type { Log } from '../../../src/runtime/observability/log.ts';
@@ -111,7 +112,16 @@ export async function openOutbox() {
     /** A deliverer on the standing clock, or on `effects`. */
     deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
       const usual = {
-        ...{ effects, db, vault, keys, naming, log: silentLog, metrics },
+        ...{
+          effects,
+          db,
+          clocks: createClocks(db, effects),
+          vault,
+          keys,
+          naming,
+          log: silentLog,
+          metrics,
+        },
         loopbackWebhooks: true,
       };
       const made = createDeliverer({ ...usual, ...more });

@@ -21,6 +21,7 @@ const transfer = () => ({
 /** Bodies that the plain sample cannot guess. */
 const BODIES: Record<string, () => Json> = {
   createSandboxFixtures: () => ({ world: 'customers' }),
+  updateSandboxClock: () => ({ advance: 'P2D' }),
   createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),
   updateAgent: () => ({ isPaused: true }),
   updateAgentPolicy: () => ({ defaultExecutionMode: 'AUTO' }),

@@ -11,6 +11,7 @@ export type Timeline = readonly [Step, ...Step[]];
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
 
 export const SUCCESS: Timeline = [{ afterMs: 0, state: 'settled' }];
 
@@ -30,6 +31,10 @@ export const QUOTE_OUTCOMES: Readonly<Record<string, Timeline>> = {
   '007': [
     accepted,
     { ...fail('COUNTERPARTY_POST_TX_FAILED', 2 * SECOND), refundable: false } as Step,
+  ],
+  '008': [
+    { afterMs: 0, state: 'settled' },
+    { afterMs: 2 * DAY, state: 'returned', reason: 'PAYOUT_RETURNED' },
   ],
 };
 

@@ -48,6 +48,7 @@ import {
   requireTransaction,
   type TransactionRow,
 } from '../../payments/transactions/index.ts';
+import { closeOnClock } from '../expiry.ts';
 import { cardExceptions, openPayments } from '../store.ts';
 import { type Change, fundingDebitStep, paidOf, type Step } from './arithmetic.ts';
 
@@ -154,8 +155,9 @@ export function changePayment(
 }
 
 /** Stages an expiry date for messages of the network. */
-export const awaitNetwork = (ctx: Ctx, { id, platform_id }: CardPaymentRow): void =>
-  void ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now });
+export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): void {
+  closeOnClock(ctx, ctx.insert(openPayments, { id, platform_id, opened_at: ctx.now }));
+}
 
 /** Stages a change of a payment, and ends its expiry date if it is closed. */
 export async function whileOpen(

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import { uuid7 } from '../../../kernel/id.ts';
+import type { Clocks } from '../../../runtime/clocks/clocks.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
@@ -20,11 +21,19 @@ import { createReader, type Stride } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
 import { excerptOf, headOf, type Sent, send } from './send.ts';
-import { type DueEvent, type Outcome, releasePlatforms } from './store.ts';
+import {
+  type DueEvent,
+  endOtherLeases,
+  firstQueued,
+  type Outcome,
+  releasePlatforms,
+} from './store.ts';
 
 interface DelivererOptions {
   effects: Effects;
   db: Database;
+  /** Attempts and retries are on the clock of the platform. */
+  clocks: Clocks;
   /** Decrypts event data. */
   vault: Vault;
   keys: SigningKeys;
@@ -45,6 +54,8 @@ export interface Deliverer {
   wake(): void;
   /** Delivers all due events and returns the number of attempts. */
   runDue(now?: Time): Promise<number>;
+  /** The deliveries of one platform while its clock is held. */
+  heldPlatform(platformId: string, holder: string): PlatformDeliveries;
   start(): void;
   /** Stops reading, waits briefly for requests in flight, and releases the leases. */
   stop(): Promise<void>;
@@ -65,22 +76,27 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
 }
 
 /** The result of an attempt and the time of the next one. */
-function outcomeOf(effects: Effects, event: DueEvent, sent: Sent): Outcome {
+function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: Time }): Outcome {
   const attempt = event.attempts + 1;
-  const { at, status, error, ms } = sent;
+  const { at, end, status, error, ms } = sent;
   const { platform_id, endpoint } = event;
-  const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, at + ms);
+  const next = isDelivered(status) ? null : nextAttemptAt(effects, event, attempt, end);
   const result = resultOf(sent, next);
   const response = excerptOf(sent.answer);
   const made = { platform_id, endpoint, event_id: event.id, attempt };
   return { ...made, at, status, error, ms, head: headOf(sent.headers), response, result, next };
 }
 
+interface Scope {
+  holder: string;
+  /** The only platform whose events are delivered. */
+  only?: string;
+}
+
 /** Reads, sends and records; the loop around it decides when. */
-function createPipeline(options: DelivererOptions) {
-  const { effects, db, vault, log, metrics, pressed = () => false } = options;
+function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
+  const { effects, db, clocks, vault, log, metrics, pressed = () => false } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const holder = uuid7(effects);
   const lanes = createLanes(limits);
   const sending = {
     ...options,
@@ -88,7 +104,7 @@ function createPipeline(options: DelivererOptions) {
     signWithKeys: createEndpointSigner(vault),
   };
   const recorder = createRecorder({ db, log, recorded: lanes.recorded });
-  const reader = createReader({ db, vault, log, lanes }, holder);
+  const reader = createReader({ db, vault, log, lanes, only }, holder);
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
   let attempts = 0;
@@ -101,12 +117,18 @@ function createPipeline(options: DelivererOptions) {
     if (outcome.result === 'dropped') log.warn(fields, 'event dropped');
   }
 
+  /** Without the database the clock is unknown, and an attempt that was read is made all the same. */
+  const timeOf = (owner: Parameters<Clocks['nowOf']>[0]): Promise<Time> =>
+    clocks.nowOf(owner).catch(() => effects.now());
+
   async function deliver(event: DueEvent, after: () => void): Promise<void> {
     // The lease could not be renewed in time: another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
+      const owner = { platformId: event.platform_id, environment: event.environment };
+      const at = await timeOf(owner);
       const sent = await send(sending, event, event);
-      const outcome = outcomeOf(effects, event, sent);
+      const outcome = outcomeOf(effects, event, { ...sent, at, end: await timeOf(owner) });
       attempts++;
       logOutcome(event, outcome);
       recorder.add(event, outcome);
@@ -178,7 +200,7 @@ const nothing = () => undefined;
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { effects, log } = options;
-  const pipeline = createPipeline(options);
+  const pipeline = createPipeline(options, { holder: uuid7(effects) });
   let running = false;
   let busy = false;
   let pollRequested = false;
@@ -227,6 +249,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   return {
     wake: poll,
     runDue,
+    heldPlatform: (platformId, holder) => deliveriesOf(options, platformId, holder),
     start() {
       running = true;
       ticker = setInterval(() => {
@@ -250,6 +273,76 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         // Unrecorded deliveries are sent again after the leases expire.
         log.error({ err: error }, 'stopped with deliveries unrecorded');
       }
+    },
+  };
+}
+
+/** Deliveries of one platform while its clock is held. */
+export interface PlatformDeliveries {
+  /**
+   * Makes everything that is due on the clock, one request after the other. `answered` is false if
+   * the endpoint did not respond soon; the rest is then left to the regular deliverer.
+   */
+  run(): Promise<{ attempts: number; answered: boolean }>;
+  /** Leaves the platform to the regular deliverer when the last response has arrived. */
+  end(): void;
+}
+
+/** How long to wait for a response while a clock is held. */
+const PROMPT_MS = 2_000;
+
+function deliveriesOf(
+  options: DelivererOptions,
+  platformId: string,
+  holder: string,
+): PlatformDeliveries {
+  const { db, effects, log } = options;
+  const limits = { ...options.limits, perPlatform: 1 };
+  const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
+
+  /** Whether all requests were answered in time. */
+  async function isQuiet(): Promise<boolean> {
+    const late = new AbortController();
+    const timeout = sleep(PROMPT_MS, false, { signal: late.signal }).catch(() => false);
+    const quiet = await Promise.race([pipeline.quiet().then(() => true), timeout]);
+    late.abort();
+    return quiet;
+  }
+
+  async function leave(): Promise<void> {
+    await pipeline.release();
+    const ticker = setInterval(() => pipeline.tick(), POLL_INTERVAL_MS);
+    try {
+      await pipeline.quiet();
+    } finally {
+      clearInterval(ticker);
+    }
+    await pipeline.releaseLeases();
+  }
+
+  return {
+    async run() {
+      const before = pipeline.attempts();
+      const emptyUntil = performance.now() + PROMPT_MS;
+      await endOtherLeases(db, platformId, holder);
+      for (;;) {
+        const { did } = await pipeline.stride(effects.now(), nothing, false);
+        const answered = await isQuiet();
+        const attempts = pipeline.attempts() - before;
+        if (!answered || attempts > 0) return { attempts, answered };
+        // Nothing was left to send, or another process has not given up its lease yet.
+        const isLeft = did === 0 && performance.now() < emptyUntil;
+        if (!isLeft) return { attempts, answered: did > 0 };
+        const now = await options.clocks.nowOf({ platformId });
+        if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
+        await endOtherLeases(db, platformId, holder);
+        await sleep(MIN_PAUSE_MS);
+      }
+    },
+    end() {
+      leave().catch((error: unknown) => {
+        log.error({ err: error, platformId }, 'deliveries of a held clock did not end');
+      });
     },
   };
 }

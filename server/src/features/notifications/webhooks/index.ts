@@ -5,9 +5,13 @@ import { type WebhookDeps, webhookOperations } from './operations.ts';
 import { webhookReset } from './store.ts';
 
 export { listAttempts, listDroppedEvents, resendEventByOperator } from './by-operator.ts';
-export { createDeliverer, type Deliverer } from './deliverer.ts';
+export {
+  createDeliverer,
+  type Deliverer,
+  type PlatformDeliveries,
+} from './deliverer.ts';
 export type { WebhookDeps } from './operations.ts';
-export { ENQUEUE } from './store.ts';
+export { ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 
 /** What this feature adds to a server. */

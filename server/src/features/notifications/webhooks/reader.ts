@@ -47,6 +47,8 @@ interface ReaderDeps {
   vault: Vault;
   log: Log;
   lanes: Lanes;
+  /** Reads one platform only. */
+  only?: string | undefined;
 }
 
 /** The later of two positions in a queue. */
@@ -83,7 +85,7 @@ const keyOf = ({ platformId, endpoint }: LaneId) =>
 const keyOfEvent = (event: DueEvent) =>
   keyOf({ platformId: event.platform_id, endpoint: event.endpoint });
 
-export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: string) {
+export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder: string) {
   let after: LaneId | null = null;
   /** How far the buffered events of an endpoint reach in its queue, and until when to read on from there. */
   const progress = new Map<string, { position: QueuePosition; until: Time }>();
@@ -165,6 +167,13 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     return events.length;
   }
 
+  /** Endpoints with undelivered events, from the position of this pass. */
+  async function waiting(now: Time): Promise<Waiting[]> {
+    const position = only === undefined ? after : { platformId: only, endpoint: -1 };
+    const next = await waitingLanes(db, now, holder, position ?? FIRST, LANES_PER_STRIDE);
+    return only === undefined ? next : next.filter(({ platformId }) => platformId === only);
+  }
+
   return {
     restart() {
       after = null;
@@ -173,15 +182,15 @@ export function createReader({ db, vault, log, lanes }: ReaderDeps, holder: stri
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };
-      const waiting = await waitingLanes(db, now, holder, after ?? FIRST, LANES_PER_STRIDE);
-      const due = waiting.filter((each) => each.due && !each.taken);
+      const found = await waiting(now);
+      const due = found.filter((each) => each.due && !each.taken);
       const without = due.filter((each) => each.target === 'none');
       const discarded = without.length
         ? await discardUndeliverable(db, now, without, DISCARD_BATCH)
         : 0;
       const deliverable = due.filter((each) => each.target === 'url');
       const { requests, cutAt } = planReads(deliverable, now, total);
-      const last = waiting.length === LANES_PER_STRIDE ? (waiting.at(-1) ?? null) : null;
+      const last = found.length === LANES_PER_STRIDE ? (found.at(-1) ?? null) : null;
       after = cutAt ?? last;
       return { did: discarded + (await read(requests, now)), more: after !== null };
     },

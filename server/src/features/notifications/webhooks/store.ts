@@ -112,6 +112,11 @@ const TARGET = `case
 const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
     left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
 
+/** The time on the clock of a platform, whose row is `c` if it has its own; `$1` is real time. */
+const CLOCK = `coalesce(c.stands_at,
+    $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;
+
+// While a clock is being changed, only the process that changes it delivers.
 const WAITING = `
   with recursive q(platform_id, endpoint, step) as (
     (select platform_id, endpoint, 1 from webhook_queue
@@ -126,9 +131,11 @@ const WAITING = `
   select q.platform_id as "platformId", q.endpoint, ${TARGET} as target,
     (select d.due_at from webhook_queue d
      where d.platform_id = q.platform_id and d.endpoint = q.endpoint
-     order by d.due_at limit 1) <= $1 as due,
-    coalesce(l.holder <> $5 and l.until > $1, false) as taken
+     order by d.due_at limit 1) <= ${CLOCK} as due,
+    coalesce(l.holder <> $5 and l.until > $1, false)
+      or coalesce(c.holder <> $5 and c.held_until > $1, false) as taken
   from q ${WITH_SETTINGS}
+    left join sandbox_clocks c on c.id = q.platform_id
     left join webhook_lanes l on l.platform_id = q.platform_id
   order by q.step`;
 
@@ -159,6 +166,31 @@ export async function leasePlatforms(
   const values = [platforms, holder, time(until), time(now)];
   const held = await db.query<{ platform_id: string }>(LEASE, values);
   return held.map((each) => each.platform_id);
+}
+
+const TAKE = 'delete from webhook_lanes where platform_id = $1 and holder <> $2';
+
+/** Ends the lease of any other process on a platform. */
+export async function endOtherLeases(
+  db: Database,
+  platformId: string,
+  holder: string,
+): Promise<void> {
+  await db.query(TAKE, [platformId, holder]);
+}
+
+const FIRST = `select q.due_at from webhook_queue q ${WITH_SETTINGS}
+  where q.platform_id = $1 and q.due_at <= $2 and ${TARGET} <> 'kept'
+  order by q.due_at limit 1`;
+
+/** When the first delivery of a platform is due, if by `until`. */
+export async function firstQueued(
+  db: Pick<Database, 'query'>,
+  platformId: string,
+  until: Time,
+): Promise<Time | undefined> {
+  const rows = await db.query<{ due_at: Time }>(FIRST, [platformId, time(until)]);
+  return rows[0]?.due_at;
 }
 
 const RELEASE = 'delete from webhook_lanes where platform_id = any($1::text[]) and holder = $2';
@@ -195,9 +227,10 @@ const DUE = `
       as a(platform_id, endpoint, take, after_due, after_id)
     join platforms p on p.id = a.platform_id
     left join webhook_endpoints w on w.platform_id = a.platform_id and w.number = a.endpoint
+    left join sandbox_clocks c on c.id = a.platform_id
     cross join lateral (
       select event_id, due_at, attempts from webhook_queue
-      where platform_id = a.platform_id and endpoint = a.endpoint and due_at <= $1
+      where platform_id = a.platform_id and endpoint = a.endpoint and due_at <= ${CLOCK}
         and (due_at, event_id) > (a.after_due, a.after_id)
       order by due_at, event_id limit a.take) d
     left join unnest($7::text[], $8::int[]) as known(id, endpoint)
@@ -307,10 +340,11 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
 const DISCARD = `
   delete from webhook_queue where (platform_id, endpoint, event_id) in (
     select q.platform_id, q.endpoint, q.event_id
-    from unnest($1::text[], $2::int[]) as lane(platform_id, endpoint)
+    from unnest($2::text[], $3::int[]) as lane(platform_id, endpoint)
       join webhook_queue q on q.platform_id = lane.platform_id and q.endpoint = lane.endpoint
+      left join sandbox_clocks c on c.id = q.platform_id
       ${WITH_SETTINGS}
-    where q.due_at <= $3 and ${TARGET} = 'none' limit $4::int for update of q skip locked)
+    where q.due_at <= ${CLOCK} and ${TARGET} = 'none' limit $4::int for update of q skip locked)
   returning event_id`;
 
 /** Removes due events of endpoints that were removed; returns how many. */
@@ -322,7 +356,7 @@ export async function discardUndeliverable(
 ): Promise<number> {
   const platforms = lanes.map((each) => each.platformId);
   const endpoints = lanes.map((each) => each.endpoint);
-  return (await db.query(DISCARD, [platforms, endpoints, time(now), limit])).length;
+  return (await db.query(DISCARD, [time(now), platforms, endpoints, limit])).length;
 }
 
 const DISCARD_UNREADABLE = `

@@ -34,6 +34,7 @@ import type { QuoteRequest } from './contract.ts';
 import { checkInvoice } from './execution/invoice.ts';
 import { checkLogin } from './execution/sca.ts';
 import { type Intent, signingInstructions } from './execution/wallet.ts';
+import { expireOnClock } from './expiry.ts';
 import type { QuoteRow } from './store.ts';
 import { quotes } from './store.ts';
 
@@ -178,7 +179,9 @@ export async function stageQuote(
         : undefined,
   };
   const payment = insertPayment(ctx, { platform, payer, payee }, money, route, details);
-  return { quote: insertQuote(ctx, quoteId, payment, { money, request, expiresAt }), payment };
+  const quote = insertQuote(ctx, quoteId, payment, { money, request, expiresAt });
+  expireOnClock(ctx, quote);
+  return { quote, payment };
 }
 
 const SOURCE_FIELDS = ['sourceType', 'accountId', 'customerId', 'currency', 'cryptoNetwork'];

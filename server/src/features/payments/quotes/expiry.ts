@@ -54,8 +54,28 @@ async function expire(ctx: Ctx, id: string): Promise<void> {
   if (payment?.type === 'OUTGOING' && payment.status === 'PENDING') expirePayment(ctx, payment);
 }
 
-async function expireOne(runtime: Runtime, { transaction_id: id, platform_id }: Due) {
-  await operate(runtime, await callerFor(runtime, platform_id), (ctx) => expire(ctx, id));
+/** On a platform with a clock of its own, which the sweep does not follow, a job expires it. */
+export function expireOnClock(
+  ctx: Ctx,
+  { transaction_id: transactionId, expires_at }: Pick<Due, 'transaction_id' | 'expires_at'>,
+): void {
+  if (ctx.ownClock) ctx.later(EXPIRE, { transactionId }, expires_at);
+}
+
+const PENDING = `select q.transaction_id, q.expires_at
+  from quotes q join transactions t on t.id = q.transaction_id
+  where t.platform_id = $1 and t.type = 'OUTGOING' and t.status = 'PENDING'`;
+
+/** Stages the expiry of all quotes of the caller's platform, which gets a clock of its own. */
+export async function expireAllOnClock(ctx: Ctx): Promise<void> {
+  const pending = await ctx.db.query<Omit<Due, 'platform_id'>>(PENDING, [ctx.caller.platformId]);
+  for (const each of pending) expireOnClock(ctx, each);
+}
+
+async function expireOne(runtime: Runtime, { transaction_id: id, platform_id, expires_at }: Due) {
+  await operate(runtime, await callerFor(runtime, platform_id), async (ctx) => {
+    if (!ctx.ownClock || ctx.now >= expires_at) await expire(ctx, id);
+  });
 }
 
 /** Adds a job for a payment that could not be expired. */

@@ -5,7 +5,7 @@ import type { Feature } from '../../../runtime/operation/feature.ts';
 import type { ConnectorsOf } from '../payouts/index.ts';
 import { authorizationExpiryJobs } from './execution/authorization-expiry.ts';
 import { fundingJobs } from './execution/funding.ts';
-import { expiryJobs, expirySweep } from './expiry.ts';
+import { expireAllOnClock, expiryJobs, expirySweep } from './expiry.ts';
 import { quoteOperations } from './operations.ts';
 import { paymentPersonalData } from './personal-data.ts';
 
@@ -32,6 +32,7 @@ export const quoteFeature = {
     ...authorizationExpiryJobs(),
   ],
   sweeps: ({ log }: { log: Log }) => [expirySweep(log)],
+  onOwnClock: expireAllOnClock,
   personalData: paymentPersonalData,
   reset: { belongs: { invoice_uses: ofPayment, rail_results: ofPayment } },
 } satisfies Feature;

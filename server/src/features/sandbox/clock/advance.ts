@@ -1,0 +1,127 @@
+// Moves a held clock to its target. Everything that is due on the way happens in the order of time
+// and id: the clock goes to the instant of the earliest job or delivery, that is executed to its
+// end, and so on. What it causes is due at the same instant and comes next.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Time } from '../../../kernel/effects.ts';
+import { stepClock } from '../../../runtime/clocks/clock-changes.ts';
+import type { ClockRow } from '../../../runtime/clocks/clock-table.ts';
+import {
+  claimOnClock,
+  firstOnClock,
+  hasRunningJob,
+  moveToClock,
+} from '../../../runtime/jobs/clock-jobs.ts';
+import { type Job, LEASE_MS } from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { firstQueued, type PlatformDeliveries } from '../../notifications/webhooks/index.ts';
+
+/** What the program provides to move clocks. */
+export interface ClockWork {
+  /** Kinds of jobs. */
+  kinds: readonly string[];
+  /** Runs a claimed job and records its result. */
+  runJob(job: Job): Promise<void>;
+  /** The deliveries of one platform, for as long as its clock is held. */
+  deliveries(platformId: string, holder: string): PlatformDeliveries;
+  /** Stages, as jobs, what sweeps find by real time. */
+  stage(ctx: Ctx): Promise<void>;
+}
+
+/** Limits of one request; the rest is left to the next one. */
+const MAX_ITEMS = 10_000;
+const MAX_MS = 25_000;
+/** How long to wait for jobs that other processes have begun. */
+const RUNNING_MS = 5_000;
+const PAUSE_MS = 10;
+/** A clock that stays at one instant renews its lease at this interval. */
+const RENEW_MS = 5_000;
+
+/** Moves queued jobs to the clock and waits for those that are running. */
+export async function takeOver(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  platformId: string,
+  { kinds }: Pick<ClockWork, 'kinds'>,
+): Promise<void> {
+  const until = performance.now() + RUNNING_MS;
+  for (;;) {
+    await moveToClock(db, platformId, kinds);
+    const isRunning = await hasRunningJob(db, platformId, kinds, effects.now());
+    if (!isRunning || performance.now() > until) return;
+    await sleep(PAUSE_MS);
+  }
+}
+
+interface Advance {
+  clock: ClockRow;
+  processed: number;
+  reached: boolean;
+}
+
+/** Executes what is due until `target`. The clock ends there unless a limit is reached before. */
+export async function advanceTo(
+  runtime: Runtime,
+  work: ClockWork,
+  held: ClockRow,
+  target: Time,
+): Promise<Advance> {
+  const { db, effects, clocks } = runtime;
+  const { id: platformId, holder } = held;
+  const deliveries = work.deliveries(platformId, holder ?? '');
+  const until = performance.now() + MAX_MS;
+  let clock = held;
+  let renewAt = performance.now() + RENEW_MS;
+  let processed = 0;
+  /** Whether the endpoint answers; otherwise its deliveries are left to the regular deliverer. */
+  let answers = true;
+
+  async function moveTo(at: Time): Promise<void> {
+    if (at <= (clock.stands_at ?? 0) && performance.now() < renewAt) return;
+    const time = Math.max(at, clock.stands_at ?? 0);
+    clock = await stepClock(db, clock, { at: time, target, realTime: effects.now() });
+    renewAt = performance.now() + RENEW_MS;
+    clocks.note(clock);
+  }
+
+  async function runJob(id: string): Promise<void> {
+    const [job] = await claimOnClock(db, effects.now() + LEASE_MS, [id]);
+    // Another process claimed it before the clock was held.
+    if (!job) return void (await sleep(PAUSE_MS));
+    await work.runJob(job);
+    processed++;
+  }
+
+  async function deliver(): Promise<void> {
+    const { attempts, answered } = await deliveries.run();
+    processed += attempts;
+    answers = answered;
+  }
+
+  /** The next instant with work, and the work. */
+  async function next(): Promise<{ at: Time; run: () => Promise<void> } | undefined> {
+    const [job, queued] = await Promise.all([
+      firstOnClock(db, platformId, target),
+      answers ? firstQueued(db, platformId, target) : undefined,
+    ]);
+    if (job && (queued === undefined || job.at <= queued)) {
+      return { at: job.at, run: () => runJob(job.id) };
+    }
+    return queued === undefined ? undefined : { at: queued, run: deliver };
+  }
+
+  try {
+    for (;;) {
+      const found = await next();
+      if (!found) break;
+      if (processed >= MAX_ITEMS || performance.now() > until) {
+        return { clock, processed, reached: false };
+      }
+      await moveTo(found.at);
+      await found.run();
+    }
+    await moveTo(target);
+    return { clock, processed, reached: true };
+  } finally {
+    deliveries.end();
+  }
+}

@@ -1,0 +1,257 @@
+// The clock of a sandbox platform, on a server whose loops do not run: everything that happens is
+// done by the requests that move the clock.
+import { describe, expect, it } from 'vitest';
+import {
+  balances,
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import type { CallOptions, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+
+const app = testApp();
+const receiver = opened(startReceiver);
+
+const SECOND = 1_000;
+const DAY = 24 * 3_600_000;
+
+const change = (body: object, as: CallOptions['as'] = app.platform) =>
+  app.call('POST', '/sandbox/clock', body, { as });
+const clock = async (as: CallOptions['as'] = app.platform) =>
+  ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
+const timeOf = async (as?: CallOptions['as']) => Date.parse((await clock(as)).currentTime);
+
+/** A platform with a customer who has 1000.00 USD. */
+async function payingPlatform(name: string) {
+  const as = await app.newPlatform(name);
+  const { person, account } = await fundedCustomer(app, 1_000_00, { as });
+  return { as, person, account };
+}
+
+type Paying = Awaited<ReturnType<typeof payingPlatform>>;
+
+/** A payment of 100.00 USD to an account with a suffix. */
+async function pay({ as, person, account }: Paying, suffix: string) {
+  const payee = await externalAccount(app, person.id, 'EUR', suffix, { as });
+  const quote = ok(
+    await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00), { as }),
+    201,
+  );
+  const headers = { 'idempotency-key': quote.id };
+  ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, { as, headers }), 200);
+  return quote.transactionId as string;
+}
+
+const payment = async (as: TestPlatform, id: string) =>
+  ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200);
+
+describe('getSandboxClock', () => {
+  it('shows real time until the clock is changed', async () => {
+    const as = await app.newPlatform('Unchanged');
+    expect(await clock(as)).toEqual({
+      currentTime: new Date(app.effects.now()).toJSON(),
+      frozen: false,
+    });
+  });
+
+  it('is not available in production', async () => {
+    const reply = await app.call('GET', '/sandbox/clock', undefined, { as: app.production });
+    expect(reply.status).toBe(403);
+  });
+
+  it('requires VIEW, and its change MANAGE', async () => {
+    const viewer = await app.tokenWith(['VIEW']);
+    ok(await app.call('GET', '/sandbox/clock', undefined, { as: viewer }), 200);
+    const { status, body } = await change({ freeze: true }, viewer);
+    expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('updateSandboxClock', () => {
+  it('returns a payment after two days in less than a second', async () => {
+    const paying = await payingPlatform('Returned');
+    const id = await pay(paying, '008');
+    const began = performance.now();
+    ok(await change({ advance: 'PT1M' }, paying.as), 200);
+    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    const start = await timeOf(paying.as);
+    const { currentTime, processed } = ok(await change({ advance: 'P3D' }, paying.as), 200);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(processed).toBeGreaterThan(0);
+    expect(Date.parse(currentTime) - start).toBe(3 * DAY);
+    const after = await payment(paying.as, id);
+    expect(after).toMatchObject({ status: 'FAILED', failureReason: 'PAYOUT_RETURNED' });
+    expect(Math.floor((Date.parse(after.updatedAt) - Date.parse(after.settledAt)) / DAY)).toBe(2);
+    expect((await balances(app, paying.account.id, { as: paying.as })).balance).toBe(1_000_00);
+  });
+
+  it('does not move the clock of another platform', async () => {
+    const [one, two] = [await payingPlatform('One'), await payingPlatform('Two')];
+    const id = await pay(two, '003');
+    ok(await change({ advance: 'P2Y' }, one.as), 200);
+    expect(await timeOf(two.as)).toBe(app.effects.now());
+    expect((await payment(two.as, id)).status).toBe('PROCESSING');
+    const created = ok(
+      await app.call(
+        'POST',
+        '/customers',
+        {
+          customerType: 'INDIVIDUAL',
+          platformCustomerId: 'later',
+          fullName: 'Ada Lovelace',
+        },
+        { as: one.as },
+      ),
+      201,
+    );
+    expect(created.createdAt).toBe((await clock(one.as)).currentTime);
+  });
+
+  it('lets nothing become due while frozen', async () => {
+    const paying = await payingPlatform('Frozen');
+    ok(await change({ freeze: true }, paying.as), 200);
+    const id = await pay(paying, '003');
+    app.effects.set(app.effects.now() + DAY);
+    await app.settle();
+    expect((await payment(paying.as, id)).status).toBe('PROCESSING');
+    ok(await change({ advance: 'PT6M' }, paying.as), 200);
+    const { status, settledAt } = await payment(paying.as, id);
+    expect(status).toBe('COMPLETED');
+    expect(settledAt).toBe((await clock(paying.as)).currentTime);
+    // It ticks on from there.
+    ok(await change({ freeze: false }, paying.as), 200);
+    const before = await timeOf(paying.as);
+    app.effects.set(app.effects.now() + SECOND);
+    expect(await timeOf(paying.as)).toBe(before + SECOND);
+  });
+
+  it('executes what is due on a clock that ticks ahead of real time', async () => {
+    const paying = await payingPlatform('Ahead');
+    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    const id = await pay(paying, '003');
+    await app.settle();
+    expect((await payment(paying.as, id)).status).toBe('PROCESSING');
+    app.effects.set(app.effects.now() + 6 * 60 * SECOND);
+    await app.settle();
+    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+  });
+
+  it('expires quotes, also those from before the first change', async () => {
+    const paying = await payingPlatform('Quotes');
+    const payee = await externalAccount(app, paying.person.id, 'EUR', '000', { as: paying.as });
+    const quoted = async () =>
+      ok(
+        await app.call('POST', '/quotes', quoteBody(paying.account.id, payee.id, 100_00), {
+          as: paying.as,
+        }),
+        201,
+      );
+    const [first] = [await quoted()];
+    ok(await change({ freeze: true }, paying.as), 200);
+    const second = await quoted();
+    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    for (const { transactionId } of [first, second]) {
+      expect(await payment(paying.as, transactionId)).toMatchObject({ status: 'EXPIRED' });
+    }
+  });
+
+  it('delivers and retries webhooks on the way, and retries on the clock', async () => {
+    const paying = await payingPlatform('Retries');
+    ok(
+      await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as: paying.as }),
+      200,
+    );
+    ok(await change({ freeze: true }, paying.as), 200);
+    receiver.behave(500);
+    receiver.arrivals.length = 0;
+    const id = await pay(paying, '000');
+    ok(await change({ advance: 'PT1H' }, paying.as), 200);
+    const tries = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
+    // At once, after 5 seconds, 5 minutes and 30 minutes.
+    expect(tries).toHaveLength(4);
+    const stamps = tries.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
+    expect(stamps.every((each) => each <= app.effects.now())).toBe(true);
+    receiver.behave(200);
+    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    const all = receiver.arrivals.filter((each) => each.type === 'OUTGOING_PAYMENT.COMPLETED');
+    expect(all).toHaveLength(5);
+    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+  });
+
+  it('does not wait for an endpoint that does not answer', async () => {
+    const paying = await payingPlatform('Silent');
+    const silent = await startReceiver(() => undefined);
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: silent.url }, { as: paying.as }), 200);
+    const id = await pay(paying, '003');
+    const began = performance.now();
+    ok(await change({ advance: 'P1D' }, paying.as), 200);
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect((await payment(paying.as, id)).status).toBe('COMPLETED');
+    await silent.close();
+  });
+
+  it('rejects a second change at the same time', async () => {
+    const paying = await payingPlatform('Twice');
+    for (let at = 0; at < 5; at++) await pay(paying, '003');
+    const replies = await Promise.all([
+      change({ advance: 'P1D' }, paying.as),
+      change({ advance: 'P1D' }, paying.as),
+    ]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await timeOf(paying.as)).toBe(app.effects.now() + DAY);
+  });
+
+  it('happens once under one idempotency key', async () => {
+    const as = await app.newPlatform('Key');
+    const headers = { 'idempotency-key': 'once' };
+    const first = await app.call('POST', '/sandbox/clock', { advance: 'P1D' }, { as, headers });
+    const again = await app.call('POST', '/sandbox/clock', { advance: 'P1D' }, { as, headers });
+    expect(again.body).toEqual(first.body);
+    expect(await timeOf(as)).toBe(app.effects.now() + DAY);
+  });
+
+  it('moves to an instant', async () => {
+    const as = await app.newPlatform('Instant');
+    const to = '2027-03-01T12:00:00.000Z';
+    expect(ok(await change({ to, freeze: true }, as), 200)).toMatchObject({
+      currentTime: to,
+      frozen: true,
+    });
+    app.effects.set(app.effects.now() + SECOND);
+    expect(await clock(as)).toEqual({ currentTime: to, frozen: true });
+  });
+
+  it.each([
+    [{}, ['']],
+    [{ advance: 'two days', to: 'tomorrow', freeze: 'yes' }, ['advance', 'freeze', 'to']],
+    [{ advance: 'P1D', to: '2027-03-01T12:00:00Z' }, ['to']],
+    [{ advance: 'P2Y1D' }, ['advance']],
+    [{ to: '2020-01-01T00:00:00Z' }, ['to']],
+    [{ to: '2090-01-01T00:00:00Z' }, ['to']],
+  ])('names every bad field of %j', async (body, fields) => {
+    const { status, body: reply } = await change(body);
+    expect([status, reply.code]).toEqual([400, 'INVALID_INPUT']);
+    const named = reply.details.errors.map((each: { field: string }) => each.field);
+    expect([...new Set(named)].sort()).toEqual(fields);
+    expect(await timeOf()).toBe(app.effects.now());
+  });
+
+  it('emits the same events for the same calls', async () => {
+    const story = async (name: string) => {
+      const paying = await payingPlatform(name);
+      ok(await change({ to: '2027-05-01T00:00:00Z', freeze: true }, paying.as), 200);
+      for (const suffix of ['003', '008', '004', '000']) await pay(paying, suffix);
+      ok(await change({ advance: 'PT6M' }, paying.as), 200);
+      ok(await change({ advance: 'P3D' }, paying.as), 200);
+      const events = (await app.events()).filter((each) => each.platformId === paying.as.id);
+      return events.map(({ type, data }) => [type, data.status, data.updatedAt, data.settledAt]);
+    };
+    const [first, second] = [await story('First'), await story('Second')];
+    const since = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
+    expect(since(first).length).toBeGreaterThan(8);
+    expect(since(second)).toEqual(since(first));
+  });
+});

@@ -1,0 +1,104 @@
+// Contracts of the clock of a sandbox platform.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { named } from '../../../kernel/schema.ts';
+import { changeErrors } from './target.ts';
+
+const SandboxClock = named(
+  'SandboxClock',
+  Type.Object(
+    {
+      currentTime: Type.String({
+        format: 'date-time',
+        description: 'Time of the platform. Timestamps of resources and events follow it.',
+      }),
+      frozen: Type.Boolean({
+        description: 'Whether the clock stands. A clock that is not frozen ticks on.',
+      }),
+      target: Type.Optional(
+        Type.String({
+          format: 'date-time',
+          description:
+            'Where the latest change was to end, if it did not: too much was due for one request, ' +
+            'or it was interrupted. Send it as `to` to continue.',
+        }),
+      ),
+      processed: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description:
+            'Number of steps and webhook deliveries that became due and were executed. Absent ' +
+            'when the clock is only read.',
+        }),
+      ),
+    },
+    { description: 'The clock of a sandbox platform.' },
+  ),
+);
+
+export const getSandboxClock = operation({
+  operationId: 'getSandboxClock',
+  method: 'GET',
+  path: '/sandbox/clock',
+  tag: 'Sandbox Clock',
+  summary: 'Get the clock',
+  description:
+    'Returns the time of the platform. It is real time until the platform changes its clock for ' +
+    'the first time.',
+  permission: 'VIEW',
+  sandboxOnly: true,
+  replies: { 200: SandboxClock },
+  errors: [],
+});
+
+export const updateSandboxClock = operation({
+  operationId: 'updateSandboxClock',
+  method: 'POST',
+  path: '/sandbox/clock',
+  tag: 'Sandbox Clock',
+  summary: 'Change the clock',
+  description:
+    'Moves the clock of the platform forward, by a duration or to an instant, and freezes it or ' +
+    'lets it tick on. Before the reply everything of the platform that is due by then happens in ' +
+    'the order of its time: quotes expire, payments end or are returned, webhooks are delivered ' +
+    'and retried. If more is due than fits into one request (10,000 steps or 25 seconds), the ' +
+    'clock stops on the way and the reply has `target`. Other platforms are not affected. Rate ' +
+    'limits, timeouts, retention periods, identity tokens and the `webhook-timestamp` header ' +
+    'stay on real time.',
+  permission: 'MANAGE',
+  sandboxOnly: true,
+  callsExternal: true,
+  body: named(
+    'SandboxClockChange',
+    Type.Object(
+      {
+        advance: Type.Optional(
+          Type.String({
+            maxLength: 64,
+            description:
+              'How far to move the clock, as an ISO 8601 duration such as `P2D` or `PT6M`; at most ' +
+              'two years. `PT0S` only executes what is due already.',
+          }),
+        ),
+        to: Type.Optional(
+          Type.String({
+            format: 'date-time',
+            description:
+              'The instant to move the clock to: not before its current time and at most two ' +
+              'years after it. Excludes `advance`.',
+          }),
+        ),
+        freeze: Type.Optional(
+          Type.Boolean({
+            description:
+              'Whether the clock stands afterwards. Without it, it stays frozen or ticking.',
+          }),
+        ),
+      },
+      { description: 'A change of the clock; at least one field.' },
+    ),
+  ),
+  bodyRules: changeErrors,
+  replies: { 200: SandboxClock },
+  errors: [],
+});

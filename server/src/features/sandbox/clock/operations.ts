@@ -1,0 +1,103 @@
+// The clock of a sandbox platform. A change holds the clock, so that a second one at the same time
+// is rejected, and ends after every process has stopped using the previous time.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../../kernel/caller.ts';
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { Fault, invalid } from '../../../kernel/fault.ts';
+import { uuid7 } from '../../../kernel/id.ts';
+import { holdClock, releaseClock } from '../../../runtime/clocks/clock-changes.ts';
+import { type ClockRow, sandboxClocks, timeOn } from '../../../runtime/clocks/clock-table.ts';
+import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { systemCaller } from '../../tenancy/platform/index.ts';
+import { advanceTo, type ClockWork, takeOver } from './advance.ts';
+import { getSandboxClock, updateSandboxClock } from './contract.ts';
+import { type ClockChange, targetOf } from './target.ts';
+
+export interface ClockParts {
+  /** Provided after all features are composed. */
+  clockWork(): { runtime: Runtime; work: ClockWork };
+}
+
+const inProgress = () =>
+  new Fault('CONFLICT', 'Another change of the clock is in progress. Retry when it has ended.');
+
+function presentClock(row: ClockRow | undefined, realTime: Time) {
+  return {
+    currentTime: iso(row ? timeOn(row, realTime) : realTime),
+    frozen: row?.frozen ?? false,
+    ...(row?.target ? { target: iso(row.target) } : {}),
+  };
+}
+
+/** Throws INVALID_INPUT for a target that this clock cannot reach in one call. */
+function checkedTarget(change: ClockChange, now: Time): Time {
+  const target = targetOf(change, now);
+  if (typeof target === 'number') return target;
+  throw invalid([target]);
+}
+
+/** Executes what is due until the target of a held clock. */
+async function move(
+  runtime: Runtime,
+  work: ClockWork,
+  caller: Caller,
+  held: ClockRow,
+  change: ClockChange,
+) {
+  // The clock may have ticked past an instant that was valid when the request was read.
+  const now = held.stands_at as Time;
+  const target = Math.max(now, checkedTarget({ ...change, ...at(change, now) }, now));
+  // The first change, or one that followed an interrupted one. Staging twice has no effect.
+  if (held.target !== null) await operate(runtime, caller, work.stage);
+  await takeOver(runtime, held.id, work);
+  return { ...(await advanceTo(runtime, work, held, target)), target };
+}
+
+const at = ({ to }: ClockChange, now: Time) =>
+  to !== undefined && Date.parse(to) < now ? { to: iso(now) } : {};
+
+async function changeClock(
+  runtime: Runtime,
+  work: ClockWork,
+  { platformId, environment }: Caller,
+  change: ClockChange,
+) {
+  const { db, effects, clocks } = runtime;
+  const caller = systemCaller(platformId, environment);
+  const before = await db.read(sandboxClocks, platformId);
+  checkedTarget(change, before ? timeOn(before, effects.now()) : effects.now());
+  const holder = uuid7(effects);
+  const held = await holdClock(db, { platformId, holder, realTime: effects.now() });
+  if (!held) throw inProgress();
+  clocks.note(held);
+  const release = async (target: Time | null, frozen: boolean) => {
+    const row = await releaseClock(db, held, { frozen, target, realTime: effects.now() });
+    clocks.note(row);
+    return row;
+  };
+  const frozen = change.freeze ?? held.frozen;
+  const moved = await move(runtime, work, caller, held, change).catch(async (error: unknown) => {
+    await release(held.target, held.frozen).catch(() => undefined);
+    throw error;
+  });
+  const row = await release(moved.reached ? null : moved.target, frozen);
+  // Operations that began with the previous time have staged jobs in real time.
+  await sleep(FRESH_MS);
+  await takeOver(runtime, platformId, work);
+  runtime.wake.jobs();
+  runtime.wake.events();
+  return { ...presentClock(row, effects.now()), processed: moved.processed };
+}
+
+export const sandboxClockOperations = ({ clockWork }: ClockParts) => [
+  handle(getSandboxClock, async (ctx) => {
+    const row = await ctx.db.read(sandboxClocks, ctx.caller.platformId);
+    return { status: 200, body: presentClock(row, ctx.effects.now()) };
+  }),
+  handle(updateSandboxClock, async ({ caller }, { body }) => {
+    const { runtime, work } = clockWork();
+    return { status: 200, body: await changeClock(runtime, work, caller, body) };
+  }),
+];

@@ -1,0 +1,43 @@
+// ISO 8601 durations, such as `P2D` or `PT1H30M`. Years and months are those of the calendar in UTC.
+import type { Time } from './effects.ts';
+
+export interface Duration {
+  months: number;
+  ms: number;
+}
+
+const NUMBER = '(\\d{1,9})';
+const PATTERN = new RegExp(
+  `^P(?=\\d|T\\d)(?:${NUMBER}Y)?(?:${NUMBER}M)?(?:${NUMBER}W)?(?:${NUMBER}D)?` +
+    `(?:T(?=\\d)(?:${NUMBER}H)?(?:${NUMBER}M)?(?:(\\d{1,9}(?:[.,]\\d{1,3})?)S)?)?$`,
+);
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A duration; undefined for any other text. */
+export function readDuration(text: string): Duration | undefined {
+  const parts = PATTERN.exec(text)?.slice(1);
+  if (!parts) return undefined;
+  const [years, months, weeks, days, hours, minutes, seconds] = parts.map((part = '0') =>
+    Number(part.replace(',', '.')),
+  ) as [number, number, number, number, number, number, number];
+  return {
+    months: years * 12 + months,
+    ms: (weeks * 7 + days) * DAY + hours * HOUR + minutes * MINUTE + Math.round(seconds * SECOND),
+  };
+}
+
+/** The time after a duration. A month without such a day ends on its last day. */
+export function timeAfter(time: Time, { months, ms }: Duration): Time {
+  if (months === 0) return time + ms;
+  const at = new Date(time);
+  const day = at.getUTCDate();
+  at.setUTCDate(1);
+  at.setUTCMonth(at.getUTCMonth() + months);
+  const last = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0)).getUTCDate();
+  at.setUTCDate(Math.min(day, last));
+  return at.getTime() + ms;
+}

@@ -1,0 +1,67 @@
+// Changes of a clock. The process that changes it holds it with a lease: meanwhile the clock stands
+// at the instant whose work is in progress, and moves on with the work, so a crash loses neither
+// time nor work. After a crash the clock stands where it was until the next change.
+import type { Time } from '../../kernel/effects.ts';
+import type { Database } from '../db/database.ts';
+import { type ClockRow, sandboxClocks } from './clock-table.ts';
+
+type Writer = Pick<Database, 'query'>;
+
+/** Longer than the work of one instant; each step renews it. */
+const LEASE_MS = 40_000;
+
+const COLUMNS = sandboxClocks.columnNames.join(', ');
+
+const HOLD = `insert into sandbox_clocks as c
+    (id, stands_at, target, holder, held_until, created_at, updated_at)
+  values ($1, $2, $2, $3, $4, $2, $2)
+  on conflict (id) do update set
+    stands_at = coalesce(c.stands_at, $2::timestamptz + c.offset_ms * interval '1 ms'),
+    holder = excluded.holder, held_until = excluded.held_until, updated_at = excluded.updated_at
+  where c.held_until is null or c.held_until <= $2
+  returning ${COLUMNS}`;
+
+/** Stops the clock for a change; undefined while another change is in progress. */
+export async function holdClock(
+  db: Writer,
+  { platformId, holder, realTime }: { platformId: string; holder: string; realTime: Time },
+): Promise<ClockRow | undefined> {
+  const values = [platformId, new Date(realTime), holder, new Date(realTime + LEASE_MS)];
+  return (await db.query<ClockRow>(HOLD, values))[0];
+}
+
+const STEP = `update sandbox_clocks set stands_at = $3, target = $4, held_until = $5, updated_at = $6
+  where id = $1 and holder = $2 returning ${COLUMNS}`;
+
+const lost = () => new Error('another process has taken over the clock');
+
+/** Moves a held clock to `at` on its way to `target`, and renews the lease. */
+export async function stepClock(
+  db: Writer,
+  { id, holder }: Pick<ClockRow, 'id' | 'holder'>,
+  { at, target, realTime }: { at: Time; target: Time; realTime: Time },
+): Promise<ClockRow> {
+  const times = [at, target, realTime + LEASE_MS, realTime].map((each) => new Date(each));
+  const [row] = await db.query<ClockRow>(STEP, [id, holder, ...times]);
+  if (!row) throw lost();
+  return row;
+}
+
+// The clock ticks on from where it stands, unless it is frozen.
+const RELEASE = `update sandbox_clocks set
+    offset_ms = round(extract(epoch from stands_at - $3::timestamptz) * 1000),
+    stands_at = case when $4::boolean then stands_at end, frozen = $4, target = $5,
+    holder = null, held_until = null, updated_at = $3
+  where id = $1 and holder = $2 returning ${COLUMNS}`;
+
+/** Ends a change. `target` is null if the clock has reached it. */
+export async function releaseClock(
+  db: Writer,
+  { id, holder }: Pick<ClockRow, 'id' | 'holder'>,
+  { frozen, target, realTime }: { frozen: boolean; target: Time | null; realTime: Time },
+): Promise<ClockRow> {
+  const end = target === null ? null : new Date(target);
+  const [row] = await db.query<ClockRow>(RELEASE, [id, holder, new Date(realTime), frozen, end]);
+  if (!row) throw lost();
+  return row;
+}

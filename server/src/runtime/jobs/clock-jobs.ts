@@ -1,0 +1,108 @@
+// Jobs that wait for the clock of their platform (`clock_due_at`). A claim of any process steps
+// along an index from platform to platform, so that its cost does not depend on the number of
+// waiting jobs; while a clock is being changed only the process that changes it claims them. Once
+// claimed, a job is like any other: its lease is in real time.
+import type { Time } from '../../kernel/effects.ts';
+import type { Database } from '../db/database.ts';
+import type { RowOf } from '../db/table.ts';
+import { type jobs, ON_CLOCK } from './jobs-table.ts';
+
+type Reader = Pick<Database, 'query'>;
+
+/** Platforms that a claim visits, and jobs that it reads of each. */
+const PLATFORMS = 256;
+const JOBS_PER_PLATFORM = 16;
+
+/** A job that is due on the clock of its platform; without an id, a platform without one. */
+interface DueOnClock {
+  id: string | null;
+  kind: string;
+  platform_id: string;
+  /** Number of platforms visited. */
+  place: number;
+}
+
+const DUE_ON_CLOCKS = `with recursive walk as (
+    (select platform_id, 1 as place from jobs
+      where clock_due_at is not null and platform_id > $2 order by platform_id limit 1)
+    union all
+    select next.platform_id, walk.place + 1 from walk cross join lateral (
+      select platform_id from jobs
+      where clock_due_at is not null and platform_id > walk.platform_id
+      order by platform_id limit 1) next
+    where walk.place < $3)
+  select w.platform_id, w.place, due.id, due.kind from walk w
+    left join sandbox_clocks c on c.id = w.platform_id
+    left join lateral (
+      select id, kind, clock_due_at from jobs
+      where clock_due_at is not null and platform_id = w.platform_id
+        and clock_due_at <= coalesce(c.stands_at,
+          $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')
+        and (c.held_until is null or c.held_until <= $1)
+      order by clock_due_at, id limit $4) due on true
+  order by due.clock_due_at nulls last, due.id`;
+
+/** Jobs due on clocks of platforms after `after`, and the platform to continue after. */
+export async function dueOnClocks(db: Reader, realTime: Time, after: string) {
+  const values = [new Date(realTime), after, PLATFORMS, JOBS_PER_PLATFORM];
+  const rows = await db.query<DueOnClock>(DUE_ON_CLOCKS, values);
+  const visited = Math.max(0, ...rows.map((each) => each.place));
+  const last = rows.find((each) => each.place === visited);
+  const due = rows.flatMap(({ id, kind, platform_id }) =>
+    id === null ? [] : [{ id, kind, platform_id }],
+  );
+  return { due, after: visited < PLATFORMS || !last ? '' : last.platform_id };
+}
+
+const COLUMNS = `j.id, j.kind, j.platform_id, j.input, j.due_at, j.clock_due_at, j.attempts,
+    j.state, j.last_error, j.failed_at, j.version`;
+
+// A running job never has a `clock_due_at`, so a job is claimed once.
+const CLAIM = `update jobs j set state = 'running', due_at = $1, clock_due_at = null,
+    attempts = attempts + 1, version = version + 1
+  from (select id from jobs where id = any($2::text[]) and clock_due_at is not null
+    for update skip locked) due
+  where j.id = due.id returning ${COLUMNS}`;
+
+/** Claims jobs that are due on their clocks until `leaseUntil`. */
+export const claimOnClock = (db: Reader, leaseUntil: Time, ids: readonly string[]) =>
+  db.query<RowOf<typeof jobs>>(CLAIM, [new Date(leaseUntil), ids]);
+
+const FIRST = `select id, clock_due_at as at from jobs
+  where platform_id = $1 and clock_due_at is not null and clock_due_at <= $2
+  order by clock_due_at, id limit 1`;
+
+/** The first job of a platform in the order of due time and id, if due by `until`. */
+export async function firstOnClock(
+  db: Reader,
+  platformId: string,
+  until: Time,
+): Promise<{ id: string; at: Time } | undefined> {
+  const rows = await db.query<{ id: string; at: Time }>(FIRST, [platformId, new Date(until)]);
+  return rows[0];
+}
+
+const ADOPT = `update jobs set clock_due_at = due_at, due_at = $3
+  where state <> 'dead' and kind = any($2::text[]) and platform_id = $1 and state = 'queued'
+    and clock_due_at is null`;
+
+/** Moves queued jobs of a platform from real time to its clock. */
+export async function moveToClock(
+  db: Reader,
+  platformId: string,
+  kinds: readonly string[],
+): Promise<void> {
+  await db.query(ADOPT, [platformId, kinds, new Date(ON_CLOCK)]);
+}
+
+const RUNNING = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])
+  and platform_id = $1 and state = 'running' and due_at > $3 limit 1`;
+
+/** Whether a job of a platform is running in any process. */
+export const hasRunningJob = async (
+  db: Reader,
+  platformId: string,
+  kinds: readonly string[],
+  realTime: Time,
+): Promise<boolean> =>
+  (await db.query(RUNNING, [platformId, kinds, new Date(realTime)])).length > 0;
