@@ -20,7 +20,7 @@ export interface ClockParts {
   clockWork(): { runtime: Runtime; work: ClockWork };
 }
 
-const inProgress = () =>
+const clockIsHeld = () =>
   new Fault('CONFLICT', 'Another change of the clock is in progress. Retry when it has ended.');
 
 function presentClock(row: ClockRow | undefined, realTime: Time) {
@@ -70,7 +70,7 @@ async function changeClock(
   checkedTarget(change, before ? timeOn(before, effects.now()) : effects.now());
   const holder = uuid7(effects);
   const held = await holdClock(db, { platformId, holder, realTime: effects.now() });
-  if (!held) throw inProgress();
+  if (!held) throw clockIsHeld();
   clocks.note(held);
   const release = async (target: Time | null, frozen: boolean) => {
     const row = await releaseClock(db, held, { frozen, target, realTime: effects.now() });
