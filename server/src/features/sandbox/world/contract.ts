@@ -1,12 +1,13 @@
 // Contract of the reset of a sandbox platform and of fixtures, which fill it.
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { named, oneOf } from '../../../kernel/schema.ts';
+import { FixtureStep, MAX_STEPS } from './step.ts';
 import { WORLD_NAMES } from './worlds.ts';
 
 const TAG = 'Sandbox Fixtures';
 
-export const SandboxResetRequest = named(
+const SandboxResetRequest = named(
   'SandboxResetRequest',
   Type.Object(
     {
@@ -61,43 +62,7 @@ export const resetSandbox = operation({
   errors: [],
 });
 
-export const MAX_STEPS = 500;
-
-const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
-
-export const FixtureStep = named(
-  'FixtureStep',
-  Type.Object(
-    {
-      name: Type.Optional(
-        Type.String({
-          pattern: NAME,
-          description: 'Name of the response, for references in later steps. Unique in a world.',
-        }),
-      ),
-      operationId: Type.String({
-        maxLength: 64,
-        description: 'The operation to call, as the calling token.',
-      }),
-      params: Type.Optional(
-        Type.Record(Type.String(), Type.String(), { description: 'Parameters of the path.' }),
-      ),
-      query: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the query.' }),
-      ),
-      body: Type.Optional(Type.Unknown({ description: 'The request body.' })),
-    },
-    {
-      additionalProperties: false,
-      description:
-        'One call of an operation. A text `$NAME.FIELD` in its parameters or its body is replaced ' +
-        'by that field of the response with the name; `$$` starts a text with a dollar sign.',
-    },
-  ),
-);
-export type Step = Static<typeof FixtureStep>;
-
-export const SandboxFixtureRequest = named(
+const SandboxFixtureRequest = named(
   'SandboxFixtureRequest',
   Type.Object(
     {

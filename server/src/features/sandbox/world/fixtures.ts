@@ -7,13 +7,13 @@ import type { Effects } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid, isTransient } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
-import type { Step } from './contract.ts';
 import { resolve } from './references.ts';
+import type { Step } from './step.ts';
 
 type Operation = Bound<Ctx>;
 
 /** The parts of a request that a step has. */
-export interface StepRequest {
+interface StepRequest {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown;

@@ -6,8 +6,9 @@ import { handle } from '../../../runtime/operation/handle.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { resetConfig } from '../../tenancy/config/index.ts';
 import { type Authenticator, removeOtherTokens } from '../../tenancy/tokens/index.ts';
-import { createSandboxFixtures, resetSandbox, type Step } from './contract.ts';
+import { createSandboxFixtures, resetSandbox } from './contract.ts';
 import { buildWorld, type WorldParts } from './fixtures.ts';
+import type { Step } from './step.ts';
 import { WORLDS } from './worlds.ts';
 
 export interface SandboxWorldParts extends WorldParts {

@@ -1,5 +1,5 @@
 // Built-in worlds: lists of steps, as a client could send them.
-import type { Step } from './contract.ts';
+import type { Step } from './step.ts';
 
 const ADDRESS = {
   line1: '48 Willow Street',

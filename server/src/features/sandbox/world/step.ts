@@ -1,0 +1,39 @@
+// A step of a fixture.
+import { type Static, Type } from '@sinclair/typebox';
+import { named } from '../../../kernel/schema.ts';
+
+export const MAX_STEPS = 500;
+
+const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
+
+export const FixtureStep = named(
+  'FixtureStep',
+  Type.Object(
+    {
+      name: Type.Optional(
+        Type.String({
+          pattern: NAME,
+          description: 'Name of the response, for references in later steps. Unique in a world.',
+        }),
+      ),
+      operationId: Type.String({
+        maxLength: 64,
+        description: 'The operation to call, as the calling token.',
+      }),
+      params: Type.Optional(
+        Type.Record(Type.String(), Type.String(), { description: 'Parameters of the path.' }),
+      ),
+      query: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the query.' }),
+      ),
+      body: Type.Optional(Type.Unknown({ description: 'The request body.' })),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'One call of an operation. A text `$NAME.FIELD` in its parameters or its body is replaced ' +
+        'by that field of the response with the name; `$$` starts a text with a dollar sign.',
+    },
+  ),
+);
+export type Step = Static<typeof FixtureStep>;
