@@ -13,6 +13,7 @@ const FEATURES = [
   'balances/shortfalls',
   'notifications/endpoints',
   'notifications/webhooks',
+  'notifications/events',
   'notifications/codes',
   'notifications/messages',
   'customers/profiles',

@@ -22,6 +22,11 @@ import {
 } from './features/customers/hosted-verification/index.ts';
 import { sealOldCustomers } from './features/customers/records/index.ts';
 import {
+  createFollowers,
+  type Followers,
+  openEpoch,
+} from './features/notifications/events/index.ts';
+import {
   createDeliverer,
   type Deliverer,
   ENQUEUE,
@@ -102,7 +107,11 @@ export interface Settings {
   loopbackWebhooks?: boolean | undefined;
   /** Waiting period of an account recovery; absent: disabled. */
   walletRecoveryMs?: number | undefined;
+  /** How long events are kept; default 30 days. */
+  eventRetentionMs?: number | undefined;
 }
+
+const EVENT_RETENTION_MS = 30 * 86_400_000;
 
 interface ProcessSettings {
   number: number;
@@ -237,6 +246,45 @@ const metricsOf = (metrics: Metrics, shared: ProcessSettings | undefined) => ({
 const readinessOf = ({ databaseUrl: url }: Settings, committer: Pick<Committer, 'stats'>) =>
   createReadiness({ url, hasLane: () => committer.stats().lanes > 0 });
 
+interface Wakeable {
+  wake(): void;
+}
+
+interface Loops {
+  events: readonly Wakeable[];
+  jobs: Wakeable;
+}
+
+/** Wakes what waits for events and for jobs, which is created later than the runtime. */
+const wakeOf = (loops: () => Loops): Runtime['wake'] => ({
+  events() {
+    for (const each of loops().events) each.wake();
+  },
+  jobs: () => loops().jobs.wake(),
+});
+
+/** Ends requests that wait for events, and closes each connection with its next reply. */
+function drainAll(server: FastifyInstance, followers: Followers, draining: Draining) {
+  followers.close();
+  return drainConnections(server, draining);
+}
+
+const eventPartsOf = ({ eventRetentionMs }: Settings, followers: Followers) => ({
+  followers,
+  eventRetentionMs: eventRetentionMs ?? EVENT_RETENTION_MS,
+});
+
+/** Adds what a migrated database needs before the first change set; returns the signing keys. */
+async function prepareDatabase(runtime: Runtime, { masterKey }: Settings): Promise<SigningKeys> {
+  const { db, vault, effects } = runtime;
+  await openEpoch(db);
+  await openSystemAccounts(db, CURRENCIES, effects.now());
+  const keys = await loadSigningKeys(runtime, masterKey);
+  // Only now is the master key verified.
+  await sealOldCustomers(db, vault);
+  return keys;
+}
+
 interface PublicPages {
   runtime: Runtime;
   parts: ReturnType<typeof partsOf>;
@@ -282,14 +330,12 @@ export async function compose(
   const naming = namingFor(settings.serviceNamePrefix);
   const db = openDatabase({ url: settings.databaseUrl });
   const committer = committerOf(settings, metrics);
-  const wake = { events: () => deliverer.wake(), jobs: () => worker.wake() };
+  const followers = createFollowers({ db, log, metrics });
+  const wake = wakeOf(() => ({ events: [deliverer, followers], jobs: worker }));
   const vault = createVault(effects, () => settings.masterKey);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
-  await openSystemAccounts(db, CURRENCIES, effects.now());
-  const keys = await loadSigningKeys(runtime, settings.masterKey);
-  // Only now is the master key verified.
-  await sealOldCustomers(db, vault);
+  const keys = await prepareDatabase(runtime, settings);
   const circuits = reportedCircuits(effects, log, metrics);
   const connectors = connectorsOf({ ...settings, circuits }, runtime, log);
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
@@ -303,7 +349,8 @@ export async function compose(
   const clockWork = () => ({ runtime, work: clockWorkOf(worker, deliverer) });
   const shared = { connectors, tokens, webhooks, files, storage, origin, note, log, bodyErrors };
   const world = { ...sandboxWorldOf(settings, runtime, () => operations), clockWork };
-  const parts = partsOf({ ...shared, ...world, ...pressure, ...recorder.ports, walletRecoveryMs });
+  const more = { ...world, ...pressure, ...recorder.ports, ...eventPartsOf(settings, followers) };
+  const parts = partsOf({ ...shared, ...more, walletRecoveryMs });
   const operations: Operation[] = operationsOf(parts);
   const deliverer = createDeliverer({ ...runtime, ...pressure, ...webhooks, log });
   const handlers = [...handlersOf(parts, operations), ...fileJobs({ storage })];
@@ -337,12 +384,13 @@ export async function compose(
     openApi,
     readiness,
     listen: (at) => listenOn(server, at),
-    drain: (draining) => drainConnections(server, draining),
+    drain: (draining) => drainAll(server, followers, draining),
     start() {
       if (roles.includes('jobs')) worker.start();
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
-    stop: () => stopParts({ readiness, server, worker, deliverer, recorder, committer, db }),
+    stop: () =>
+      stopParts({ readiness, server, followers, worker, deliverer, recorder, committer, db }),
   };
 }

@@ -69,6 +69,7 @@ describe('readConfig', () => {
       sampleCustomer: true,
       loopbackWebhooks: true,
       walletRecoveryMs: undefined,
+      eventRetentionMs: 30 * 86_400_000,
     });
   });
 

@@ -60,6 +60,8 @@ export interface Config {
   sampleCustomer: boolean;
   /** Waiting period of an account recovery; undefined: disabled. */
   walletRecoveryMs: number | undefined;
+  /** How long events are kept. */
+  eventRetentionMs: number;
 }
 
 const SETTINGS: readonly Setting[] = [...SERVER_SETTINGS, ...connectorSettings()];
@@ -168,6 +170,7 @@ function build(values: Map<string, string>, base: string): Config {
     loopbackWebhooks:
       (text('RAILHEAD_LOOPBACK_WEBHOOKS') ?? (production ? 'refused' : 'allowed')) === 'allowed',
     walletRecoveryMs: hours === undefined ? undefined : Number(hours) * 3_600_000,
+    eventRetentionMs: Number(text('RAILHEAD_EVENT_RETENTION')) * 86_400_000,
   };
 }
 

@@ -19,6 +19,7 @@ import { registrationFeature } from './features/customers/registration/index.ts'
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
 import { endpointFeature } from './features/notifications/endpoints/index.ts';
+import { eventFeature, type Followers } from './features/notifications/events/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
 import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
 import { discoveryFeature } from './features/payees/discovery/index.ts';
@@ -58,6 +59,9 @@ export interface Resources
   connectors: CardParts['connectors'];
   tokens: Pick<Authenticator, 'drop'>;
   webhooks: WebhookDeps;
+  followers: Pick<Followers, 'take'>;
+  /** How long events are kept. */
+  eventRetentionMs: number;
   files: Files;
   storage: StoragePort;
   /** Base URL of links to hosted pages. */
@@ -150,6 +154,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   payoutFeature,
   webhookFeature,
   endpointFeature,
+  eventFeature,
   messageFeature,
   codeFeature,
   stablecoinFeature,

@@ -17,6 +17,8 @@ const DATABASE_MS = 1_500;
 interface Stoppable {
   readiness: { stop(): void };
   server: FastifyInstance;
+  /** Requests that wait for events. */
+  followers: { close(): void };
   worker: { stop(): Promise<void> };
   deliverer: { stop(): Promise<void> };
   recorder: { close(): Promise<void> };
@@ -30,6 +32,7 @@ interface Stoppable {
  */
 export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
+  parts.followers.close();
   // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
     parts.server.close(),

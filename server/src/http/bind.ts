@@ -30,6 +30,8 @@ export interface Request {
   rawBody: string;
   /** Errors of a form that the schema does not cover. */
   errors?: FieldError[];
+  /** Aborted when the client disconnects. */
+  closed?: AbortSignal | undefined;
 }
 
 type Answer = Reply & { replayed?: boolean };
@@ -293,8 +295,8 @@ export async function perform(
       ...(await furtherErrors(runtime, caller, operation, request, errors)),
     ]);
   }
-  const { params, query, headers } = request;
-  const input = { params, query, headers, body: bodyOf(contract, request) as object };
+  const { params, query, headers, closed } = request;
+  const input = { params, query, headers, body: bodyOf(contract, request) as object, closed };
   const keyed = keyedBy(runtime, contract, caller, request);
   const map = inFlightIn(runtime);
   if (keyed) {

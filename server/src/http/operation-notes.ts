@@ -53,6 +53,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
   Discoveries: [['Payouts', 'payouts']],
   Documents: [['Onboarding businesses', 'onboarding-businesses']],
   'Embedded Wallet Auth': [['Embedded wallets', 'embedded-wallets']],
+  Events: [['Following events', 'events']],
   'Exchange Rates': [['Payouts', 'payouts']],
   'External Accounts': [
     ['Payouts', 'payouts'],

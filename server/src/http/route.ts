@@ -56,6 +56,7 @@ interface Answer {
   status: number;
   body: unknown;
   replayed?: boolean;
+  idleMs?: number;
 }
 
 /** Answers requests of one contract and records them. */
@@ -85,7 +86,7 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     failed,
     answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): void {
       const { started, caller, body } = open.get(request) as Exchange;
-      const ms = performance.now() - started;
+      const ms = Math.max(0, performance.now() - started - (answer.idleMs ?? 0));
       reply.header('cache-control', 'no-store');
       metrics.request(contract.operationId, answer.status, ms);
       watch?.(contract, answer.status, answer.body);
@@ -98,6 +99,13 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
       record({ record: written, contract, caller, params, query, body, reply: answer.body });
     },
   };
+}
+
+/** Aborted when the connection ends before the reply is sent. */
+function closedSignalOf(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 /** The JSON of a request; undefined without a body. */
@@ -125,16 +133,17 @@ export function bindRoute(
   const stampHeader = naming.walletSignatureHeader.toLowerCase();
   const exchanges = exchangesOf(contract, options);
 
-  async function run(request: FastifyRequest, exchange: Exchange) {
+  async function run(request: FastifyRequest, reply: FastifyReply, exchange: Exchange) {
     const { caller } = exchange;
     rejectUnreadableQuery(request.query as Record<string, unknown>);
     const headers = { ...(request.headers as Record<string, string | undefined>) };
     if (contract.signedRetry) headers[STAMP_HEADER] = headers[stampHeader];
     const params = request.params as Record<string, string>;
     const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
+    const { upload: rules, waits } = contract;
+    const closed = waits && closedSignalOf(reply);
     const act = (parts: FormParts) =>
-      perform(runtime, caller, operation, { params, query, headers, ...parts }, toBody);
-    const { upload: rules } = contract;
+      perform(runtime, caller, operation, { params, query, headers, closed, ...parts }, toBody);
     const isLink = contract.auth === 'hosted';
     const key = bytesKeyOf(caller);
     if (rules) {
@@ -170,7 +179,7 @@ export function bindRoute(
     async handler(request, reply) {
       let answer: Answer;
       try {
-        const result = await run(request, exchanges.of(request));
+        const result = await run(request, reply, exchanges.of(request));
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
         answer = result;
       } catch (error) {

@@ -64,6 +64,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   'Webhook endpoints':
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
+  Events:
+    'Everything that happened to the resources of the platform, as a list and as a stream to follow, ' +
+    'with or without a webhook endpoint.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',

@@ -1,5 +1,7 @@
 // Examples of quotes, transfers and transactions.
+
 import { describe } from 'vitest';
+import { eventsVisible } from '../kit/http/event-order.ts';
 import {
   balanceOf,
   bankInGermany,
@@ -218,6 +220,30 @@ async function incoming(stage: Stage) {
   receiver.behave(200);
 }
 
+const CURSOR = '                    4711        1767603600000 ';
+
+async function events({ app, show }: Stage) {
+  await eventsVisible(app);
+  const page = await show('listEvents', 'newest', {
+    summary: 'The newest event of one type, and a cursor to follow from here',
+    query: { type: 'OUTGOING_PAYMENT.COMPLETED', limit: '1' },
+  });
+  // Cursors contain ids of transactions, which follow from the work of other tests.
+  page.after = page.before = Buffer.from(CURSOR).toString('base64url');
+  await show('getEventById', 'one', {
+    summary: 'One event',
+    params: { eventId: page.data[0].id },
+  });
+}
+
 describe('examples of payments', () => {
-  examples('payments', { payout, fundedByBank, transfers, otherQuotes, cancelled, incoming });
+  examples('payments', {
+    payout,
+    fundedByBank,
+    transfers,
+    otherQuotes,
+    cancelled,
+    incoming,
+    events,
+  });
 });

@@ -30,6 +30,8 @@ interface ContractBase {
   readonly errors: readonly Code[];
   /** Error for a malformed, unknown or foreign id in the path. */
   readonly notFound?: Code;
+  /** May wait for something to happen: its handler gets `closed` and returns `idleMs`. */
+  readonly waits?: true;
 }
 
 /**
@@ -204,6 +206,8 @@ export interface Input<C = object> {
   query: Part<C, 'query'>;
   headers: Part<C, 'headers'>;
   body: Part<C, 'body'>;
+  /** Aborted when the client disconnects; of an operation that `waits`. */
+  closed?: AbortSignal | undefined;
 }
 
 type Body<S> = S extends TSchema ? Static<S> : undefined;
@@ -214,6 +218,8 @@ export type ResponseBody<C extends Contract> = Body<C['replies'][keyof C['replie
 export interface Reply {
   status: number;
   body: unknown;
+  /** Time in which the operation waited, which is no part of its duration. */
+  idleMs?: number;
 }
 
 /**
@@ -243,6 +249,6 @@ export const handler =
     run: (
       ctx: Ctx,
       input: Input<C>,
-    ) => Promise<{ status: S; body: Body<C['replies'][S]> } | Rejected>,
+    ) => Promise<{ status: S; body: Body<C['replies'][S]>; idleMs?: number } | Rejected>,
     // The route has validated the input against this contract.
   ): Bound<Ctx> => ({ contract, run: run as Bound<Ctx>['run'] });

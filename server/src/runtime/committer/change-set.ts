@@ -48,6 +48,8 @@ export interface EventRow {
   delivered: boolean;
   /** The customer whose data key seals `data`; absent if `data` is in clear. */
   sealed_for?: string | null;
+  /** `customerKeyOf` the customer that the event is about; absent if there is none. */
+  customer_key?: number | null;
 }
 
 export interface ChangeSet {

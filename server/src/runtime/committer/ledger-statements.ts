@@ -120,9 +120,11 @@ export const EVENT_NAMES = [
   'created_at',
   'sealed_for',
   'base_id',
+  'customer_key',
 ];
 const EVENT_TYPES = EVENT_NAMES.map(
-  (name): ColumnType => (name === 'created_at' ? 'time' : 'text'),
+  (name): ColumnType =>
+    name === 'created_at' ? 'time' : name === 'customer_key' ? 'int4' : 'text',
 );
 
 /** Parameters: as named. Each row stores balance and held of its account after this batch. */

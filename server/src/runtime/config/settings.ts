@@ -42,6 +42,9 @@ const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
 
+/** Longer than a webhook is retried. */
+const MIN_EVENT_DAYS = 8;
+
 const numberFrom = (least: number, most: number, unit: string) => (text: string) =>
   problemUnless(
     /^\d{1,3}$/.test(text) && Number(text) >= least && Number(text) <= most,
@@ -204,6 +207,14 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     value: 'HOURS',
     help: 'hours until an account recovery takes effect, 24 to 720; disabled if absent',
     validate: recoveryProblem,
+  },
+  {
+    env: 'RAILHEAD_EVENT_RETENTION',
+    flag: 'event-retention',
+    fallback: '30',
+    value: 'DAYS',
+    help: `days after which events are deleted, ${MIN_EVENT_DAYS} to 999; deliveries are kept as long`,
+    validate: numberFrom(MIN_EVENT_DAYS, 999, ' of days'),
   },
   {
     env: 'RAILHEAD_PUBLIC_URL',

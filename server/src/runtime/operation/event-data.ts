@@ -9,6 +9,22 @@ export const eventContext = (id: string) => `events ${id} data`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The customer that an event is about: the one that its data names, or its subject. */
+export function customerOf(subject: string, data: unknown): string | undefined {
+  const { customerId } = (data ?? {}) as Fields;
+  if (typeof customerId === 'string') return customerId;
+  return subject.startsWith('Customer:') ? subject : undefined;
+}
+
+/** 15 bits of the FNV-1a hash of a customer id, which an index stores instead of the id. */
+export function customerKeyOf(customerId: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < customerId.length; at++) {
+    hash = Math.imul(hash ^ customerId.charCodeAt(at), 0x01000193);
+  }
+  return (hash >>> 17) ^ (hash & 0x7fff);
+}
+
 /** Shorter data is stored whole: the reference takes as many bytes. */
 const MIN_SAVED_BYTES = 200;
 

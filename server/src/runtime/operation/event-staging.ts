@@ -3,11 +3,11 @@
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
-import { newId } from '../../kernel/id.ts';
+import { newId, timeOfId } from '../../kernel/id.ts';
 import type { ChangeSet, EventRow, Row } from '../committer/change-set.ts';
 import type { Database } from '../db/database.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
-import { eventChanges, eventContext } from './event-data.ts';
+import { customerKeyOf, customerOf, eventChanges, eventContext } from './event-data.ts';
 import { packJson } from './stored-json.ts';
 
 /** A row that determines the data of an event, as read. */
@@ -23,7 +23,11 @@ interface VersionEvent {
   /** Creation and version of the row. */
   version: string;
   id: string;
+  customerKey: number | null;
 }
+
+/** Events are deleted by their age: one that refers to another must not outlive it for long. */
+const MAX_EARLIER_MS = 12 * 3_600_000;
 
 /** Rows of which a process remembers an event; 200 bytes each. */
 const MAX_REMEMBERED = 10_000;
@@ -41,14 +45,20 @@ function versionEventsOf(db: Database): Map<string, VersionEvent> {
 
 const keyOf = (type: string, subject: string) => `${type} ${subject}`;
 
+/** The hash of the customer that an event is about; null if there is none. */
+function keyOfCustomer(subject: string, data: unknown): number | null {
+  const customer = customerOf(subject, data);
+  return customer === undefined ? null : customerKeyOf(customer);
+}
+
 /** Later events may refer to those of a change set once it is committed. */
 export function rememberEvents(db: Database, { events }: ChangeSet): void {
-  for (const { id, type, subject, version } of events) {
+  for (const { id, type, subject, version, customer_key } of events) {
     if (version === undefined) continue;
     const map = versionEventsOf(db);
     const key = keyOf(type, subject);
     map.delete(key);
-    map.set(key, { version, id });
+    map.set(key, { version, id, customerKey: customer_key ?? null });
     if (map.size <= MAX_REMEMBERED) continue;
     for (const oldest of map.keys()) {
       map.delete(oldest);
@@ -80,7 +90,12 @@ interface WholeEvent {
 export function eventStaging({ effects, db, vault, caller, now, ownClock, set }: Staging) {
   const wholeEvents = new Map<string, WholeEvent>();
 
-  function stage({ type }: EventDefinition, subject: string, data: string): EventRow {
+  function stage(
+    { type }: EventDefinition,
+    subject: string,
+    data: string,
+    customerKey: number | null,
+  ): EventRow {
     const row: EventRow = {
       id: newId(effects, 'Webhook'),
       platform_id: caller.platformId,
@@ -92,6 +107,7 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
       delivered: true,
       sealed_for: null,
       base_id: null,
+      customer_key: customerKey,
     };
     set.events.push(row);
     return row;
@@ -104,7 +120,7 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     const base = first && set.events[first.at] === first.row ? first : undefined;
     const changes = base && eventChanges(base.data, data, base.text);
     const text = changes ?? JSON.stringify(data);
-    const row = stage(event, subject, packJson(text));
+    const row = stage(event, subject, packJson(text), keyOfCustomer(subject, data));
     if (!base) wholeEvents.set(subject, { at: set.events.length - 1, row, data, text });
     else if (changes !== undefined) row.base_id = base.row.id;
   }
@@ -112,7 +128,10 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
   return {
     emit(event: EventDefinition, subject: string, data: unknown, account?: string): void {
       if (account === undefined) emitShort(event, subject, data as Row);
-      else stage(event, subject, packJson(JSON.stringify(data))).account = account;
+      else {
+        const text = packJson(JSON.stringify(data));
+        stage(event, subject, text, keyOfCustomer(subject, data)).account = account;
+      }
     },
 
     emitVersion(
@@ -123,11 +142,16 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     ): void {
       const earlier = versionEventsOf(db).get(keyOf(event.type, id));
       const wanted = `${created_at} ${version}`;
-      const isStored = !ownClock && earlier?.version === wanted;
-      const row = stage(event, id, isStored ? '{}' : packJson(JSON.stringify(data())));
+      const isRecent = earlier && effects.now() - timeOfId(earlier.id) < MAX_EARLIER_MS;
+      if (!ownClock && isRecent && earlier.version === wanted) {
+        const row = stage(event, id, '{}', earlier.customerKey);
+        Object.assign(row, { account, base_id: earlier.id });
+        return;
+      }
+      const whole = data();
+      const row = stage(event, id, packJson(JSON.stringify(whole)), keyOfCustomer(id, whole));
       row.account = account;
-      if (isStored) row.base_id = earlier.id;
-      else if (!ownClock) row.version = wanted;
+      if (!ownClock) row.version = wanted;
     },
 
     emitSealed(
@@ -136,14 +160,15 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
       subject: string,
       data: unknown,
     ): void {
-      const row = stage(event, subject, JSON.stringify(data));
+      const row = stage(event, subject, JSON.stringify(data), keyOfCustomer(subject, data));
       if (!key) return;
       row.data = vault.seal(key, row.data, eventContext(row.id));
       row.sealed_for = key.owner;
     },
 
     record(event: EventDefinition, subject: string, data: unknown): string {
-      const row = stage(event, subject, packJson(JSON.stringify(data)));
+      const text = packJson(JSON.stringify(data));
+      const row = stage(event, subject, text, keyOfCustomer(subject, data));
       row.delivered = false;
       return row.id;
     },

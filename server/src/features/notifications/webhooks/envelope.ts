@@ -4,7 +4,9 @@
 import { type KeyObject, sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
+import { eventContext } from '../../../runtime/operation/event-data.ts';
 import type { SigningKey } from '../../../runtime/security/keys.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 
 /** An event as stored. */
@@ -17,6 +19,26 @@ export interface StoredEvent {
   balance: bigint | null;
   held: bigint | null;
   created_at: Time;
+}
+
+/** The stored data of an event and what opens it. */
+interface SealedData {
+  id: string;
+  data: string;
+  /** Customer whose data key encrypts the data; null if the data is in clear. */
+  sealed_for: string | null;
+  /** Null after an erasure. */
+  data_key: string | null;
+}
+
+/** The data of an event in clear; undefined if it was erased. Throws if it cannot be decrypted. */
+export function openData(vault: Pick<Vault, 'open'>, event: SealedData): string | undefined {
+  const { id, data, sealed_for: owner, data_key: sealed } = event;
+  // An erased event has no data, even if its customer still has a key.
+  if (data === '') return undefined;
+  if (owner === null) return data;
+  if (sealed === null) return undefined;
+  return vault.open({ owner, sealed }, data, eventContext(id)).toString();
 }
 
 const DEFAULT_PREFIX = 'Service';

@@ -10,6 +10,7 @@ export {
   type Deliverer,
   type PlatformDeliveries,
 } from './deliverer.ts';
+export { openData, type StoredEvent, withBalances } from './envelope.ts';
 export type { WebhookDeps } from './operations.ts';
 export { ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';

@@ -4,8 +4,8 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
-import { eventContext } from '../../../runtime/operation/event-data.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
+import { openData } from './envelope.ts';
 import type { Lanes } from './lanes.ts';
 import {
   type DueEvent,
@@ -59,16 +59,11 @@ function latest(a: QueuePosition | undefined, b: QueuePosition | undefined) {
 
 /** The event with decrypted data; undefined if it is permanently unreadable. */
 function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E | undefined {
-  const { id, sealed_for: owner, data_key: sealed } = event;
-  // An erased event has no data, even if its customer still has a key.
-  if (event.data === '') return undefined;
-  if (owner === null) return event;
-  if (sealed === null) return undefined;
   try {
-    const data = vault.open({ owner, sealed }, event.data, eventContext(id)).toString();
-    return { ...event, data };
+    const data = openData(vault, event);
+    return data === undefined ? undefined : { ...event, data };
   } catch (error) {
-    log.error({ err: error, event: id, platformId: event.platform_id }, 'event unreadable');
+    log.error({ err: error, event: event.id, platformId: event.platform_id }, 'event unreadable');
     return undefined;
   }
 }

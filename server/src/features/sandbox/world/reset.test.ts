@@ -157,6 +157,7 @@ describe('resetSandbox', () => {
     const unowned = rows.map(({ name }) => name).filter((name) => !belong.includes(name));
     expect(unowned.sort()).toEqual([
       'bootstrap_steps',
+      'event_epochs',
       'ledger_accounts',
       'ledger_transfers',
       'platforms',

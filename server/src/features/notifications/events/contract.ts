@@ -1,0 +1,149 @@
+// Contracts of the list of events and of following it.
+import { Type } from '@sinclair/typebox';
+import { EVENT_TYPES } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { described, named, nullable, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+
+const TAG = 'Events';
+/** Less than the time after which an idle connection is closed. */
+const MAX_WAIT_S = 60;
+const MAX_CURSOR = 400;
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+const time = (description: string) => described(Timestamp, description);
+
+const EventResource = named(
+  'Event',
+  Type.Object(
+    {
+      id: text('Identifier of the event. A webhook has the same identifier.'),
+      type: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
+      timestamp: time('Time of the event.'),
+      resourceId: text('Identifier of the resource that the event is about.'),
+      data: nullable(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description:
+              'The resource as the webhook of the event shows it: the state directly after the ' +
+              'event. Null if the data was erased together with a customer.',
+          },
+        ),
+      ),
+      test: Type.Optional(
+        Type.Boolean({ description: 'True for a test event; absent otherwise.' }),
+      ),
+    },
+    { description: 'Something that happened to a resource of the platform.' },
+  ),
+);
+
+const EventListResponse = named(
+  'EventListResponse',
+  Type.Object(
+    {
+      data: Type.Array(EventResource, {
+        description: 'Events: oldest first with `after`, newest first otherwise.',
+      }),
+      hasMore: Type.Boolean({
+        description:
+          'Whether the list goes on in this direction. A page with a filter can have fewer events ' +
+          'than `limit`, or none, and still be followed by more.',
+      }),
+      after: text(
+        'Cursor behind the newest event that this reply covers. Pass it as `after` for the events ' +
+          'after it.',
+      ),
+      before: Type.Optional(
+        text(
+          'Cursor in front of the oldest event of this reply. Pass it as `before` for the events ' +
+            'before it. Absent if there are none.',
+        ),
+      ),
+    },
+    { description: 'A page of events, with cursors in both directions.' },
+  ),
+);
+
+export const listEvents = operation({
+  operationId: 'listEvents',
+  method: 'GET',
+  path: '/events',
+  tag: TAG,
+  summary: 'List or follow events',
+  description:
+    'Returns the events of the platform that match every filter, with or without a webhook ' +
+    'endpoint. Without a cursor the newest are first. With `after` the oldest are first: a client ' +
+    'that passes `after` of each reply to the next request receives every event exactly once, in ' +
+    'an order that does not change, and misses none. `wait` lets such a request wait for the next ' +
+    'event. Events are kept for 30 days unless the operator has set another period; a cursor that ' +
+    'is older is rejected, because events may be missing. At most 20 requests of a platform wait ' +
+    'at a time in each server process; further ones are rejected with 429.',
+  permission: 'VIEW',
+  query: Type.Object(
+    {
+      type: Type.Optional(
+        Type.Array(oneOf(EVENT_TYPES), {
+          maxItems: 50,
+          description: 'Return only events of these types, separated by commas.',
+        }),
+      ),
+      resourceId: Type.Optional(
+        text('Return only events about this resource, such as a transaction or an account.', {
+          maxLength: 200,
+        }),
+      ),
+      customerId: Type.Optional(
+        text('Return only events about this customer, its accounts and its payments.', {
+          maxLength: 200,
+        }),
+      ),
+      createdAfter: Type.Optional(time('Return only events at or after this time.')),
+      createdBefore: Type.Optional(time('Return only events at or before this time.')),
+      after: Type.Optional(
+        text(
+          'Return events after this place, oldest first: `after` of an earlier reply, or ' +
+            '`beginning` for the oldest event.',
+          { maxLength: MAX_CURSOR },
+        ),
+      ),
+      before: Type.Optional(
+        text('Return events before this place, newest first: `before` of an earlier reply.', {
+          maxLength: MAX_CURSOR,
+        }),
+      ),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_WAIT_S,
+          default: 0,
+          description:
+            'Seconds to wait for an event if there is none after `after`, 0 to 60. The reply is ' +
+            'sent as soon as there is one; otherwise it has no events and a new `after`.',
+        }),
+      ),
+      limit: PageQuery.limit,
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: EventListResponse },
+  errors: [],
+  waits: true,
+});
+
+export const getEventById = operation({
+  operationId: 'getEventById',
+  method: 'GET',
+  path: '/events/{eventId}',
+  tag: TAG,
+  summary: 'Get an event',
+  description: 'Returns one event of the platform, with the data that its webhook has.',
+  permission: 'VIEW',
+  params: Type.Object({ eventId: text('Identifier of the event.') }),
+  query: Type.Object({}, { additionalProperties: false }),
+  replies: { 200: EventResource },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});

@@ -1,0 +1,39 @@
+// Cursors of the list of events: a place in the order (position, id), and the time until which the list was
+// read. A place is between two events, so a cursor remains valid when the event that it names is deleted.
+import type { Time } from '../../../kernel/effects.ts';
+import { invalidField } from '../../../kernel/fault.ts';
+
+/** A place in the order of events, after the event with this position and id. */
+export interface Place {
+  position: bigint;
+  /** Empty: before all events with this position. */
+  id: string;
+}
+
+export interface Cursor extends Place {
+  /** Real time until which all events of the platform are before the place. */
+  at: Time;
+}
+
+/** Accepted instead of a cursor: before the oldest event. */
+export const BEGINNING = 'beginning';
+
+const FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
+/** Cursors of all times and positions have one length. */
+const POSITION_WIDTH = 24;
+const TIME_WIDTH = 20;
+
+export function cursorOf({ position, id, at }: Cursor): string {
+  const places = `${String(position).padStart(POSITION_WIDTH)} ${String(at).padStart(TIME_WIDTH)}`;
+  return Buffer.from(`${places} ${id}`).toString('base64url');
+}
+
+/** Throws a fault on `field` for a text that `cursorOf` did not make. */
+export function readCursor(field: string, text: string): Cursor {
+  const [, position, at, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (position !== undefined && id !== undefined) {
+    const cursor = { position: BigInt(position), id, at: Number(at) };
+    if (cursorOf(cursor) === text) return cursor;
+  }
+  throw invalidField(field, 'is not a cursor of the list of events');
+}

@@ -1,0 +1,271 @@
+// The list of events: filters, cursors in both directions, waiting, erased data and retention.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { agentFixture } from '../../../../test/kit/agents/agents.ts';
+import {
+  externalAccount,
+  fundedCustomer,
+  ok,
+  quoteBody,
+} from '../../../../test/kit/app/fixtures.ts';
+import type { TestApp } from '../../../../test/kit/app/harness.ts';
+import { testApp, testAppForEach } from '../../../../test/kit/app/test-app.ts';
+import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
+
+interface Event {
+  id: string;
+  type: string;
+  resourceId: string;
+  data: Record<string, unknown> | null;
+}
+
+async function list(app: TestApp, query: Record<string, string> = {}) {
+  if (!query.wait) await eventsVisible(app);
+  return ok(await app.call('GET', `/events?${new URLSearchParams(query)}`), 200);
+}
+
+const ids = (page: { data: Event[] }) => page.data.map((each) => each.id);
+
+async function follow(app: TestApp, query: Record<string, string> = {}, from = 'beginning') {
+  const all: Event[] = [];
+  for (let after = from; ; ) {
+    const page = await list(app, { ...query, after });
+    all.push(...page.data);
+    after = page.after;
+    if (!page.hasMore) return { all, after };
+  }
+}
+
+async function paid(app: TestApp) {
+  const { person, account } = await fundedCustomer(app);
+  const payee = await externalAccount(app, person.id, 'USD');
+  const quote = ok(await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 100_00)), 201);
+  ok(await app.call('POST', `/quotes/${quote.quoteId ?? quote.id}/execute`), 200);
+  return { person, account, payment: quote.transactionId as string };
+}
+
+describe('listEvents', () => {
+  const app = testApp();
+
+  it('are listed newest first and followed oldest first, each once', async () => {
+    await paid(app);
+    const { all } = await follow(app, { limit: '3' });
+    expect(all.length).toBeGreaterThan(5);
+    expect(new Set(all.map((each) => each.id)).size).toBe(all.length);
+    const listed: string[] = [];
+    let page = await list(app, { limit: '4' });
+    const { after } = page;
+    for (;;) {
+      listed.push(...ids(page));
+      if (!page.hasMore) break;
+      page = await list(app, { limit: '4', before: page.before });
+    }
+    expect(page.before).toBeUndefined();
+    expect(listed.reverse()).toEqual(all.map((each) => each.id));
+    expect((await list(app, { after })).data).toEqual([]);
+  });
+
+  it('are shown like their webhooks, with the id of the resource', async () => {
+    const { account, payment } = await paid(app);
+    const { data } = await list(app, { resourceId: payment });
+    expect(data.map((each: Event) => each.type)).toEqual(
+      expect.arrayContaining(['OUTGOING_PAYMENT.PENDING', 'OUTGOING_PAYMENT.PROCESSING']),
+    );
+    for (const each of data) expect(each.data.id).toBe(payment);
+    const balances = await list(app, {
+      resourceId: account.id,
+      type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
+    });
+    const shown = ok(await app.call('GET', `/internal-accounts/${account.id}`), 200);
+    expect(balances.data[0].data.balance).toEqual(shown.balance);
+    const one = ok(await app.call('GET', `/events/${balances.data[0].id}`), 200);
+    expect(one).toEqual(balances.data[0]);
+  });
+
+  it('are filtered by types, customer and time together', async () => {
+    const { person, account, payment } = await paid(app);
+    const of = await follow(app, { customerId: person.id });
+    const resources = new Set(of.all.map((each) => each.resourceId));
+    for (const id of [person.id, account.id, payment]) expect(resources).toContain(id);
+    const others = (await follow(app)).all.filter(
+      (each) => !ids({ data: of.all }).includes(each.id),
+    );
+    for (const each of others) expect(each.data?.customerId).not.toBe(person.id);
+    const type = 'OUTGOING_PAYMENT.PENDING,OUTGOING_PAYMENT.PROCESSING';
+    const two = await list(app, { customerId: person.id, type });
+    expect(new Set(two.data.map((each: Event) => each.type))).toEqual(new Set(type.split(',')));
+    const now = app.effects.now();
+    const at = (ms: number) => new Date(now + ms).toISOString();
+    expect((await list(app, { createdAfter: at(1) })).data).toEqual([]);
+    expect((await list(app, { createdBefore: at(-365 * 86_400_000) })).data).toEqual([]);
+    expect((await list(app, { createdAfter: at(0), createdBefore: at(0) })).data).not.toEqual([]);
+  });
+
+  it.each([
+    ['kind=x', 'kind'],
+    ['type=PAID', 'type.0'],
+    ['limit=101', 'limit'],
+    ['limit=0', 'limit'],
+    ['after=x', 'after'],
+    ['before=eA', 'before'],
+    ['wait=5', 'wait'],
+    ['after=beginning&wait=61', 'wait'],
+    ['after=beginning&before=x', 'before'],
+    ['createdAfter=yesterday', 'createdAfter'],
+    ['after=beginning&wait=1&createdBefore=2026-01-01T00:00:00Z', 'wait'],
+  ])('are not listed for %s', async (query, field) => {
+    const { status, body } = await app.call('GET', `/events?${query}`);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'INVALID_INPUT' });
+    expect(body.details.errors.map((each: { field: string }) => each.field)).toContain(field);
+  });
+
+  it('need the permission VIEW of a token of the platform', async () => {
+    const as = await app.tokenWith(['TRANSACT', 'MANAGE']);
+    expect((await app.call('GET', '/events', undefined, { as })).status).toBe(403);
+    const [{ id }] = (await list(app)).data;
+    expect((await app.call('GET', `/events/${id}?x=1`)).body.details.errors[0].field).toBe('x');
+    const agent = await agentFixture(app).agent();
+    const authorization = `Bearer ${agent.accessToken}`;
+    const reply = await app.call('GET', '/events', undefined, {
+      as: null,
+      headers: { authorization },
+    });
+    expect(reply.status).toBe(401);
+  });
+
+  it('are waited for until one is committed', async () => {
+    const { after } = await follow(app);
+    const started = performance.now();
+    const waiting = list(app, { after, wait: '20' });
+    await sleep(100);
+    const { person } = await fundedCustomer(app);
+    const page = await waiting;
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(page.data.length).toBeGreaterThan(0);
+    const { all } = await follow(app, { customerId: person.id }, after);
+    expect(all.length).toBeGreaterThan(0);
+  });
+
+  it('that are filtered do not end the wait', async () => {
+    const { after } = await follow(app);
+    const waiting = list(app, { after, wait: '1', type: 'CARD.STATE_CHANGE' });
+    await fundedCustomer(app);
+    const page = await waiting;
+    expect(page).toMatchObject({ data: [], hasMore: false });
+    expect(page.after).not.toBe(after);
+  });
+
+  it('are waited for by a limited number of requests of a platform', async () => {
+    const { after } = await follow(app);
+    const wait = () => app.call('GET', `/events?after=${after}&wait=1`);
+    const replies = await Promise.all(Array.from({ length: 22 }, wait));
+    const limited = replies.filter((each) => each.status === 429);
+    expect(limited).toHaveLength(2);
+    expect(limited[0]?.headers['retry-after']).toBe('1');
+    expect((await wait()).status).toBe(200);
+    const text = await (await app.server.inject('/metrics')).body;
+    expect(text).toContain('railhead_event_followers 0\n');
+    // Waiting does not count as duration.
+    const slow = /railhead_request_seconds_sum\{operation="listEvents",status="200"\} (\S+)/.exec(
+      text,
+    );
+    expect(Number(slow?.[1])).toBeLessThan(5);
+  });
+});
+
+describe('getEventById', () => {
+  const app = testApp();
+
+  it('returns one event', async () => {
+    await paid(app);
+    for (const each of (await list(app)).data) {
+      expect(ok(await app.call('GET', `/events/${each.id}`), 200)).toEqual(each);
+    }
+  });
+
+  it('does not return events of another platform', async () => {
+    const [mine] = (await list(app)).data;
+    const as = app.other;
+    expect(await app.call('GET', `/events/${mine.id}`, undefined, { as })).toMatchObject({
+      status: 404,
+      body: { code: 'NOT_FOUND' },
+    });
+    const { body } = await app.call('GET', `/events?resourceId=${mine.resourceId}`, undefined, {
+      as,
+    });
+    expect(body.data).toEqual([]);
+    for (const id of ['Webhook:1', 'x', `Webhook:${'0'.repeat(36)}`]) {
+      expect((await app.call('GET', `/events/${id}`)).status).toBe(404);
+    }
+  });
+
+  it('does not return the data of an erased customer', async () => {
+    const { person, payment } = await paid(app);
+    const before = await follow(app, { customerId: person.id });
+    const sealed = before.all.filter((each) => each.resourceId === person.id);
+    expect(sealed.length).toBeGreaterThan(0);
+    await app.settle();
+    await app.runtime.db.query('update customers set data_key = null where id = $1', [person.id]);
+    for (const { id } of sealed) {
+      expect(ok(await app.call('GET', `/events/${id}`), 200).data).toBeNull();
+    }
+    const after = await follow(app, { customerId: person.id });
+    expect(after.all.map((each) => each.id)).toEqual(
+      expect.arrayContaining(before.all.map((each) => each.id)),
+    );
+    expect(after.all.find((each) => each.resourceId === payment)?.data).not.toBeNull();
+  });
+});
+
+describe('events of a server', () => {
+  const app = testAppForEach();
+
+  it('are deleted after the retention period, and older cursors are rejected', async () => {
+    const { after } = await follow(app);
+    await paid(app);
+    const old = await follow(app, {}, after);
+    await app.runtime.db.query('delete from webhook_queue');
+    await app.advance(29 * 86_400_000);
+    const kept = new Set((await follow(app)).all.map((each) => each.id));
+    for (const each of old.all) expect(kept).toContain(each.id);
+    const newer = await follow(app, {}, old.after);
+    await app.advance(3 * 86_400_000);
+    const left = new Set((await follow(app)).all.map((each) => each.id));
+    for (const each of old.all) expect(left).not.toContain(each.id);
+    const rejected = await app.call('GET', `/events?after=${old.after}`);
+    expect(rejected.status).toBe(400);
+    expect(rejected.body.details.errors[0]).toMatchObject({ field: 'after' });
+    expect((await follow(app, {}, newer.after)).after).toBeTruthy();
+  });
+
+  it('end waiting requests when the server stops', async () => {
+    const { after } = await follow(app);
+    const waiting = list(app, { after, wait: '30' });
+    await sleep(100);
+    const started = performance.now();
+    await app.drain({ ms: 10, accepts: false });
+    expect((await waiting).data).toEqual([]);
+    await list(app, { after, wait: '30' });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  it('keep their order and their cursors when the database is restored into another cluster', async () => {
+    const { all, after } = await follow(app);
+    const { db } = app.runtime;
+    // As from a cluster with much higher transaction ids.
+    await db.query('update events set position = position + 1000000000');
+    await db.query(`update event_epochs set cluster = 'another'`);
+    await db.query('select open_event_epoch()');
+    expect((await follow(app)).all.map((each) => each.id)).toEqual(all.map((each) => each.id));
+    const again = await follow(app, {}, after);
+    await fundedCustomer(app);
+    const added = await follow(app, {}, again.after);
+    expect(added.all.length).toBeGreaterThan(0);
+    const whole = await follow(app);
+    expect(whole.all.map((each) => each.id)).toEqual([
+      ...all.map((each) => each.id),
+      ...added.all.map((each) => each.id),
+    ]);
+    expect(await db.query('select epoch from event_epochs order by epoch')).toHaveLength(2);
+  });
+});

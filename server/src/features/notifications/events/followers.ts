@@ -1,0 +1,184 @@
+// Requests that wait for events. One loop of the process asks the database for all of them with one
+// statement: soon after a commit of this process, and several times per second for those of other
+// processes. Without waiting requests it does not run.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault } from '../../../kernel/fault.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Log } from '../../../runtime/observability/log.ts';
+import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { Place } from './cursor.ts';
+import { arrivedFor, type Waiting } from './store.ts';
+
+/** Waiting requests of one platform, and of all, in one process. */
+const MOST_OF_PLATFORM = 20;
+const MOST = 2_000;
+/** For events of other processes. */
+const POLL_MS = 250;
+/** For events of this process; and a poll takes at most a fifth of the time. */
+const MIN_PAUSE_MS = 20;
+const PAUSE_SHARE = 4;
+/** While the process stops, so that clients do not repeat their requests at once. */
+const STOPPING_MS = 500;
+
+interface Waiter extends Waiting {
+  arrived(): void;
+}
+
+/** The right of one request to wait. */
+interface Seat {
+  /** Resolves when the platform has an event behind the place, or after `ms`, or when it is closed. */
+  wait(place: Place, ms: number): Promise<void>;
+  /** Whether to answer now: the client has disconnected or the process stops. */
+  readonly isClosed: boolean;
+  release(): void;
+}
+
+export interface Followers {
+  /** Throws RATE_LIMITED if too many requests wait. */
+  take(platformId: string, closed?: AbortSignal): Seat;
+  /** Events may have been committed. */
+  wake(): void;
+  /** Ends all waiting; later requests wait briefly. */
+  close(): void;
+}
+
+interface FollowersOptions {
+  db: Database;
+  log: Log;
+  metrics: Pick<Metrics, 'watch'>;
+}
+
+const tooMany = (reason: string) =>
+  new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
+
+/** Counts the requests that wait. */
+function createSeats() {
+  const taken = new Map<string, number>();
+  let total = 0;
+  return {
+    total: () => total,
+    /** Returns a function that gives the seat back. */
+    take(platformId: string): () => void {
+      const ofPlatform = taken.get(platformId) ?? 0;
+      if (ofPlatform >= MOST_OF_PLATFORM) {
+        throw tooMany(
+          `${MOST_OF_PLATFORM} requests of the platform wait for events. Follow with fewer, or ` +
+            'without `wait`.',
+        );
+      }
+      if (total >= MOST) throw tooMany('Too many requests wait for events. Try again later.');
+      taken.set(platformId, ofPlatform + 1);
+      total++;
+      return () => {
+        total--;
+        const left = (taken.get(platformId) ?? 1) - 1;
+        if (left) taken.set(platformId, left);
+        else taken.delete(platformId);
+      };
+    },
+  };
+}
+
+/** Polls for the waiters until there are none. */
+function createLoop({ db, log }: FollowersOptions) {
+  const waiters = new Set<Waiter>();
+  let isRunning = false;
+  let isWoken = false;
+  let wakeUp: (() => void) | undefined;
+
+  async function poll(): Promise<void> {
+    const all = [...waiters];
+    for (const at of await arrivedFor(db, all)) all[at]?.arrived();
+  }
+
+  /** Until the next poll: at most POLL_MS, less if events are committed in this process. */
+  async function pause(tookMs: number): Promise<void> {
+    await sleep(Math.max(MIN_PAUSE_MS, tookMs * PAUSE_SHARE));
+    if (isWoken) return;
+    const controller = new AbortController();
+    wakeUp = () => controller.abort();
+    await sleep(POLL_MS, undefined, { signal: controller.signal }).catch(() => undefined);
+    wakeUp = undefined;
+  }
+
+  async function run(): Promise<void> {
+    while (waiters.size) {
+      isWoken = false;
+      const started = performance.now();
+      try {
+        await poll();
+      } catch (error) {
+        log.error({ err: error }, 'events could not be read for waiting requests');
+      }
+      if (waiters.size) await pause(performance.now() - started);
+    }
+    isRunning = false;
+  }
+
+  return {
+    wake() {
+      isWoken = true;
+      wakeUp?.();
+    },
+    add(waiter: Waiter): void {
+      waiters.add(waiter);
+      // An event may have been committed since the request read; it must not wait for a whole pause.
+      isWoken = true;
+      wakeUp?.();
+      if (isRunning) return;
+      isRunning = true;
+      void run();
+    },
+    remove: (waiter: Waiter) => void waiters.delete(waiter),
+    clear() {
+      for (const each of waiters) each.arrived();
+    },
+  };
+}
+
+export function createFollowers(options: FollowersOptions): Followers {
+  const seats = createSeats();
+  const loop = createLoop(options);
+  let isStopping = false;
+  options.metrics.watch('railhead_event_followers', 'Requests that wait for events.', seats.total);
+
+  function wait(platformId: string, place: Place, ms: number, closed?: AbortSignal) {
+    return new Promise<void>((resolve) => {
+      const { position, id } = place;
+      const end = () => {
+        clearTimeout(timer);
+        closed?.removeEventListener('abort', end);
+        loop.remove(waiter);
+        resolve();
+      };
+      const waiter: Waiter = { platformId, position, id, arrived: end };
+      const timer = setTimeout(end, ms);
+      closed?.addEventListener('abort', end);
+      if (closed?.aborted) end();
+      else loop.add(waiter);
+    });
+  }
+
+  return {
+    take(platformId, closed) {
+      const release = seats.take(platformId);
+      let mayWait = true;
+      return {
+        async wait(place, ms) {
+          const isLast = isStopping;
+          await wait(platformId, place, isLast ? Math.min(ms, STOPPING_MS) : ms, closed);
+          if (isStopping) mayWait = false;
+        },
+        get isClosed() {
+          return closed?.aborted === true || !mayWait;
+        },
+        release,
+      };
+    },
+    wake: loop.wake,
+    close() {
+      isStopping = true;
+      loop.clear();
+    },
+  };
+}

@@ -1,0 +1,14 @@
+// Public interface of the list of events, for the composition.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { type EventDeps, eventOperations } from './operations.ts';
+import { eventSweeps } from './sweeps.ts';
+
+export { createFollowers, type Followers } from './followers.ts';
+export { openEpoch } from './store.ts';
+
+/** What this feature adds to a server. */
+export const eventFeature = {
+  operations: (parts: EventDeps) => eventOperations(parts),
+  sweeps: ({ eventRetentionMs }: Pick<EventDeps, 'eventRetentionMs'>) =>
+    eventSweeps(eventRetentionMs),
+} satisfies Feature;

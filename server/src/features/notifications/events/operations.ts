@@ -1,0 +1,223 @@
+// The operations on events: a page of the list, waiting for events, and one event.
+import type { Static } from '@sinclair/typebox';
+import { iso, type Time } from '../../../kernel/effects.ts';
+import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
+import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
+import type { Log } from '../../../runtime/observability/log.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { customerKeyOf, customerOf } from '../../../runtime/operation/event-data.ts';
+import type { Operation } from '../../../runtime/operation/feature.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { testEvent } from '../../tenancy/config/index.ts';
+import { openData, withBalances } from '../webhooks/index.ts';
+import { getEventById, listEvents } from './contract.ts';
+import { BEGINNING, type Cursor, cursorOf, type Place, readCursor } from './cursor.ts';
+import type { Followers } from './followers.ts';
+import { boundsOf, type EventFilter, type EventRow, eventOf, horizonOf, LOWEST } from './store.ts';
+import { walk } from './walk.ts';
+
+export interface EventDeps {
+  followers: Pick<Followers, 'take'>;
+  log: Log;
+  /** How long events are kept. */
+  eventRetentionMs: number;
+}
+
+type Query = Static<typeof listEvents.query>;
+type Balances = Parameters<typeof withBalances>[0];
+
+/** The data of an event as its webhook shows it; null if it is erased. */
+function dataOf({ vault }: Ctx, log: Log, row: EventRow): Record<string, unknown> | null {
+  if (row.type === testEvent.type) return {};
+  try {
+    const text = openData(vault, row);
+    if (text === undefined) return null;
+    const data = JSON.parse(text) as Record<string, unknown>;
+    if (row.balance === null) return data;
+    // Only events of internal accounts have a balance.
+    return { ...withBalances(data as unknown as Balances, row.balance, row.held ?? 0n) };
+  } catch (error) {
+    log.error({ err: error, event: row.id, platformId: row.platform_id }, 'event unreadable');
+    return null;
+  }
+}
+
+const present = (row: EventRow, data: Record<string, unknown> | null) => ({
+  ...(row.type === testEvent.type ? { test: true } : {}),
+  id: row.id,
+  type: row.type,
+  timestamp: iso(row.created_at),
+  resourceId: row.subject,
+  data,
+});
+
+/** Whether an event is about a customer; an erased one is, if its data was the customer's. */
+const isAbout = (customerId: string, row: EventRow, data: unknown) =>
+  (customerOf(row.subject, data) ?? row.sealed_for) === customerId;
+
+function presentAll(ctx: Ctx, log: Log, rows: readonly EventRow[], customerId?: string) {
+  return rows.flatMap((row) => {
+    const data = dataOf(ctx, log, row);
+    // The index knows only a part of the customer's hash.
+    const isOther = customerId !== undefined && !isAbout(customerId, row, data);
+    return isOther ? [] : [present(row, data)];
+  });
+}
+
+function queryErrors({ after, before, wait = 0, createdBefore }: Query): FieldError[] {
+  const errors: FieldError[] = [];
+  if (after !== undefined && before !== undefined) {
+    errors.push({ field: 'before', message: 'must be absent if `after` is set' });
+  }
+  if (wait > 0 && after === undefined) {
+    errors.push({ field: 'wait', message: 'needs `after`' });
+  }
+  if (wait > 0 && createdBefore !== undefined) {
+    errors.push({ field: 'wait', message: 'must be absent if `createdBefore` is set' });
+  }
+  return errors;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The cursor to read on from. Throws if events behind it may have been deleted. */
+function followedFrom(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): Cursor {
+  const oldest = ctx.effects.now() - eventRetentionMs;
+  // The cursors of the first pages must not expire before they are used.
+  if (text === BEGINNING) return { position: LOWEST, id: '', at: oldest + HOUR_MS };
+  const cursor = readCursor('after', text);
+  if (cursor.at >= oldest) return cursor;
+  const days = Math.round(eventRetentionMs / (24 * HOUR_MS));
+  const message =
+    `is older than ${days} days: events after it may be deleted. Compare the resources, and ` +
+    `follow again with \`${BEGINNING}\``;
+  throw invalid([{ field: 'after', message }]);
+}
+
+/**
+ * Events about a resource or a customer are not older than it. Ids that follow from a seed state no
+ * real time.
+ */
+function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
+  const times = ids.map((id) => (id !== undefined && isAnyId(id) ? timeOfId(id) : 0));
+  return Math.max(0, ...times.filter((time) => time <= now));
+}
+
+function filterOf({ caller, effects }: Ctx, query: Query): EventFilter {
+  const { type, resourceId, customerId, createdAfter, createdBefore } = query;
+  const time = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));
+  return {
+    platformId: caller.platformId,
+    types: type,
+    resourceId,
+    customerKey: customerId === undefined ? undefined : customerKeyOf(customerId),
+    createdAfter: time(createdAfter),
+    createdBefore: time(createdBefore),
+    since: sinceOf(effects.now(), [resourceId, customerId]),
+  };
+}
+
+const MAX_LIMIT = 20;
+
+/** A page, oldest first, after a cursor. */
+async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
+  const { limit = MAX_LIMIT } = query;
+  const filter = filterOf(ctx, query);
+  const started = ctx.effects.now();
+  if (from.position === LOWEST) filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
+  const horizon = await horizonOf(ctx.db);
+  if (from.position > horizon) {
+    throw invalid([{ field: 'after', message: 'is not a cursor of this service' }]);
+  }
+  const bounds = await boundsOf(ctx.db, filter, horizon);
+  const read = await walk(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
+  const first = read.rows[0];
+  const last = read.rows.at(-1);
+  // Everything until now is read if the walk has reached the horizon.
+  const at: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
+  const end = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
+  const before = first ? cursorOf({ ...placeOf(first), at: timeOfId(first.id) }) : undefined;
+  return { rows: read.rows, hasMore: read.hasMore, after: { ...placeOf(end), at }, before };
+}
+
+const placeOf = ({ position, id }: Place): Place => ({ position, id });
+
+/** A page, newest first, before a cursor or from the newest event. */
+async function pageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
+  const { limit = MAX_LIMIT } = query;
+  const filter = filterOf(ctx, query);
+  const horizon = await horizonOf(ctx.db);
+  const top: Cursor = { position: horizon, id: '', at: ctx.effects.now() };
+  const bounds = await boundsOf(ctx.db, filter, horizon);
+  const from = before ?? top;
+  const read = await walk(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
+  const [first] = read.rows;
+  const newest = before && first ? { ...placeOf(first), at: timeOfId(first.id) } : from;
+  return {
+    rows: read.rows,
+    hasMore: read.hasMore,
+    after: newest,
+    before: read.hasMore ? cursorOf({ ...read.end, at: top.at }) : undefined,
+  };
+}
+
+/** Reads on until there is an event, the time is over, or the client or the process ends it. */
+async function follow(
+  ctx: Ctx,
+  { followers }: EventDeps,
+  query: Query,
+  from: Cursor,
+  closed: AbortSignal | undefined,
+) {
+  const { wait = 0 } = query;
+  let page = await pageAfter(ctx, query, from);
+  let idleMs = 0;
+  const isEmpty = () => page.rows.length === 0 && !page.hasMore;
+  if (wait === 0 || !isEmpty()) return { page, idleMs };
+  const seat = followers.take(ctx.caller.platformId, closed);
+  try {
+    while (isEmpty() && !seat.isClosed && idleMs < wait * 1_000) {
+      const started = performance.now();
+      await seat.wait(page.after, wait * 1_000 - idleMs);
+      idleMs += performance.now() - started;
+      if (closed?.aborted) break;
+      page = await pageAfter(ctx, query, page.after);
+    }
+  } finally {
+    seat.release();
+  }
+  return { page, idleMs };
+}
+
+export const eventOperations = (deps: EventDeps): readonly Operation[] => [
+  handle(listEvents, async (ctx, { query, closed }) => {
+    const errors = queryErrors(query);
+    if (errors.length) throw invalid(errors);
+    const { after, before, customerId } = query;
+    const { page, idleMs } =
+      after === undefined
+        ? {
+            page: await pageBefore(
+              ctx,
+              query,
+              before === undefined ? undefined : readCursor('before', before),
+            ),
+            idleMs: 0,
+          }
+        : await follow(ctx, deps, query, followedFrom(ctx, deps, after), closed);
+    const body = {
+      data: presentAll(ctx, deps.log, page.rows, customerId),
+      hasMore: page.hasMore,
+      after: cursorOf(page.after),
+      ...(page.before === undefined ? {} : { before: page.before }),
+    };
+    return { status: 200, body, idleMs };
+  }),
+  handle(getEventById, async (ctx, { params: { eventId } }) => {
+    const row = isId(eventId, 'Webhook')
+      ? await eventOf(ctx.db, ctx.caller.platformId, eventId)
+      : undefined;
+    if (!row) throw new Fault('NOT_FOUND', 'Event not found.');
+    return { status: 200, body: present(row, dataOf(ctx, deps.log, row)) };
+  }),
+];

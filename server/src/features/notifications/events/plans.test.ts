@@ -1,0 +1,96 @@
+// The cost of a page of events does not depend on the number of events: each statement reads a range of
+// the index. RAILHEAD_PLANNED_EVENTS sets their number.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { BOUNDARY, type EventFilter, LOWEST, rangeSql } from './store.ts';
+import { walk } from './walk.ts';
+
+const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
+/** Events of one transaction. */
+const TOGETHER = 7;
+const HIGH = BigInt(Math.ceil(EVENTS / TOGETHER));
+const MIDDLE = HIGH / 2n;
+/** Blocks of a page of twenty events, one for each event included. */
+const FEW = 150;
+
+const app = testApp();
+let client: pg.Client;
+let checkFlat: Planned;
+let filter: EventFilter;
+
+const TYPES = `(array['OUTGOING_PAYMENT.PENDING', 'OUTGOING_PAYMENT.COMPLETED',
+  'INTERNAL_ACCOUNT.BALANCE_UPDATED'])[1 + n % 3]`;
+
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  filter = { platformId: app.platform.id };
+  await client.query(`insert into events
+      (id, platform_id, type, subject, data, created_at, position, customer_key)
+    select ${idSql('Webhook', 'n')},
+      case when n % 1000 = 0 then '${app.other.id}' else '${app.platform.id}' end,
+      case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else ${TYPES} end,
+      ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n), n / ${TOGETHER},
+      n % 32768
+    from generate_series(1, ${EVENTS}) n`);
+  await client.query('vacuum analyze events');
+  // The tables beside it are almost empty.
+  await client.query('set enable_seqscan = off');
+  checkFlat = planner(client);
+}, 120_000);
+
+afterAll(() => client?.end());
+
+it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order) => {
+  const range = { order, low: LOWEST, high: HIGH, limit: 21 };
+  for (const platformId of [app.platform.id, app.other.id, 'none']) {
+    for (const position of [LOWEST, MIDDLE, HIGH]) {
+      const from = { position, id: '' };
+      await checkFlat(rangeSql({ platformId }, { ...range, from }), FEW);
+      const bounded = {
+        platformId,
+        createdAfter: 1_790_000_000_000,
+        createdBefore: 1_990_000_000_000,
+      };
+      await checkFlat(rangeSql(bounded, { ...range, from }), FEW);
+    }
+  }
+});
+
+it('finds a time by halving', async () => {
+  for (const platformId of [app.platform.id, app.other.id, 'none']) {
+    const time = new Date(1_790_000_000_000 + EVENTS * 500);
+    await checkFlat({ text: BOUNDARY, values: [platformId, HIGH, time] }, FEW);
+  }
+});
+
+it.each<[string, Partial<EventFilter>]>([
+  ['types', { types: ['CARD.STATE_CHANGE'] }],
+  ['a resource', { resourceId: `Transaction:${uuid(77)}` }],
+  ['a customer', { customerKey: 77 }],
+  ['everything', { types: ['CARD.STATE_CHANGE'], resourceId: 'x', customerKey: 77 }],
+])('reads entries of the index for a filter by %s', async (_, more) => {
+  const from = { position: MIDDLE, id: '' };
+  const range = { order: 'asc' as const, low: MIDDLE, high: MIDDLE + 1_000n, from, limit: 21 };
+  await checkFlat(rangeSql({ ...filter, ...more }, range), FEW);
+});
+
+it.each(['asc', 'desc'] as const)('finds all that a filter matches, %s', async (order) => {
+  const start = order === 'asc' ? LOWEST : HIGH;
+  const range = { order, low: LOWEST, high: HIGH, limit: 100 };
+  const found: string[] = [];
+  let from = { position: start, id: '' };
+  for (;;) {
+    const page = await walk(
+      app.runtime.db,
+      { ...filter, types: ['CARD.STATE_CHANGE'] },
+      { ...range, from },
+    );
+    found.push(...page.rows.map((row) => row.id));
+    if (!page.hasMore) break;
+    from = page.end;
+  }
+  expect(found).toHaveLength(Math.ceil(EVENTS / 20_000));
+});

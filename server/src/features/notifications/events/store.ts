@@ -1,0 +1,207 @@
+// SQL of the list of events. It reads one index, in which the events of a platform are ordered by position:
+// the transaction that stored them. Only events below the horizon are read; no event is stored below it any
+// more. A filter by type, customer or resource is applied to the entries of the index.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import type { StoredEvent } from '../webhooks/index.ts';
+import type { Place } from './cursor.ts';
+
+export interface EventRow extends StoredEvent {
+  platform_id: string;
+  /** Id of the resource that the event is about. */
+  subject: string;
+  position: bigint;
+  sealed_for: string | null;
+  data_key: string | null;
+}
+
+type Stored = EventRow & { base_id: string | null; base: string | null };
+
+/** What a list returns of the events of a platform; absent fields do not filter. */
+export interface EventFilter {
+  platformId: string;
+  types?: readonly string[] | undefined;
+  resourceId?: string | undefined;
+  /** The hash of a customer (`customerKeyOf`). */
+  customerKey?: number | undefined;
+  createdAfter?: Time | undefined;
+  createdBefore?: Time | undefined;
+  /** No event that matches is older. */
+  since?: Time | undefined;
+}
+
+export interface Range {
+  /** Oldest first, or newest first. */
+  order: 'asc' | 'desc';
+  /** Positions from `low` to below `high`. */
+  low: bigint;
+  high: bigint;
+  /** Continue from this place. */
+  from: Place;
+  limit: number;
+}
+
+// The columns of the index `events_order`.
+const OF_PLATFORM = 'hashtext(e.platform_id) = hashtext($1) and e.platform_id = $1';
+const OF_TYPES = (types: string) => `(hashtext(e.type) & 32767)::smallint = any (array(
+      select (hashtext(t) & 32767)::smallint from unnest(${types}::text[]) t)) and e.type = any (${types})`;
+const OF_RESOURCE = (id: string) =>
+  `(hashtext(e.subject) & 32767)::smallint = (hashtext(${id}) & 32767)::smallint and e.subject = ${id}`;
+
+const COLUMNS = `e.id, e.platform_id, e.type, e.subject, e.data, e.base_id, b.data as base, e.balance,
+  e.held, e.created_at, e.position, e.sealed_for, c.data_key`;
+// `customers` belongs to a later wing, so it is read in SQL only.
+const JOINS = 'left join events b on b.id = e.base_id left join customers c on c.id = e.sealed_for';
+
+const restored = ({ base_id, base, ...row }: Stored): EventRow => ({
+  ...row,
+  // At the end of the retention period the other event may be deleted first.
+  data: wholeEventData(row.data, base_id === null ? null : (base ?? '')),
+});
+
+/** The statement of a range, exported to test its plan. */
+export function rangeSql(filter: EventFilter, { order, low, high, from, limit }: Range) {
+  const values: unknown[] = [filter.platformId, low, high, from.position, from.id];
+  const next = (value: unknown) => `$${values.push(value)}`;
+  const conditions = [
+    OF_PLATFORM,
+    'e.position >= $2 and e.position < $3',
+    `(e.position, e.id) ${order === 'asc' ? '>' : '<'} ($4::bigint, $5::text)`,
+  ];
+  const { types, resourceId, customerKey, createdAfter, createdBefore } = filter;
+  if (types) conditions.push(OF_TYPES(next(types)));
+  if (customerKey !== undefined) conditions.push(`e.customer_key = ${next(customerKey)}::smallint`);
+  if (resourceId !== undefined) conditions.push(OF_RESOURCE(`${next(resourceId)}::text`));
+  if (createdAfter !== undefined)
+    conditions.push(`e.created_at >= ${next(new Date(createdAfter))}`);
+  if (createdBefore !== undefined) {
+    conditions.push(`e.created_at <= ${next(new Date(createdBefore))}`);
+  }
+  const sorted = `order by e.position ${order}, e.id ${order}`;
+  const text = `select ${COLUMNS} from (select * from events e where ${conditions.join(' and ')}
+      ${sorted} limit ${next(limit)}) e ${JOINS} ${sorted}`;
+  return { text, values };
+}
+
+/** Events of a range, in its order. */
+export async function eventsIn(db: Database, filter: EventFilter, range: Range) {
+  const { text, values } = rangeSql(filter, range);
+  return (await db.query<Stored>(text, values)).map(restored);
+}
+
+const ONE = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
+
+export async function eventOf(
+  db: Database,
+  platformId: string,
+  id: string,
+): Promise<EventRow | undefined> {
+  const [row] = await db.query<Stored>(ONE, [id, platformId]);
+  return row && restored(row);
+}
+
+/** All events with a lower position are committed. */
+export async function horizonOf(db: Database): Promise<bigint> {
+  const [row] = await db.query<{ horizon: bigint }>('select event_horizon() as horizon');
+  return (row as { horizon: bigint }).horizon;
+}
+
+/**
+ * Times of events differ from their order by less than this: the longest time from the decision of an
+ * operation to the commit of its events, and the difference between the clocks of processes.
+ */
+const DISORDER_MS = 120_000;
+
+/** The statement that finds a position by time, exported to test its plan. */
+export const BOUNDARY = `with recursive halves(low, high, step) as (
+    select coalesce((select e.position from events e where ${OF_PLATFORM}
+      order by e.position limit 1), $2::bigint), $2::bigint, 0
+    union all
+    select case when m.created_at < $3 then h.middle else h.low end,
+      case when m.created_at < $3 then h.high else h.middle end, h.step + 1
+    from (select low, high, low + (high - low) / 2 as middle, step from halves) h
+      left join lateral (select e.created_at from events e where ${OF_PLATFORM}
+        and e.position >= h.middle and e.position < $2
+        order by e.position limit 1) m on true
+    where h.high - h.low > 1 and h.step < 64
+  )
+  select low, high from halves order by step desc limit 1`;
+
+/** Bounds of the positions of events of a time, found by halving: the number of events does not matter. */
+export async function boundsOf(
+  db: Database,
+  { platformId, createdAfter, createdBefore, since }: EventFilter,
+  horizon: bigint,
+): Promise<{ low: bigint; high: bigint }> {
+  const boundary = async (time: Time) => {
+    const values = [platformId, horizon, new Date(time)];
+    const [row] = await db.query<{ low: bigint; high: bigint }>(BOUNDARY, values);
+    return row as { low: bigint; high: bigint };
+  };
+  const oldest = Math.max(createdAfter ?? 0, since ?? 0);
+  const [after, before] = await Promise.all([
+    oldest > 0 ? boundary(oldest - DISORDER_MS) : undefined,
+    createdBefore === undefined ? undefined : boundary(createdBefore + DISORDER_MS),
+  ]);
+  return { low: after?.low ?? LOWEST, high: before?.high ?? horizon };
+}
+
+/** Below the position of every event. */
+export const LOWEST = -(2n ** 62n);
+
+const FIRST = `select e.position from events e where ${OF_PLATFORM} order by e.position limit 1`;
+
+/** Position of the oldest event of a platform; undefined if it has none. */
+export async function firstPositionOf(db: Database, platformId: string) {
+  const [row] = await db.query<{ position: bigint }>(FIRST, [platformId]);
+  return row?.position;
+}
+
+/** A follower: the platform, and the place behind which it waits for an event. */
+export interface Waiting extends Place {
+  platformId: string;
+}
+
+const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4::text[])
+    as w(at, platform_id, position, id)
+  where exists (select from events e
+    where hashtext(e.platform_id) = hashtext(w.platform_id) and e.platform_id = w.platform_id
+      and e.position >= w.position and e.position < $5
+      and (e.position, e.id) > (w.position, w.id))`;
+
+/** Which of the followers have an event to read, by their place in the list. */
+export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Promise<number[]> {
+  const horizon = await horizonOf(db);
+  const rows = await db.query<{ at: number }>(ARRIVED, [
+    waiting.map((_, at) => at),
+    waiting.map((each) => each.platformId),
+    waiting.map((each) => each.position),
+    waiting.map((each) => each.id),
+    horizon,
+  ]);
+  return rows.map(({ at }) => at);
+}
+
+/** Starts a new epoch of positions if the database was restored into another cluster or timeline. */
+export const openEpoch = (db: Database) => db.query('select open_event_epoch()');
+
+// Event ids are ordered by time. An event that is still to be delivered is kept.
+const DELETE = `with old as (
+    select e.id, e.platform_id from events e
+    where e.id < $1 and not exists (select from webhook_queue q
+      where q.platform_id = e.platform_id and q.event_id = e.id and q.endpoint = any (array(
+        select 0 union all select w.number from webhook_endpoints w
+        where w.platform_id = e.platform_id)))
+    order by e.id limit $2::int
+  ), attempts as (
+    delete from webhook_attempts a using old o
+    where a.platform_id = o.platform_id and a.event_id = o.id and a.endpoint = any (array(
+      select 0 union all select w.number from webhook_endpoints w
+      where w.platform_id = o.platform_id))
+  )
+  delete from events e using old o where e.id = o.id returning 1`;
+
+/** Deletes events with a lower id, and their delivery attempts; returns how many. */
+export const deleteOlder = async (db: Database, id: string, limit: number): Promise<number> =>
+  (await db.query(DELETE, [id, limit])).length;

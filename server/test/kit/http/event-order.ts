@@ -1,0 +1,17 @@
+// The list of events shows what is below the oldest transaction in progress in the whole cluster, which
+// other test files share.
+import { vi } from 'vitest';
+import type { TestApp } from '../app/harness.ts';
+
+const VISIBLE = `select not exists (select from events where position >= event_horizon()) as visible`;
+
+/** Waits until all stored events are in the list of events. */
+export async function eventsVisible({ runtime }: Pick<TestApp, 'runtime'>): Promise<void> {
+  await vi.waitUntil(
+    async () => {
+      const [row] = await runtime.db.query<{ visible: boolean }>(VISIBLE);
+      return row?.visible;
+    },
+    { timeout: 30_000, interval: 5 },
+  );
+}

@@ -1,0 +1,187 @@
+// Clients follow the events of four processes: each receives every event once, in one order, and misses none,
+// while transactions commit in any order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of the second
+// test, 100000 for instance.
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { runSeed } from '../kit/app/effects.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+
+const PROCESSES = 4;
+const RUNS = 6;
+const EVENTS = Number(process.env.RAILHEAD_FOLLOWED_EVENTS ?? 8_000);
+const name = `railhead_followers_${process.pid}`;
+
+let pool: pg.Pool;
+let places: Place[];
+let servers: Running[];
+let platform: string;
+
+beforeAll(async () => {
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  const url = databaseUrl(admin, name);
+  pool = new pg.Pool({ connectionString: url, max: 24 });
+  places = Array.from({ length: PROCESSES }, (_, at) => createPlace(`events-${at}`));
+  const env = {
+    DATABASE_URL: url,
+    RAILHEAD_MASTER_KEY: '07'.repeat(32),
+    RAILHEAD_RATE_LIMIT: '0',
+    RAILHEAD_CLIENT_ID: 'followers',
+    RAILHEAD_CLIENT_SECRET: 'secret',
+    LOG_LEVEL: 'error',
+  };
+  servers = [];
+  // The first creates the platform.
+  for (const place of places) servers.push(await place.start(['--roles', 'api'], env));
+  const { rows } = await pool.query('select id from platforms');
+  platform = rows[0].id;
+}, 240_000);
+
+afterAll(async () => {
+  await pool?.end();
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+const authorization = `Basic ${btoa('followers:secret')}`;
+
+/** A request to one of the processes. */
+async function call(at: number, path: string, body?: unknown) {
+  const { baseUrl } = servers[at % PROCESSES]!.credentials;
+  const reply = await fetch(`${baseUrl}${path}`, {
+    headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${reply.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** As a client does: a request that fails is repeated with the same cursor. */
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+const newest = async () => (await call(0, '/events?limit=1')).after as string;
+
+/** Reads until it has `count()` events, each request at another process; then until there are no more. */
+async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
+  const ids: string[] = [];
+  let after = from;
+  for (let at = limit; ; at++) {
+    const path = `/events?after=${after}&wait=1&limit=${limit}`;
+    const page = await repeated(() => call(at, path));
+    ids.push(...page.data.map((each: { id: string }) => each.id));
+    after = page.after;
+    if (!page.hasMore && page.data.length === 0 && ids.length >= count()) return ids;
+  }
+}
+
+interface Commit {
+  events: number;
+  /** Age of the ids when they are written. */
+  ageMs: number;
+  /** Between the id of the transaction, and its events and commit. */
+  beforeMs: number;
+  openMs: number;
+  isRolledBack: boolean;
+}
+
+const commits = fc.array(
+  fc.record({
+    events: fc.integer({ min: 1, max: 6 }),
+    ageMs: fc.integer({ min: 0, max: 3_000 }),
+    beforeMs: fc.integer({ min: 0, max: 300 }),
+    openMs: fc.integer({ min: 0, max: 600 }),
+    isRolledBack: fc.boolean(),
+  }),
+  { minLength: 20, maxLength: 60 },
+);
+
+const INSERT = `insert into events (id, platform_id, type, subject, data, created_at)
+  select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)), $1,
+    'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
+  from generate_series(1, $3::int) returning id`;
+
+/** Writes events in a transaction of its own; returns their ids if it commits. */
+async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit) {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('select pg_current_xact_id()');
+    await sleep(beforeMs);
+    const { rows } = await client.query(INSERT, [platform, ageMs, events]);
+    await sleep(openMs);
+    await client.query(isRolledBack ? 'rollback' : 'commit');
+    return isRolledBack ? [] : rows.map((row) => row.id as string);
+  } finally {
+    client.release();
+  }
+}
+
+it('receives every committed event once, in any order of ids and commits', async () => {
+  await fc.assert(
+    fc.asyncProperty(commits, async (all) => {
+      const from = await newest();
+      let count = Number.POSITIVE_INFINITY;
+      const following = Promise.all([1, 3, 100].map((limit) => follow(from, limit, () => count)));
+      const written = (await Promise.all(all.map(write))).flat();
+      count = written.length;
+      const received = await following;
+      const [first] = received;
+      for (const each of received) expect(each).toEqual(first);
+      expect([...first!].sort()).toEqual(written.sort());
+    }),
+    { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
+  );
+}, 300_000);
+
+/** An account that deposits can be simulated for. */
+async function account(at: number): Promise<string> {
+  const { id } = await call(at, '/customers', { customerType: 'INDIVIDUAL', fullName: 'Ada Li' });
+  const { data } = await call(at, `/customers/internal-accounts?customerId=${id}&currency=USD`);
+  return data[0].id;
+}
+
+it(`receives ${EVENTS} events that four processes commit, without a gap or a double`, async () => {
+  const from = await newest();
+  const stored = async () => {
+    const text = 'select id from events where position >= $1 order by position, id';
+    return (await pool.query(text, [position])).rows.map((row) => row.id as string);
+  };
+  const { rows } = await pool.query('select event_horizon() as position');
+  const { position } = rows[0];
+  let count = Number.POSITIVE_INFINITY;
+  const started = performance.now();
+  const following = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
+  const accounts = await Promise.all(Array.from({ length: 32 }, (_, at) => account(at)));
+  let left = EVENTS / 2;
+  const deposit = async (id: string, at: number) => {
+    // A deposit emits two events.
+    const path = `/sandbox/internal-accounts/${id}/fund`;
+    while (left-- > 0) await repeated(() => call(at, path, { amount: 100 }));
+  };
+  await Promise.all(accounts.map(deposit));
+  const written = performance.now();
+  const expected = await stored();
+  count = expected.length;
+  const received = await following;
+  for (const each of received) expect(each).toEqual(expected);
+  expect(expected.length).toBeGreaterThanOrEqual(EVENTS);
+  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
+  const caughtUp = seconds(performance.now() - written);
+  process.stderr.write(
+    `${count} events in ${seconds(written - started)} s, followed ${caughtUp} s later\n`,
+  );
+}, 1_800_000);
