@@ -81,6 +81,13 @@ async function coinOf(app: TestApp, as: TestPlatform) {
   };
 }
 
+/** The id of an event, which is stored before it is in the list. */
+async function eventOf(app: TestApp, as: TestPlatform): Promise<string> {
+  const text = 'select id from events where platform_id = $1 limit 1';
+  const [event] = await app.runtime.db.query<{ id: string }>(text, [as.id]);
+  return (event as { id: string }).id;
+}
+
 /** One of each resource, owned by `as`, by the name of its path parameter. */
 export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
   const options = { as };
@@ -123,6 +130,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
+    eventId: await eventOf(app, as),
     endpointId: ok(await app.call('POST', '/webhook-endpoints', {}, options), 201).id,
     beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
     jobId: await importOf(app, as),

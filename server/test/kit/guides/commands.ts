@@ -31,6 +31,7 @@ const VALUES: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres:///railhead',
   ACCOUNT: 'InternalAccount:1',
   BANK: 'ExternalAccount:1',
+  CURSOR: 'ICAgIDE',
   BUSINESS: 'Customer:2',
   COIN: 'Stablecoin:1',
   CUSTOMER: 'Customer:1',
