@@ -72,7 +72,12 @@ describe('a body', () => {
   it('may be larger if the contract states it', async () => {
     const larger = app.operations.filter(({ contract }) => contract.maxBody);
     const named = larger.map(({ contract }) => contract.operationId).sort();
-    expect(named).toEqual(['createAgent', 'updateAgentPolicy', 'updatePlatformConfig']);
+    expect(named).toEqual([
+      'createAgent',
+      'createSandboxFixtures',
+      'updateAgentPolicy',
+      'updatePlatformConfig',
+    ]);
     const body = (bytes: number) => JSON.stringify({ more: 'x'.repeat(bytes - 11) });
     const patch = (bytes: number) => send('/config', { method: 'PATCH', body: body(bytes) });
     expect((await patch(256 * KIB)).status).toBe(200);

@@ -49,7 +49,7 @@ describe('a payout of a quote', () => {
     ['005', ['0 settled', '10000 returned PAYOUT_RETURNED']],
     ['006', ['0 accepted', '2000 cancelled']],
     ['007', ['0 accepted', '2000 failed COUNTERPARTY_POST_TX_FAILED for good']],
-    ['008', DONE],
+    ['008', ['0 settled', '172800000 returned PAYOUT_RETURNED']],
     ['102', DONE],
   ])('…%s', async (suffix, expected) => {
     expect(await story(instruction(suffix, 'quote'))).toEqual(expected);

@@ -350,6 +350,8 @@ describe('authentication', () => {
       environment: 'sandbox',
       tokenId: token.id,
       permissions: ['VIEW'],
+      tokenName: 'Remembered',
+      requestBodiesUntil: null,
     });
     await operate(app.runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
       const row = await ctx.read(tokens, token.id);
