@@ -34,6 +34,9 @@ function urlOf({ path, parameters = [] }: Described & { path: string }): string 
 
 /** Reads that need an agent's token, or a resource that the sample does not have. */
 const WITHOUT = new Set([
+  'getEventById',
+  'getRequestById',
+  'getWebhookEndpointById',
   'getBeneficialOwner',
   'getBulkCustomerImportJob',
   'getDelegatedKeyById',

@@ -17,7 +17,7 @@ import {
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
-beforeEach(() => fixture.drain());
+beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** How a payment reaches a state, which notices it accepts then, and the error of the others. */
 interface Parent {

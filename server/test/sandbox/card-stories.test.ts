@@ -15,7 +15,7 @@ import {
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
-beforeEach(() => fixture.drain());
+beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Just before nothing has happened yet. */
 const waits =
@@ -296,7 +296,7 @@ describe('a payment', () => {
     }
     expect(await story.end()).toBe(end);
     expect(await story.stored()).toBe(stored);
-    await fixture.drain();
+    await fixture.app.advance(7 * 60_000);
     expect(await story.next()).toEqual([]);
   });
 });

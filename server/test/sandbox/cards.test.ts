@@ -17,7 +17,7 @@ import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
 const fixture = opened(openCardStories);
-beforeEach(() => fixture.drain());
+beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Stands for all suffixes that no table names. */
 const OTHER = '000';
@@ -74,7 +74,7 @@ describe('the table of issuing', () => {
     expect([now.brand, now.last4].map((each) => typeof each === 'string')).toEqual([
       ...[issued, issued],
     ]);
-    await fixture.drain();
+    await fixture.app.advance(7 * 60_000);
     expect(await story.next()).toEqual([]);
   });
 
@@ -224,7 +224,7 @@ describe('the table of descriptors', () => {
       expect(await story.end()).toBe(row.end);
     }
     expect(await story.stored()).toBe(row.stored ?? 0);
-    await fixture.drain();
+    await fixture.app.advance(7 * 60_000);
     expect(await story.next()).toEqual([]);
   });
 });
