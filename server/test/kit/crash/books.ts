@@ -2,6 +2,7 @@
 // snapshot. The rules are written from the meaning of a payment, independently of the server's
 // code: each finds a change set that was applied partly, twice or not at all.
 import pg from 'pg';
+import { unpackJson } from '../../../src/runtime/operation/stored-json.ts';
 
 type Text = string | null;
 
@@ -111,7 +112,8 @@ export async function lookAt(url: string): Promise<Look> {
     for (const [name, sql] of Object.entries(QUERIES)) all[name] = (await client.query(sql)).rows;
     const stored = all.replies as { key: string; status: number; reply: string }[];
     // QUERIES has a statement for each field.
-    return { ...(all as unknown as Look), replies: new Map(stored.map((row) => [row.key, row])) };
+    const replies = stored.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
+    return { ...(all as unknown as Look), replies: new Map(replies.map((row) => [row.key, row])) };
   } finally {
     await client.end();
   }
