@@ -11,6 +11,7 @@ import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 
 const PROCESSES = 4;
 const RUNS = 6;
+const GIVE_UP_MS = 15_000;
 const EVENTS = Number(process.env.RAILHEAD_FOLLOWED_EVENTS ?? 8_000);
 const name = `railhead_followers_${process.pid}`;
 
@@ -79,12 +80,16 @@ const newest = async () => (await call(0, '/events?limit=1')).after as string;
 async function follow(from: string, limit: number, count: () => number): Promise<string[]> {
   const ids: string[] = [];
   let after = from;
+  let arrived = performance.now();
   for (let at = limit; ; at++) {
     const path = `/events?after=${after}&wait=1&limit=${limit}`;
     const page = await repeated(() => call(at, path));
     ids.push(...page.data.map((each: { id: string }) => each.id));
     after = page.after;
-    if (!page.hasMore && page.data.length === 0 && ids.length >= count()) return ids;
+    if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
+    if (page.hasMore || page.data.length > 0) continue;
+    // One that misses an event must not wait for it without end.
+    if (ids.length >= count() || performance.now() - arrived > GIVE_UP_MS) return ids;
   }
 }
 
