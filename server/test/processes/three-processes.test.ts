@@ -128,7 +128,7 @@ describe('three processes', () => {
   it('deliver each event once', async () => {
     await vi.waitUntil(async () => (await pending(url)).events === 0, WAIT);
     const events = await rows<{ id: string; attempts: number }>(
-      `select e.id, count(a.id)::int as attempts
+      `select e.id, count(a.attempt)::int as attempts
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
     );
     expect(events.length).toBeGreaterThan(QUOTES + PAYOUTS);

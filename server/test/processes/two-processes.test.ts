@@ -182,7 +182,7 @@ describe('two processes on one database', () => {
     const received = new Map<string, number>();
     for (const { id } of receiver.arrivals) received.set(id, (received.get(id) ?? 0) + 1);
     const deliveries = await rows<{ id: string; type: string; attempts: number; results: string }>(
-      `select e.id, e.type, count(a.id)::int as attempts,
+      `select e.id, e.type, count(a.attempt)::int as attempts,
           string_agg(concat_ws(' ', a.result, a.status, a.error), ', ' order by a.attempt) as results
         from events e join webhook_attempts a on a.event_id = e.id group by e.id`,
     );
