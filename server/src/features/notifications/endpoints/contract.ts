@@ -113,12 +113,7 @@ const CreateRequest = named(
   'WebhookEndpointCreateRequest',
   Type.Object(
     {
-      url: Type.Optional(
-        text(
-          `URL that deliveries are sent to: ${URL_RULES} Absent for an endpoint whose ` +
-            'deliveries are pulled with `pullWebhookDeliveries`.',
-        ),
-      ),
+      url: text(`URL that deliveries are sent to: ${URL_RULES}`),
       description: Type.Optional(settings.description),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional({
@@ -134,9 +129,7 @@ const UpdateRequest = named(
   'WebhookEndpointUpdateRequest',
   Type.Object(
     {
-      url: Type.Optional(
-        nullable(text(`URL that deliveries are sent to: ${URL_RULES} Null: they are pulled.`)),
-      ),
+      url: Type.Optional(text(`URL that deliveries are sent to: ${URL_RULES}`)),
       description: Type.Optional(nullable(settings.description)),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional(settings.standardWebhooks),

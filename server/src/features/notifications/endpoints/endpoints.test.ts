@@ -13,8 +13,7 @@ const HOUR = 3_600_000;
 let receiver: Receiver;
 let first: Receiver;
 
-const create = async (body: object = {}) =>
-  ok(await app.call('POST', '/webhook-endpoints', body), 201);
+const create = async (body: object) => ok(await app.call('POST', '/webhook-endpoints', body), 201);
 const change = async (id: string, body: object) =>
   app.call('PATCH', `/webhook-endpoints/${id}`, body);
 const get = async (id: string) => ok(await app.call('GET', `/webhook-endpoints/${id}`), 200);
@@ -74,6 +73,8 @@ afterAll(async () => {
   await first.close();
 });
 
+const PUBLIC = 'https://example.com/hook';
+
 describe('createWebhookEndpoint', () => {
   it('gets later events beside the configured endpoint, signed with its own key', async () => {
     await emitEvent();
@@ -123,8 +124,8 @@ describe('createWebhookEndpoint', () => {
 
   it('keeps the secret from a replay', async () => {
     const headers = { 'idempotency-key': 'one endpoint' };
-    const reply = await app.call('POST', '/webhook-endpoints', {}, { headers });
-    const replay = await app.call('POST', '/webhook-endpoints', {}, { headers });
+    const reply = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
+    const replay = await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { headers });
     const { secret, ...shown } = reply.body;
     expect(secret).toBeDefined();
     expect(replay.body).toEqual(shown);
@@ -134,8 +135,9 @@ describe('createWebhookEndpoint', () => {
     [{ url: 'http://example.com/hook' }, 'url'],
     [{ url: 'https://10.0.0.1/hook' }, 'url'],
     [{ url: 'nonsense' }, 'url'],
-    [{ eventTypes: ['CARD.LOST'] }, 'eventTypes.0'],
-    [{ description: '' }, 'description'],
+    [{}, 'url'],
+    [{ url: PUBLIC, eventTypes: ['CARD.LOST'] }, 'eventTypes.0'],
+    [{ url: PUBLIC, description: '' }, 'description'],
   ])('rejects %j', async (body, field) => {
     const { status, body: reply } = await app.call('POST', '/webhook-endpoints', body);
     expect([status, reply.details.errors[0].field]).toEqual([400, field]);
@@ -147,7 +149,9 @@ describe('createWebhookEndpoint', () => {
       permissions: ['VIEW'],
     });
     const as = { clientId: token.clientId, clientSecret: token.clientSecret };
-    expect((await app.call('POST', '/webhook-endpoints', {}, { as })).status).toBe(403);
+    expect((await app.call('POST', '/webhook-endpoints', { url: PUBLIC }, { as })).status).toBe(
+      403,
+    );
     const production = { as: app.production };
     const local = await app.call('POST', '/webhook-endpoints', { url: receiver.url }, production);
     expect([local.status, local.body.details.errors[0].field]).toEqual([400, 'url']);
@@ -155,7 +159,7 @@ describe('createWebhookEndpoint', () => {
 
   it('stops at sixteen, with those created at once', async () => {
     const replies = await Promise.all(
-      Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', {})),
+      Array.from({ length: 18 }, () => app.call('POST', '/webhook-endpoints', { url: PUBLIC })),
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(15);
     expect(replies.find(({ status }) => status === 400)?.body.reason).toContain('maximum of 15');
@@ -165,7 +169,7 @@ describe('createWebhookEndpoint', () => {
 
 describe('listWebhookEndpoints', () => {
   it('has the configured endpoint first, and rejects unknown parameters', async () => {
-    const { id } = await create();
+    const { id } = await create({ url: PUBLIC });
     const [configured, own, ...others] = await list();
     expect(configured).toMatchObject({
       id: configuredId(app.platform.id),
@@ -174,7 +178,7 @@ describe('listWebhookEndpoints', () => {
       keys: [],
     });
     expect([own.id, others]).toEqual([id, []]);
-    expect(own).not.toHaveProperty('url');
+    expect(own.url).toBe(PUBLIC);
     const { status, body } = await app.call('GET', '/webhook-endpoints?state=PAUSED');
     expect([status, body.details.errors[0].field]).toEqual([400, 'state']);
   });
@@ -182,7 +186,7 @@ describe('listWebhookEndpoints', () => {
 
 describe('getWebhookEndpointById', () => {
   it('is 404 for unknown and deleted endpoints and those of other platforms', async () => {
-    const { id } = await create();
+    const { id } = await create({ url: PUBLIC });
     const other = await app.call('GET', `/webhook-endpoints/${id}`, undefined, {
       as: app.production,
     });
@@ -237,6 +241,19 @@ describe('updateWebhookEndpoint', () => {
   });
 });
 
+describe('deliveries of a paused endpoint', () => {
+  it('are kept for seven days', async () => {
+    const { id } = await create({ url: receiver.url });
+    await change(id, { status: 'PAUSED' });
+    await emitEvent();
+    const kept = () => app.runtime.db.query('select 1 from webhook_queue where endpoint > 0');
+    await app.advance(7 * 86_400_000 - 60_000);
+    expect(await kept()).toHaveLength(1);
+    await app.advance(2 * 60_000);
+    expect(await kept()).toEqual([]);
+  });
+});
+
 describe('deleteWebhookEndpointById', () => {
   it('discards what is pending, and never for the configured endpoint', async () => {
     const { id } = await create({ url: receiver.url });
@@ -276,7 +293,7 @@ describe('rotateWebhookEndpointKey', () => {
   });
 
   it('has a day of overlap by default, at most three keys, and none of the configured endpoint', async () => {
-    const { id } = await create();
+    const { id } = await create({ url: PUBLIC });
     const { keys } = ok(await rotate(id), 200);
     expect(keys[1].expiresAt).toBe(new Date(app.effects.now() + DAY).toISOString());
     ok(await rotate(id), 200);

@@ -2,7 +2,7 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
 import { endpointOperations } from './operations.ts';
-import { pausingSweep } from './sweep.ts';
+import { keptDeliverySweep, pausingSweep } from './sweep.ts';
 
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { configuredId } from './present.ts';
@@ -12,5 +12,5 @@ export { CONFIGURED, type EndpointKey } from './store.ts';
 export const endpointFeature = {
   operations: endpointOperations,
   webhooks: endpointWebhooks,
-  sweeps: () => [pausingSweep()],
+  sweeps: () => [pausingSweep(), keptDeliverySweep()],
 } satisfies Feature;

@@ -16,6 +16,33 @@ const FAILING = `select id, platform_id from webhook_endpoints
   where failing_since < $1 and status = 'ENABLED' and deleted_at is null and number > ${CONFIGURED}
   limit ${AT_ONCE}`;
 
+const KEPT_MS = 7 * 86_400_000;
+
+// Reads the few paused endpoints and then the oldest deliveries of each along the index of the queue.
+const TOO_OLD = `delete from webhook_queue q using (
+    select d.platform_id, d.endpoint, d.event_id from webhook_endpoints w cross join lateral (
+      select platform_id, endpoint, event_id from webhook_queue
+      where platform_id = w.platform_id and endpoint = w.number and due_at < $1
+      order by due_at limit 1000) d
+    where w.status = 'PAUSED' and w.deleted_at is null limit 1000) old
+  where q.platform_id = old.platform_id and q.endpoint = old.endpoint and q.event_id = old.event_id
+  returning q.event_id`;
+
+/** Deletes deliveries that a paused endpoint has kept for seven days; checks every minute. */
+export function keptDeliverySweep(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'deliveries of paused webhook endpoints',
+    async run(runtime) {
+      const now = runtime.effects.now();
+      if (now < next) return 0;
+      const { length } = await runtime.db.query(TOO_OLD, [new Date(now - KEPT_MS)]);
+      if (length < 1000) next = now + EVERY_MS;
+      return length;
+    },
+  };
+}
+
 async function pause(runtime: Runtime, id: string, platformId: string): Promise<void> {
   const caller = await callerOf(runtime.db, platformId);
   await operate(runtime, caller, async (ctx) => {
