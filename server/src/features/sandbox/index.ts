@@ -22,4 +22,5 @@ export const sandboxFeature = {
     ...sandboxOperations,
     ...sandboxClockOperations(parts),
   ],
+  reset: { belongs: { sandbox_clocks: 't.id = any($1::text[])' } },
 } satisfies Feature;

@@ -30,6 +30,8 @@ export interface Clocks {
   anyOwn(): boolean;
   /** Replaces what is known of a clock. */
   note(row: ClockRow): void;
+  /** The clock was removed, and the platform follows real time. */
+  forget(platformId: string): void;
 }
 
 interface Kept {
@@ -84,13 +86,16 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
     return readOnce(platformId).then(timeWith);
   }
 
+  function replace(platformId: string, row: ClockRow | undefined): void {
+    noted.set(platformId, (noted.get(platformId) ?? 0) + 1);
+    keep(platformId, row, performance.now() + FRESH_MS);
+  }
+
   return {
     timeOf,
     nowOf: async (owner) => (await timeOf(owner)).now,
     anyOwn: () => own,
-    note(row) {
-      noted.set(row.id, (noted.get(row.id) ?? 0) + 1);
-      keep(row.id, row, performance.now() + FRESH_MS);
-    },
+    note: (row) => replace(row.id, row),
+    forget: (platformId) => replace(platformId, undefined),
   };
 }

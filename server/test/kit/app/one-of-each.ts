@@ -110,6 +110,8 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const { accountId: walletId, credential } = await wallets.customerWithWallet();
   const { session } = await wallets.emailSession(walletId);
   const seen = await app.call('GET', '/config', undefined, options);
+  const hook = { url: 'https://example.com/hook' };
+  const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
   const acting = await agentFixture(app, { as }).agentOf(person.id);
   const cards = cardFixture(app, { as });
   const delegated = delegatedFixture(app, { as });
@@ -131,7 +133,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     transactionId: quote.transactionId,
     tokenId: token.id,
     eventId: await eventOf(app, as),
-    endpointId: ok(await app.call('POST', '/webhook-endpoints', {}, options), 201).id,
+    endpointId: endpoint.id,
     beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
     jobId: await importOf(app, as),
     verificationId: verification.id,

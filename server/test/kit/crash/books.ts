@@ -111,8 +111,8 @@ export async function lookAt(url: string): Promise<Look> {
     const all: Record<string, unknown[]> = {};
     for (const [name, sql] of Object.entries(QUERIES)) all[name] = (await client.query(sql)).rows;
     const stored = all.replies as { key: string; status: number; reply: string }[];
-    // QUERIES has a statement for each field.
     const replies = stored.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
+    // QUERIES has a statement for each field.
     return { ...(all as unknown as Look), replies: new Map(replies.map((row) => [row.key, row])) };
   } finally {
     await client.end();

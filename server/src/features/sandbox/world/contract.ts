@@ -51,8 +51,8 @@ export const resetSandbox = operation({
   description:
     'Removes the customers, accounts, payments, cards, agents, events and everything else of the ' +
     'sandbox platform, at once and for good. Its configuration, its tokens and its own accounts ' +
-    'stay, the accounts with a balance of zero, and so does its clock. Other platforms are not ' +
-    'affected.',
+    'stay, the accounts with a balance of zero. Its clock follows real time again. Other platforms ' +
+    'are not affected.',
   permission: 'MANAGE',
   sandboxOnly: true,
   bodyOptional: true,

@@ -1,5 +1,7 @@
 // Reset of a sandbox platform, and fixtures that fill it. Both work in change sets of their own and
 // stage nothing but the record of the idempotency key.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import type { Removed } from '../../../runtime/committer/reset.ts';
 import { dropFiles } from '../../../runtime/files/files.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
@@ -25,6 +27,10 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     const { including = [] } = body;
     await dropFiles(parts.runtime(), ctx.caller);
     const removed = await parts.removePlatformRows(ctx.caller.platformId);
+    if (removed.sandbox_clocks) {
+      parts.runtime().clocks.forget(ctx.caller.platformId);
+      await sleep(FRESH_MS); // until no other process uses the removed clock
+    }
     if (including.includes('CONFIGURATION')) await resetConfig(ctx);
     if (including.includes('TOKENS')) await removeOtherTokens(ctx, parts.tokens);
     const { customers = 0, transactions = 0, events = 0 } = removed;

@@ -130,6 +130,15 @@ describe('resetSandbox', () => {
     expect(await app.runtime.db.query('select id from files')).toEqual([]);
   });
 
+  it('returns the clock to real time', async () => {
+    ok(await app.call('POST', '/sandbox/clock', { advance: 'P3D', freeze: true }), 200);
+    ok(await reset(), 200);
+    const { currentTime, frozen } = ok(await app.call('GET', '/sandbox/clock'), 200);
+    expect([Date.parse(currentTime), frozen]).toEqual([app.effects.now(), false]);
+    const person = await customer(app);
+    expect(Date.parse(person.createdAt)).toBe(app.effects.now());
+  });
+
   it('resets configuration and tokens if asked', async () => {
     const changed = ok(await app.call('PATCH', '/config', { umaDomain: 'pay.example.com' }), 200);
     const extra = ok(
@@ -161,7 +170,6 @@ describe('resetSandbox', () => {
       'ledger_accounts',
       'ledger_transfers',
       'platforms',
-      'sandbox_clocks',
       'schema_migrations',
       'signing_keys',
     ]);

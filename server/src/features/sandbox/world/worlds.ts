@@ -68,7 +68,7 @@ const germanAccount = (name: string, customer: string, accountNumber: string): S
   },
 });
 
-/** A quote and its execution: the quote is `$NAMEQuote`, its payment `$NAME`. */
+/** A quote and its execution; the quote is `$NAMEQuote`. */
 const payout = (name: string, account: string, to: string, amount: number): Step[] => [
   {
     name: `${name}Quote`,
@@ -80,8 +80,15 @@ const payout = (name: string, account: string, to: string, amount: number): Step
       lockedCurrencyAmount: amount,
     },
   },
-  { name, operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
+  { operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
 ];
+
+/** The payment of a quote as it is now, as `$NAME`. */
+const paymentOf = (name: string): Step => ({
+  name,
+  operationId: 'getTransactionById',
+  params: { transactionId: `$${name}Quote.transactionId` },
+});
 
 const card = (name: string, customer: string, account: string, suffix: string): Step => ({
   name,
@@ -102,6 +109,7 @@ const STARTER: Step[] = [
   usAccount('grace', 'amara', '000123456789'),
   germanAccount('lukas', 'amara', '532013000'),
   ...payout('payoutToLukas', 'amaraUsd', 'lukas', 100_00),
+  paymentOf('payoutToLukas'),
   card('amaraCard', 'amara', 'amaraUsd', '000'),
   {
     name: 'bookkeeping',
@@ -127,23 +135,26 @@ const CUSTOMERS: Step[] = [
 ];
 
 /** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
+const PAYOUTS = [
+  ['completed', '000'],
+  ['failed', '002'],
+  ['processing', '003'],
+  ['refunded', '004'],
+  ['returned', '005'],
+  ['cancelled', '006'],
+] as const;
+
 const PAYMENTS: Step[] = [
   person('payer', 'Amara Okafor'),
   accountOf('payerUsd', 'payer', 'USD'),
   fund('payerUsd', 10_000_00),
-  ...(
-    [
-      ['completed', '000'],
-      ['failed', '002'],
-      ['processing', '003'],
-      ['refunded', '004'],
-      ['returned', '005'],
-      ['cancelled', '006'],
-    ] as const
-  ).flatMap(([name, suffix]) => [
+  ...PAYOUTS.flatMap(([name, suffix]) => [
     germanAccount(`${name}Account`, 'payer', `532013${suffix}`),
     ...payout(name, 'payerUsd', `${name}Account`, 100_00),
   ]),
+  // Longer than every outcome but that of `processing`.
+  { operationId: 'updateSandboxClock', body: { advance: 'PT1M' } },
+  ...PAYOUTS.map(([name]) => paymentOf(name)),
   {
     name: 'open',
     operationId: 'createQuote',
