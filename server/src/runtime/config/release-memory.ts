@@ -15,7 +15,7 @@ const IDLE_UTILIZATION = 0.05;
 /** Unused bytes that are worth a collection, which blocks the process for 30 to 60 ms. */
 const WORTH_BYTES = 10 * 2 ** 20;
 /** The first collection of an idle time prepares, the second shrinks. */
-const MOST_COLLECTIONS = 3;
+const MAX_COLLECTIONS = 3;
 
 /** What one observation sees. */
 interface Observed {
@@ -33,7 +33,7 @@ export function createIdleCollector(collect: () => void) {
       collections = 0;
       return;
     }
-    if (unused < WORTH_BYTES || collections >= MOST_COLLECTIONS) return;
+    if (unused < WORTH_BYTES || collections >= MAX_COLLECTIONS) return;
     collections++;
     collect();
   };

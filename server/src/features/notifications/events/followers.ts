@@ -10,8 +10,8 @@ import type { Place } from './cursor.ts';
 import { arrivedFor, type Waiting } from './store.ts';
 
 /** Waiting requests of one platform, and of all, in one process. */
-const MOST_OF_PLATFORM = 20;
-const MOST = 2_000;
+const MAX_OF_PLATFORM = 20;
+const MAX_WAITING = 2_000;
 /** For events of other processes. */
 const POLL_MS = 250;
 /** For events of this process; and a poll takes at most a fifth of the time. */
@@ -60,13 +60,14 @@ function createSeats() {
     /** Returns a function that gives the seat back. */
     take(platformId: string): () => void {
       const ofPlatform = taken.get(platformId) ?? 0;
-      if (ofPlatform >= MOST_OF_PLATFORM) {
+      if (ofPlatform >= MAX_OF_PLATFORM) {
         throw tooMany(
-          `${MOST_OF_PLATFORM} requests of the platform wait for events. Follow with fewer, or ` +
+          `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow with fewer, or ` +
             'without `wait`.',
         );
       }
-      if (total >= MOST) throw tooMany('Too many requests wait for events. Try again later.');
+      if (total >= MAX_WAITING)
+        throw tooMany('Too many requests wait for events. Try again later.');
       taken.set(platformId, ofPlatform + 1);
       total++;
       return () => {
