@@ -79,10 +79,11 @@ async function sent(app: TestApp, operationId: string, name: string, request: Sh
   return exchange;
 }
 
-/** The first webhook of each type that came. */
+/** The first webhook of each type, in the order of the events: they may arrive in another one. */
 function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
   const found = new Map<string, unknown>();
-  for (const body of bodies.map((text) => JSON.parse(text) as { type: string })) {
+  const parsed = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
+  for (const body of parsed.sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (!found.has(body.type)) found.set(body.type, body);
   }
   return [...found.keys()].sort().map((type) => ({ type, body: found.get(type) }));
