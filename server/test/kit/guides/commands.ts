@@ -32,6 +32,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ACCOUNT: 'InternalAccount:1',
   BANK: 'ExternalAccount:1',
   CURSOR: 'ICAgIDE',
+  REQUEST_ID: '01a21758-15bf-71ea-aa5b-996c3b49c144',
   BUSINESS: 'Customer:2',
   COIN: 'Stablecoin:1',
   CUSTOMER: 'Customer:1',
