@@ -100,7 +100,12 @@ async function start(app: App, config: Config, log: Log, link?: SupervisorLink):
   if (link) link.send({ type: 'serving', serving });
   else report(banner(config, serving));
   log.info({ port, host: config.host, roles: config.roles }, 'listening');
-  if (first?.created && config.sampleCustomer) await createSample(app.server, first.written);
+  if (first?.created && config.sampleCustomer) {
+    // A client that uses the platform at once, or resets it, may get in its way.
+    await createSample(app.server, first.written).catch((err: unknown) =>
+      log.warn({ err }, 'the sample customer is incomplete'),
+    );
+  }
   await app.compileSchemas();
   link?.send({ type: 'ready' });
   releaseIdleMemory();

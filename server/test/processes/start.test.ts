@@ -177,3 +177,38 @@ describe('/readyz during the start', () => {
     }
   }, 90_000);
 });
+
+describe('the sample customer', () => {
+  it('may be removed while it is created', async () => {
+    const own = place();
+    const database = await createTestDatabase();
+    const lock = new pg.Client({ connectionString: database.url });
+    await lock.connect();
+    try {
+      // The lock delays its first external account until the reset waits as well.
+      await lock.query('begin; lock table external_accounts in access exclusive mode');
+      const { child, credentials } = await own.start([], {
+        DATABASE_URL: database.url,
+        RAILHEAD_SAMPLE_CUSTOMER: 'create',
+      });
+      const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`);
+      const headers = { authorization: `Basic ${basic.toString('base64')}` };
+      const waits = `select 1 from pg_locks
+        where not granted and relation = 'external_accounts'::regclass`;
+      await until(async () => ((await lock.query(waits)).rowCount ? true : undefined));
+      const reset = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
+      await until(async () => ((await lock.query(waits)).rowCount === 2 ? true : undefined));
+      await lock.query('rollback');
+      expect((await reset).status).toBe(200);
+      await until(async () =>
+        own.reported(child).out.includes('sample customer is incomplete') ? true : undefined,
+      );
+      expect((await fetch(`${credentials.baseUrl}/config`, { headers })).status).toBe(200);
+      child.kill('SIGTERM');
+      expect(await own.ended(child)).toMatchObject({ code: 0 });
+    } finally {
+      await lock.end();
+      await database.drop();
+    }
+  }, 90_000);
+});

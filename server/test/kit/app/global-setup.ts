@@ -39,7 +39,8 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const base = scratchFolder();
   removeLeftovers(base);
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
-  const embedded = await startEmbedded({ dir, durable: false });
+  // Tests of several processes run beside each other, with up to 12 connections per process.
+  const embedded = await startEmbedded({ dir, durable: false, maxConnections: 300 });
   // Runs on Ctrl-C too. The database may still be writing, on its way out; then the next run removes it.
   const remove = () => {
     try {
