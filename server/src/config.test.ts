@@ -352,7 +352,7 @@ describe('readConfig', () => {
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
     ['an empty flag', {}, ['--host='], '--host needs a value.'],
     ['a repeated flag', {}, ['--port=1', '--port=2'], '--port is repeated.'],
-  ])('rejects %s in one line', (_what, env, argv, line) => {
+  ])('rejects %s in one line', (_description, env, argv, line) => {
     expect(bad(env, argv)).toEqual([line]);
   });
 

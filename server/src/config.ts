@@ -80,20 +80,20 @@ interface Flags {
 /** Reads `--flag value` and `--flag=value`. */
 function readFlags(argv: readonly string[]): Flags {
   const flags: Flags = { values: new Map(), settings: [], rest: [], errors: [] };
-  for (let at = 0; at < argv.length; at += 1) {
-    const word = argv[at]!;
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index]!;
     const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(word) ?? [];
     const setting = name && SETTINGS.find(({ flag }) => flag === name);
     if (!setting) {
       flags.rest.push(word);
       continue;
     }
-    const next = argv[at + 1];
+    const next = argv[index + 1];
     const value = inline ?? (next?.startsWith('--') ? undefined : next);
     flags.settings.push(word);
     if (inline === undefined && value !== undefined) {
       flags.settings.push(value);
-      at += 1;
+      index += 1;
     }
     if (value === undefined || value === '') flags.errors.push(`--${name} needs a value.`);
     else if (flags.values.has(setting.env)) flags.errors.push(`--${name} is repeated.`);
@@ -120,10 +120,10 @@ function unknownFlag(name: string): string {
 }
 
 function unknownArguments(rest: readonly string[]): string[] {
-  return rest.flatMap((word, at) => {
+  return rest.flatMap((word, index) => {
     if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
     // Most likely the value of the flag before it.
-    if (rest[at - 1]?.startsWith('-')) return [];
+    if (rest[index - 1]?.startsWith('-')) return [];
     return [`${word} is not recognized. Settings look like --port 4001.`];
   });
 }

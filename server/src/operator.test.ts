@@ -22,17 +22,17 @@ interface Ran {
 }
 
 async function run(argv: string[], env: Record<string, string> = {}): Promise<Ran> {
-  const ran = { out: '', err: '' };
+  const result = { out: '', err: '' };
   const code = await main(argv, {
     env: { DATABASE_URL: database.url, RAILHEAD_MASTER_KEY: '07'.repeat(32), ...env },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return { code, ...ran };
+  return { code, ...result };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.

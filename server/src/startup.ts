@@ -60,8 +60,8 @@ export async function databaseOf(
 
 /** Ends the process if the embedded database ends. */
 export function watchDatabase(embedded: Embedded | undefined, log: Log): void {
-  embedded?.died.then((why) => {
-    log.error({ why }, 'the database ended');
+  embedded?.died.then((reason) => {
+    log.error({ why: reason }, 'the database ended');
     process.exit(1);
   });
 }

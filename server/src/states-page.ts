@@ -214,11 +214,11 @@ const edges = ({ transitions: moves }: Lifecycle): [string, string, string][] =>
 
 /** Padded as the Markdown formatter requires. */
 function table(heads: string[], rows: string[][]): string {
-  const widths = heads.map((head, at) =>
-    Math.max(head.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  const widths = heads.map((head, index) =>
+    Math.max(head.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );
   const line = (cells: string[], by: string) =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0, by)).join(' | ')} |`;
+    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, by)).join(' | ')} |`;
   const rule = line(
     heads.map(() => ''),
     '-',

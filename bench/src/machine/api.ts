@@ -94,8 +94,8 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: numb
   const results: R[] = [];
   let next = 0;
   const worker = async () => {
-    for (let at = next++; at < items.length; at = next++) {
-      results[at] = await work(items[at] as T, at);
+    for (let index = next++; index < items.length; index = next++) {
+      results[index] = await work(items[index] as T, index);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -167,10 +167,10 @@ async function quote(request: Request, from: string, to: string): Promise<string
 }
 
 async function makeTemplates(request: Request, count: number): Promise<Templates> {
-  const holders = await eachOf(Array.from({ length: count }), (_, at) => holder(request, at));
+  const holders = await eachOf(Array.from({ length: count }), (_, index) => holder(request, index));
   const convert = await eachOf(holders, ({ dollars, euros }) => quote(request, dollars, euros));
-  const pay = await eachOf(holders, ({ dollars }, at) =>
-    quote(request, dollars, (holders[(at + 1) % count] as Holder).dollars),
+  const pay = await eachOf(holders, ({ dollars }, index) =>
+    quote(request, dollars, (holders[(index + 1) % count] as Holder).dollars),
   );
   return { convert, pay, hot: convert.slice(0, 1) };
 }

@@ -117,8 +117,8 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
     else waiter?.reject(new Error(`${name}: ${error}`));
   });
   known.ended.then(() => {
-    const why = new Error(`${name} ended: ${known.output()}`);
-    for (const waiter of waiting.values()) waiter.reject(why);
+    const reason = new Error(`${name} ended: ${known.output()}`);
+    for (const waiter of waiting.values()) waiter.reject(reason);
   });
   return {
     ...known,

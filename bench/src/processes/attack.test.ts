@@ -65,9 +65,9 @@ function requestsOf(
 async function attackUntil(
   port: number,
   isEnough: () => boolean,
-  more: Partial<Attack> = {},
+  overrides: Partial<Attack> = {},
 ): Promise<AttackReport> {
-  const attack = startAttack({ port, connections: 1, path: '/any', keys: KEYS, ...more });
+  const attack = startAttack({ port, connections: 1, path: '/any', keys: KEYS, ...overrides });
   for (let waits = 0; !isEnough() && waits < 1_000; waits++) await sleep(10);
   expect(isEnough()).toBe(true);
   return attack.stop();
@@ -187,13 +187,13 @@ describe('startAttack', () => {
 
   it('counts unanswered requests by the cause of their end', async () => {
     let heads = 0;
-    const endings = [
+    const suffixes = [
       (socket: net.Socket) => socket.resetAndDestroy(),
       (socket: net.Socket) => socket.end(),
       (socket: net.Socket) => socket.end('HTTP/1.1 401 Any\r\nContent-Length: 2\r\n\r\n{'),
     ];
     const port = await listen((socket) =>
-      requestsOf(socket, () => endings[heads++ % endings.length]?.(socket)),
+      requestsOf(socket, () => suffixes[heads++ % suffixes.length]?.(socket)),
     );
     const report = await attackUntil(port, () => heads >= 9);
     expect(report.answers).toEqual({});

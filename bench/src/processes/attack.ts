@@ -41,7 +41,9 @@ const RECONNECT_MS = 50;
 
 /** A JSON object with this many keys, about 11 bytes each. */
 export const bodyOf = (keys: number): string =>
-  JSON.stringify(Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, at % 10])));
+  JSON.stringify(
+    Object.fromEntries(Array.from({ length: keys }, (_, index) => [`k${index}`, index % 10])),
+  );
 
 function requestOf({ port, path, authorization, keys }: Attack): { bytes: Buffer; body: number } {
   const body = Buffer.from(bodyOf(keys));

@@ -27,7 +27,9 @@ async function listenWithRows({ url, poolSize, statements }: ListOptions): Promi
   const server = Fastify({ logger: false });
   server.get('/2025-10-13/transactions', async (_request, reply) => {
     const [page, count] = await Promise.all(
-      statements.map(({ text, values }, at) => pool.query({ name: `list_${at}`, text, values })),
+      statements.map(({ text, values }, index) =>
+        pool.query({ name: `list_${index}`, text, values }),
+      ),
     );
     const body = JSON.stringify({ data: page?.rows, ...count?.rows[0] }, (_key, value) =>
       typeof value === 'bigint' ? Number(value) : value,

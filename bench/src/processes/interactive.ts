@@ -60,12 +60,12 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   const lockOf = ({ name }: Table) => (locks[name] ? ` ${locks[name]}` : '');
   const known = new Map<string, Promise<Row | undefined>>();
   let asked = new Map<Table, string[]>();
-  let answers: Promise<Map<string, Row>> | undefined;
+  let responses: Promise<Map<string, Row>> | undefined;
   async function fetchAll(): Promise<Map<string, Row>> {
     await Promise.resolve();
     const all = asked;
     asked = new Map();
-    answers = undefined;
+    responses = undefined;
     const found = new Map<string, Row>();
     for (const [table, ids] of all) {
       const text = `select * from ${table.name} where id = any($1::text[])${lockOf(table)}`;
@@ -79,8 +79,8 @@ export function readerOf(client: pg.PoolClient, locks: Locks): Database {
     const before = known.get(key);
     if (before) return before;
     asked.set(table, [...(asked.get(table) ?? []), id]);
-    answers ??= fetchAll();
-    const row = answers.then((rows) => rows.get(key));
+    responses ??= fetchAll();
+    const row = responses.then((rows) => rows.get(key));
     known.set(key, row);
     return row;
   }
@@ -116,7 +116,7 @@ export async function writeRows(client: pg.PoolClient, set: ChangeSet): Promise<
   const typeOf = (table: Table, name: string) => table.columns[name]?.type;
   for (const { table, id, version, row } of set.updates) {
     const changing = table.mutableNames.filter((name) => name !== 'version');
-    const sets = changing.map((name, at) => `${name} = $${at + 3}`).join(', ');
+    const sets = changing.map((name, index) => `${name} = $${index + 3}`).join(', ');
     const text = `update ${table.name} set ${sets}, version = version + 1 where id = $1 and version = $2`;
     const values = changing.map((name) => bound(typeOf(table, name), row[name]));
     const { rowCount } = await run(client, text, [id, version, ...values]);

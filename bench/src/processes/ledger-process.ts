@@ -22,7 +22,7 @@ interface Transfers {
 }
 
 const effects = systemEffects();
-const ids = Array.from({ length: ACCOUNTS }, (_, at) => `${ID_HEAD}${FIRST_NUMBER + at + 1}`);
+const ids = Array.from({ length: ACCOUNTS }, (_, index) => `${ID_HEAD}${FIRST_NUMBER + index + 1}`);
 let committer: Committer | undefined;
 
 function transfer(spread: Spread) {

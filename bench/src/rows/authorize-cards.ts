@@ -87,8 +87,8 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
   const { holders, wallets: withWallet } = quick ? QUICK : FULL;
-  const made = await eachOf(Array.from({ length: holders }), (_, at) =>
-    holder(request, at, at < withWallet),
+  const made = await eachOf(Array.from({ length: holders }), (_, index) =>
+    holder(request, index, index < withWallet),
   );
   await issued(bench);
   await server.process.stop();

@@ -44,9 +44,9 @@ async function send(origin: string, { method, path: url, body }: CostlyBody): Pr
     'content-type': 'application/json',
     'idempotency-key': `blocking-${Math.round(performance.now() * 1e6)}`,
   };
-  const answer = await fetch(origin + url, { method, headers, body });
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(origin + url, { method, headers, body });
+  await response.arrayBuffer();
+  return response.status;
 }
 
 /** The median block of a few requests. */
@@ -86,14 +86,14 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   const origin = `http://127.0.0.1:${port}`;
   await sleep(SETTLE_MS);
   const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
-  const bodies = costlyBodies(document).filter((_, at) => !quick || at % QUICK_EVERY === 0);
+  const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_EVERY === 0);
   const [ours, idle]: [Run[], Run[]] = [[], []];
   let worst: { name: string; ms: number }[] = [];
   for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
     for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
     const nothing: number[] = [];
-    for (let at = 0; at < bodies.length * IDLE_SHARE; at++) {
+    for (let index = 0; index < bodies.length * IDLE_SHARE; index++) {
       nothing.push(await blockOf(origin, undefined));
     }
     ours.push(runOf(blocks.map(({ ms }) => ms)));

@@ -51,7 +51,7 @@ function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
 
 function manyKeys(): Json {
   const object: Json = {};
-  for (let at = 0; at < MEMBERS; at++) object[`k${1000 + at}`] = 1;
+  for (let index = 0; index < MEMBERS; index++) object[`k${1000 + index}`] = 1;
   return object;
 }
 
@@ -59,7 +59,7 @@ const costly = (property: string): [string, unknown][] => [
   [`${property}, one text`, 'a'.repeat(BYTES - 500)],
   [`${property}, digits`, '1'.repeat(BYTES - 500)],
   [`${property}, signs`, 'a@'.repeat(BYTES / 2 - 500)],
-  [`${property}, many values`, Array.from({ length: ITEMS }, (_, at) => (at % 2 ? 1 : ''))],
+  [`${property}, many values`, Array.from({ length: ITEMS }, (_, index) => (index % 2 ? 1 : ''))],
   [`${property}, many objects`, Array.from({ length: ITEMS }, () => ({ a: 1 }))],
 ];
 

@@ -191,7 +191,7 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
   });
   const one = 'one platform';
   const loop = 'bare loop, 8 connections';
-  const beyond = of(one).map((run, at) => ({ ...run, us: run.us - (of(loop)[at]?.us ?? 0) }));
+  const beyond = of(one).map((run, index) => ({ ...run, us: run.us - (of(loop)[index]?.us ?? 0) }));
   return [
     row('11a', 'webhook deliveries, a backlog of one platform', one, loop, 0.6),
     row(

@@ -29,8 +29,8 @@ interface Progress {
 /** A file of customers whose names begin with `run`. */
 function fileOf(run: string, domain: string, rows: number): string {
   const lines = [COLUMNS.join(',')];
-  for (let at = 0; at < rows; at++) {
-    const id = `${run}-${at}`;
+  for (let index = 0; index < rows; index++) {
+    const id = `${run}-${index}`;
     lines.push(
       `$${id}@${domain},${id},INDIVIDUAL,Ada Lovelace,1990-01-15,1 Main St,Austin,TX,78701,US`,
     );

@@ -26,10 +26,10 @@ const [KNOWN, NEW] = [100, 5_000];
 
 function makeCases(count: number): Case[] {
   const effects = systemEffects();
-  return Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: count }, (_, index) => {
     const pair = generateP256(() => effects.random(32));
     const privateKey = createPrivateKey({ format: 'jwk', key: p256Jwk(pair) });
-    const text = `${at}`.padEnd(LENGTH, '.');
+    const text = `${index}`.padEnd(LENGTH, '.');
     const bytes = Buffer.from(text);
     const signature = sign('sha256', bytes, privateKey);
     const point = compressedPoint(pair.point.toString('hex')) as string;
@@ -64,9 +64,9 @@ function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   const { warmupMs, seconds } = bench.settings;
   // One thread without input or output: its rate is steady.
   const tally = createTally(warmupMs, seconds / 2);
-  for (let at = 0; tally.goesOn(); at++) {
+  for (let index = 0; tally.goesOn(); index++) {
     const start = performance.now();
-    if (check(cases[at % cases.length] as Case)) tally.ok(start);
+    if (check(cases[index % cases.length] as Case)) tally.ok(start);
     else tally.error('a valid signature was rejected');
   }
   return tally.result();

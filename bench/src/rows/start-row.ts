@@ -72,7 +72,7 @@ export async function startRows(bench: Bench): Promise<Row[]> {
   });
   const started = side('Prism', got.prism);
   const held = side('Prism', got.prismMb);
-  const both = got.node.map((mb, at) => mb + (got.postgres[at] as number));
+  const both = got.node.map((mb, index) => mb + (got.postgres[index] as number));
   return [
     row(
       '4a',

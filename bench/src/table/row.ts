@@ -48,7 +48,7 @@ export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1
 export function ratiosOf({ ours, peer, unit, slowdown }: Row): Range {
   const isDirect = unit === '/s' || slowdown !== undefined;
   const ratio = (mine: number, theirs: number) => (isDirect ? mine / theirs : theirs / mine);
-  return rangeOf(ours.values.map((mine, at) => ratio(mine, peer.values[at] as number)));
+  return rangeOf(ours.values.map((mine, index) => ratio(mine, peer.values[index] as number)));
 }
 
 export function sideOf(name: string, runs: readonly Run[]): Side {

@@ -11,13 +11,13 @@ const side = (name: string, values: number[], errors = 0) => ({
   errors,
 });
 
-const row = (ours: number[], more: Partial<Row> = {}): Row => ({
+const row = (ours: number[], overrides: Partial<Row> = {}): Row => ({
   id: '8a',
   what: 'a payment',
   unit: 'ms',
   ours: side('beside', ours),
   peer: side('alone', [10, 10, 10]),
-  ...more,
+  ...overrides,
 });
 
 describe('slowdown', () => {

@@ -68,11 +68,13 @@ function lineOf(row: Row): string[] {
 /** All rows as one plain-text table. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [...HEAD, ...rows.map(lineOf)];
-  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const widths = lines[0]?.map((_, index) =>
+    Math.max(...lines.map((line) => line[index]?.length ?? 0)),
+  );
   const text = lines.map((line) =>
     line
-      .map((cell, at) =>
-        RIGHT.has(at) ? cell.padStart(widths?.[at] ?? 0) : cell.padEnd(widths?.[at] ?? 0),
+      .map((cell, index) =>
+        RIGHT.has(index) ? cell.padStart(widths?.[index] ?? 0) : cell.padEnd(widths?.[index] ?? 0),
       )
       .join('  ')
       .trimEnd(),

@@ -56,9 +56,9 @@ describe('namingFor', () => {
   });
 
   it('rejects an invalid prefix', () => {
-    for (const bad of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
-      expect(isServiceNamePrefix(bad)).toBe(false);
-      expect(() => namingFor(bad)).toThrow(RangeError);
+    for (const invalid of ['', 'acme', 'Ac-me', 'Ac me', '1A']) {
+      expect(isServiceNamePrefix(invalid)).toBe(false);
+      expect(() => namingFor(invalid)).toThrow(RangeError);
     }
   });
 });

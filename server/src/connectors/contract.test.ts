@@ -178,8 +178,8 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
         if (!leaf.secret) continue;
         const [name = '', inner] = leaf.path;
         const values = full(connector);
-        const bad = { PRIVATE: 'PRIVATE' };
-        const wrong = inner ? { ...(values[name] as object), [inner]: bad } : bad;
+        const invalid = { PRIVATE: 'PRIVATE' };
+        const wrong = inner ? { ...(values[name] as object), [inner]: invalid } : invalid;
         const attempt = () => open(connector, connector.modes[0]!, { ...values, [name]: wrong });
         expect(attempt).toThrow(leaf.env);
         expect(attempt).not.toThrow('PRIVATE');
@@ -216,7 +216,7 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
 
 describe('openConnectors', () => {
   const fees = { feeOf: async () => undefined };
-  const provider = (name: string, more: Partial<Connector> = {}): Connector => ({
+  const provider = (name: string, overrides: Partial<Connector> = {}): Connector => ({
     ...defineConnector({
       name,
       description: 'Fees.',
@@ -225,7 +225,7 @@ describe('openConnectors', () => {
       capabilities: ['networkFees'],
       open: () => ({ networkFees: { ...fees } }),
     }),
-    ...more,
+    ...overrides,
   });
   const opened = (...connectors: Connector[]) =>
     openConnectors(connectors, partsIn('production', testEffects()), {});

@@ -86,7 +86,7 @@ export function connectorSettings(
   connectors: readonly Connector[] = CONNECTORS,
 ): readonly SettingLeaf[] {
   const leaves = connectors.flatMap(({ settings }) => settingsIn(settings));
-  return leaves.filter(({ env }, at) => leaves.findIndex((each) => each.env === env) === at);
+  return leaves.filter(({ env }, index) => leaves.findIndex((each) => each.env === env) === index);
 }
 
 /** Values of all connectors, parsed from environment variables. */

@@ -36,18 +36,18 @@ const front = http.createServer((request, reply) => {
   const { method, headers, url: path } = request;
   const through = http.request(
     { host: '127.0.0.1', port: peerPort, method, path, headers },
-    (answer) => {
-      reply.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(reply);
+    (response) => {
+      reply.writeHead(response.statusCode ?? 0, response.headers);
+      response.pipe(reply);
     },
   );
   request.pipe(through);
 });
 
-const bucket = (more = {}) => ({
+const bucket = (overrides = {}) => ({
   endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
   ...{ bucket: 'files', region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-  ...more,
+  ...overrides,
 });
 
 const storages: Record<string, StoragePort> = {};
@@ -69,7 +69,8 @@ afterEach(() => {
 });
 
 async function* chunks(bytes: Buffer, size = 10_000) {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  for (let index = 0; index < bytes.length; index += size)
+    yield bytes.subarray(index, index + size);
 }
 async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
@@ -141,7 +142,9 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
     await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
     const received = await Promise.all(all.map(([name]) => gather(storage().get(name))));
-    expect(received.map((each, at) => each.equals(all[at]?.[1] as Buffer))).not.toContain(false);
+    expect(received.map((each, index) => each.equals(all[index]?.[1] as Buffer))).not.toContain(
+      false,
+    );
   });
 });
 

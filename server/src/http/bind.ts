@@ -174,14 +174,14 @@ function keyedBy(
   });
   // Keys of an agent are separate from those of its platform and of other agents.
   const { platformId, agentId } = caller;
-  const whose = agentId === undefined ? platformId : `${platformId} ${agentId}`;
+  const owner = agentId === undefined ? platformId : `${platformId} ${agentId}`;
   // If the body is optional, an absent and an empty one are the same request.
   const raw = contract.bodyOptional && request.rawBody === '' ? '{}' : request.rawBody;
   const hashInput = (body: string) => `${JSON.stringify(request.query)}\n${body}`;
   // A repetition may format the same JSON differently.
   const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
   return {
-    id: `${whose} ${contract.method} ${path} ${key}`,
+    id: `${owner} ${contract.method} ${path} ${key}`,
     // Bodies contain secrets and personal data, which a plain hash would allow to guess.
     hash: `${KEYED}${vault.digest('request', hashInput(body))}`,
     plainHash: () => createHash('sha256').update(hashInput(raw)).digest('hex'),

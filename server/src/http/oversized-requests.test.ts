@@ -120,7 +120,7 @@ describe('a body', () => {
 
   it('may have 4,096 values and not one more', async () => {
     const values = (count: number) => {
-      const names = Array.from({ length: count - 4 }, (_, at) => [`f${at}`, at]);
+      const names = Array.from({ length: count - 4 }, (_, index) => [`f${index}`, index]);
       const body = { name: 'x', permissions: ['VIEW'], ...Object.fromEntries(names) };
       return send('/tokens', { body: JSON.stringify(body) });
     };
@@ -133,14 +133,16 @@ describe('a body', () => {
   it('may have 8,192 values at the most, however many bytes it may have', async () => {
     const patch = (body: string) => send('/config', { method: 'PATCH', body });
     const values = (count: number) =>
-      JSON.stringify(Object.fromEntries(Array.from({ length: count - 1 }, (_, at) => [at, 1])));
+      JSON.stringify(
+        Object.fromEntries(Array.from({ length: count - 1 }, (_, index) => [index, 1])),
+      );
     expect((await patch(values(8_192))).status).toBe(200);
     const rejected = await patch(values(8_193));
     expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
     expect(rejected.body.reason).toContain('8192 values');
     // As many as fit, in lists that are short enough; rejected before it is parsed.
     const list = `[${Array(999).fill(0)}]`;
-    const most = `{${Array.from({ length: 130 }, (_, at) => `"${at}":${list}`)}}`;
+    const most = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
     const started = performance.now();
     expect((await patch(most)).body.reason).toContain('8192 values');
     expect(performance.now() - started).toBeLessThan(2_000);
@@ -192,7 +194,7 @@ describe('the head of a request', () => {
     expect(long).toMatchObject({ status: 404, body: { code: 'TRANSACTION_NOT_FOUND' } });
     const longer = await send(`/transactions/${'x'.repeat(5_000)}`);
     expect(longer).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
-    const many = Array.from({ length: 2_000 }, (_, at) => `a${at}=1`).join('&');
+    const many = Array.from({ length: 2_000 }, (_, index) => `a${index}=1`).join('&');
     expect((await send(`/transactions?${many}`)).status).toBe(200);
     const twice = Array.from({ length: 1_000 }, () => 'limit=1').join('&');
     expect(await send(`/transactions?${twice}`)).toMatchObject({
@@ -221,7 +223,7 @@ describe('the head of a request', () => {
 
   it('is rejected if it is not HTTP', async () => {
     const net = await import('node:net');
-    const answer = await new Promise<string>((resolve, reject) => {
+    const response = await new Promise<string>((resolve, reject) => {
       const socket = net.connect(port, '127.0.0.1', () => socket.write('HELLO\r\n\r\n'));
       let text = '';
       socket.on('data', (chunk) => {
@@ -230,8 +232,8 @@ describe('the head of a request', () => {
       socket.on('close', () => resolve(text));
       socket.on('error', reject);
     });
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer).toContain('"code":"INVALID_INPUT"');
+    expect(response).toMatch(/^HTTP\/1\.1 400 /);
+    expect(response).toContain('"code":"INVALID_INPUT"');
     await goesOn();
   });
 });

@@ -84,19 +84,19 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     },
     of: (request: FastifyRequest) => open.get(request) as Exchange,
     failed,
-    answer(request: FastifyRequest, reply: FastifyReply, answer: Answer): void {
+    answer(request: FastifyRequest, reply: FastifyReply, response: Answer): void {
       const { started, caller, body } = open.get(request) as Exchange;
-      const ms = Math.max(0, performance.now() - started - (answer.idleMs ?? 0));
+      const ms = Math.max(0, performance.now() - started - (response.idleMs ?? 0));
       reply.header('cache-control', 'no-store');
-      metrics.request(contract.operationId, answer.status, ms);
-      watch?.(contract, answer.status, answer.body);
-      send(reply, answer.status, naming.toWire(answer.body));
-      const written = recordOf(request, caller, answer, ms);
+      metrics.request(contract.operationId, response.status, ms);
+      watch?.(contract, response.status, response.body);
+      send(reply, response.status, naming.toWire(response.body));
+      const written = recordOf(request, caller, response, ms);
       log.request(written);
       if (!record || written.platformId === '') return;
       const params = request.params as Record<string, unknown>;
       const query = request.query as Record<string, unknown>;
-      record({ record: written, contract, caller, params, query, body, reply: answer.body });
+      record({ record: written, contract, caller, params, query, body, reply: response.body });
     },
   };
 }
@@ -177,15 +177,15 @@ export function bindRoute(
       }
     },
     async handler(request, reply) {
-      let answer: Answer;
+      let response: Answer;
       try {
         const result = await run(request, reply, exchanges.of(request));
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
-        answer = result;
+        response = result;
       } catch (error) {
-        answer = exchanges.failed(error, request, reply);
+        response = exchanges.failed(error, request, reply);
       }
-      exchanges.answer(request, reply, answer);
+      exchanges.answer(request, reply, response);
       return reply;
     },
   });

@@ -28,9 +28,9 @@ it('has no dangling reference in its document', async () => {
 it('reports errors of a request with the prefix', async () => {
   const body = { amount: '10000', fundingSource: { type: 'X' }, destination: { accountId: 'x' } };
   const headers = { 'idempotency-key': 'naming-1' };
-  const answer = await app.call('POST', '/stablecoins/x/mints', body, { headers });
-  const [error] = answer.body.details.errors;
+  const response = await app.call('POST', '/stablecoins/x/mints', body, { headers });
+  const [error] = response.body.details.errors;
   expect(error.constraint.enum).toContain('ACME_INTERNAL_ACCOUNT');
   expect(error.message).toContain('ACME_INTERNAL_ACCOUNT');
-  expect(JSON.stringify(answer.body)).not.toContain('SERVICE_');
+  expect(JSON.stringify(response.body)).not.toContain('SERVICE_');
 });

@@ -32,17 +32,17 @@ export function uuid7(effects: Effects): string {
   }
   latest.set(effects, last);
   let { time } = last;
-  for (let at = 5; at >= 0; at--) {
-    bytes[at] = time % 256;
+  for (let index = 5; index >= 0; index--) {
+    bytes[index] = time % 256;
     time = Math.floor(time / 256);
   }
   bytes[6] = 0x70 | (last.count >> 8);
   bytes[7] = last.count & 0xff;
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   let text = '';
-  for (let at = 0; at < 16; at++) {
-    if (at === 4 || at === 6 || at === 8 || at === 10) text += '-';
-    text += HEX[bytes[at] as number];
+  for (let index = 0; index < 16; index++) {
+    if (index === 4 || index === 6 || index === 8 || index === 10) text += '-';
+    text += HEX[bytes[index] as number];
   }
   return text;
 }

@@ -187,7 +187,7 @@ function variantToOpenApi(schema: TSchema, components: Record<string, unknown>):
   const branches = values.map((value) => toOpenApi(tagged(mark, value, true), components) as Json);
   const refs = branches.map((branch) => branch.$ref);
   const mapping = refs.every((ref) => typeof ref === 'string')
-    ? { mapping: Object.fromEntries(values.map((value, at) => [value, refs[at]])) }
+    ? { mapping: Object.fromEntries(values.map((value, index) => [value, refs[index]])) }
     : {};
   return { ...rest, oneOf: branches, discriminator: { propertyName: mark.tag, ...mapping } };
 }
@@ -256,7 +256,8 @@ function bodyForAjv(schema: TSchema, defs: Defs): Json {
   };
 }
 
-const text = (description: string, more: Json = {}) => Type.String({ description, ...more });
+const text = (description: string, overrides: Json = {}) =>
+  Type.String({ description, ...overrides });
 
 /** An amount in the minor unit of its currency, in its JSON form. */
 export const Amount = Type.Integer({

@@ -140,7 +140,7 @@ const objectsIn = (schema: TObject): TObject[] =>
 /** The common prefix of all names, up to a whole word. */
 function commonStart(names: readonly string[]): string {
   const [first = [], ...others] = names.map((name) => name.split('_'));
-  const length = first.findIndex((word, at) => others.some((each) => each[at] !== word));
+  const length = first.findIndex((word, index) => others.some((each) => each[index] !== word));
   return first.slice(0, length < 0 ? first.length : length).join('_');
 }
 

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { runInSteps, runToEnd } from './steps.ts';
 
 function* count(log: string[], to: number): Generator<void, number> {
-  for (let at = 1; at <= to; at++) {
-    log.push(`step ${at}`);
+  for (let index = 1; index <= to; index++) {
+    log.push(`step ${index}`);
     yield;
   }
   return to;

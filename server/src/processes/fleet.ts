@@ -57,8 +57,8 @@ async function endWithin(ms: number, processes: readonly ServerProcess[]): Promi
 }
 
 export function createFleet({ processes, env, log }: FleetOptions): Fleet {
-  const places: Place[] = Array.from({ length: processes }, (_, at) => ({
-    number: at + 1,
+  const places: Place[] = Array.from({ length: processes }, (_, index) => ({
+    number: index + 1,
     current: undefined,
     failures: 0,
     restart: undefined,
@@ -99,12 +99,12 @@ export function createFleet({ processes, env, log }: FleetOptions): Fleet {
   function keep(place: Place, process: ServerProcess): void {
     const startedMs = performance.now();
     place.current = process;
-    void process.ended.then((why) => {
+    void process.ended.then((reason) => {
       if (stopping || place.current !== process) return;
       place.current = undefined;
       const isStable = performance.now() - startedMs > STABLE_MS;
       place.failures = isStable ? 0 : place.failures + 1;
-      log.error({ number: place.number, why }, 'a server process ended');
+      log.error({ number: place.number, why: reason }, 'a server process ended');
       if (!place.isReplacing) restartLater(place);
     });
   }

@@ -34,7 +34,7 @@ function reached<T>(worker: Worker, ended: Promise<string>, of: (m: FromProcess)
       const value = of(message);
       if (value !== undefined) resolve(value);
     });
-    void ended.then((why) => reject(new Error(`A server process did not start: ${why}.`)));
+    void ended.then((reason) => reject(new Error(`A server process did not start: ${reason}.`)));
   });
   promise.catch(() => undefined);
   return promise;

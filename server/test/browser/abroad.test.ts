@@ -22,8 +22,8 @@ const request = (method: string, path: string, body?: object) =>
   office.app.call(method, path, body, office.as);
 
 /** A person with contact data only, verified where the EU requires it. */
-async function newPerson(more: object = {}) {
-  const { id } = await customer(office.app, office.as, { ...WITHOUT_DATA, ...more });
+async function newPerson(overrides: object = {}) {
+  const { id } = await customer(office.app, office.as, { ...WITHOUT_DATA, ...overrides });
   return id as string;
 }
 

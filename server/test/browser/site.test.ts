@@ -100,18 +100,19 @@ describe.skipIf(skipped)('the site', () => {
     };
     const broken = new Set<string>();
     const waiting = ['/docs/'];
-    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-      const { html } = await load(at);
+    for (let position = waiting.pop(); position !== undefined; position = waiting.pop()) {
+      const { html } = await load(position);
       for (const href of valuesOf(html, 'href')) {
-        const to = new URL(href, `${origin}${at}`);
+        const to = new URL(href, `${origin}${position}`);
         if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
         const seen = pages.has(to.pathname);
         const { status, ids } = await load(to.pathname);
-        if (status !== 200) broken.add(`${at}: ${href} is ${status}`);
+        if (status !== 200) broken.add(`${position}: ${href} is ${status}`);
         const anchor = decodeURIComponent(to.hash.slice(1));
         if (to.pathname === REFERENCE) {
-          if (anchor && !ANCHORS.has(anchor)) broken.add(`${at}: ${href} is no operation`);
-        } else if (anchor && !ids.has(anchor)) broken.add(`${at}: ${href} has no such anchor`);
+          if (anchor && !ANCHORS.has(anchor)) broken.add(`${position}: ${href} is no operation`);
+        } else if (anchor && !ids.has(anchor))
+          broken.add(`${position}: ${href} has no such anchor`);
         if (!seen && status === 200) waiting.push(to.pathname);
       }
     }

@@ -97,7 +97,7 @@ async function waiting(customerId: string, count: number): Promise<Answer['body'
   const payee = { customerId, currency: 'EUR', accountInfo };
   const target = ok(await app.call('POST', '/customers/external-accounts', payee, as()), 201);
   const quotes: Answer['body'][] = [];
-  for (let at = 0; at < count; at++) {
+  for (let index = 0; index < count; index++) {
     const body = quoteBody(account.id, target.id, 100_00);
     const { id } = ok(await app.call('POST', '/quotes', body, as()), 201);
     quotes.push(ok(await execute(app, id, { scaFactor: 'PASSKEY' }, as()), 200));

@@ -210,8 +210,8 @@ describe.runIf(browserPath)('the verification page', () => {
       await title(page, 'Documents');
       await inspect(page, `${size}-firm-6-documents`);
       const cards = page.locator('section.card');
-      for (let at = 0; at < (await cards.count()); at++) {
-        const card = cards.nth(at);
+      for (let index = 0; index < (await cards.count()); index++) {
+        const card = cards.nth(index);
         const kind = card.getByLabel('Document type');
         await kind.selectOption({ index: 1 });
         const number = card.getByLabel('Document number');
@@ -219,7 +219,7 @@ describe.runIf(browserPath)('the verification page', () => {
           await number.fill('P100');
           await card.getByLabel('Issuing authority').fill('State Department');
         }
-        await card.getByLabel('File').setInputFiles(documentFile(`paper-${at}.pdf`));
+        await card.getByLabel('File').setInputFiles(documentFile(`paper-${index}.pdf`));
         await card.getByRole('button', { name: 'Upload' }).click();
         await card.getByText('Done').waitFor();
       }

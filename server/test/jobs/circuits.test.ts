@@ -31,8 +31,13 @@ describe('text messages of a failing service', () => {
   it('wait without an attempt while its circuit is open, and go out afterwards', async () => {
     service.answer(503);
     await app.operate(async (ctx) => {
-      for (let at = 0; at < 40; at++) {
-        sendMessage(ctx, { channel: 'SMS', to: '+15550100', kind: 'GREETING', text: `No. ${at}` });
+      for (let index = 0; index < 40; index++) {
+        sendMessage(ctx, {
+          channel: 'SMS',
+          to: '+15550100',
+          kind: 'GREETING',
+          text: `No. ${index}`,
+        });
       }
     }, app.production);
     await app.settle();
@@ -105,7 +110,7 @@ describe('a payout whose rail has an open circuit', () => {
     await app.settle();
     service.answer(503);
     const probe = { url: service.url, method: 'GET', headers: {} } as const;
-    for (let at = 0; at < MAX_FAILURES; at++) {
+    for (let index = 0; index < MAX_FAILURES; index++) {
       await door.http({ ...probe, timeoutMs: 1_000, maxBytes: 10, publicOnly: false });
     }
     const transfer = { source: { accountId: account.id }, destination: { accountId: payee.id } };

@@ -16,8 +16,13 @@ const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 
 const messagesOf = (count: number) =>
   app.operate(async (ctx) => {
-    for (let at = 0; at < count; at++) {
-      sendMessage(ctx, { channel: 'SMS', to: '+15550100', kind: 'GREETING', text: `Hello ${at}.` });
+    for (let index = 0; index < count; index++) {
+      sendMessage(ctx, {
+        channel: 'SMS',
+        to: '+15550100',
+        kind: 'GREETING',
+        text: `Hello ${index}.`,
+      });
     }
   }, app.production);
 

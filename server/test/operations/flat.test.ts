@@ -337,7 +337,7 @@ describe('operator lists over all platforms', () => {
   );
 
   it('reads an index for the owners and documents of many', async () => {
-    const ids = Array.from({ length: 100 }, (_, at) => `Customer:${uuid(at + 10)}`);
+    const ids = Array.from({ length: 100 }, (_, index) => `Customer:${uuid(index + 10)}`);
     for (const [table, column] of [
       ['beneficial_owners', 'customer_id'],
       ['documents', 'holder_id'],

@@ -84,8 +84,8 @@ beforeEach(() => {
 });
 
 /** The reply's body; its id has the tested suffix. */
-function made(answer: Answer | Answer['body'], status?: number) {
-  const body = status === undefined ? answer : ok(answer, status);
+function made(response: Answer | Answer['body'], status?: number) {
+  const body = status === undefined ? response : ok(response, status);
   expect(body.id.slice(-3)).toBe(suffix);
   return body;
 }
@@ -182,9 +182,9 @@ describe('account details that the sandbox generates', () => {
 
   it('never have one of these suffixes', () => {
     const seen = new Set<string>();
-    for (let at = 0; at < 300; at++) {
+    for (let index = 0; index < 300; index++) {
       for (const currency of ['USD', 'EUR', 'GBP', 'MXN', 'BTC', 'USDB', 'USDC', 'USDT']) {
-        const accountId = `InternalAccount:${at}`;
+        const accountId = `InternalAccount:${index}`;
         for (const { accountOrWalletInfo: info } of sandboxFunding.instructions({
           accountId,
           currency,
@@ -204,8 +204,8 @@ describe('account details that the sandbox generates', () => {
 
   it('never have one of these suffixes for a payment', () => {
     const seen = new Set<string>();
-    for (let at = 0; at < 100; at++) {
-      const transactionId = `Transaction:${at}`;
+    for (let index = 0; index < 100; index++) {
+      const transactionId = `Transaction:${index}`;
       const common = { transactionId, amount: 10_000n, at: 0, expiresAt: 60_000 };
       for (const [currency, network] of [
         ['ARS', undefined],
@@ -214,7 +214,7 @@ describe('account details that the sandbox generates', () => {
         ['BTC', 'SPARK'],
         ['BTC', 'LIGHTNING'],
       ] as const) {
-        const reference = `RH${String(at % 1_000).padStart(32, '0')}`;
+        const reference = `RH${String(index % 1_000).padStart(32, '0')}`;
         const payment = { ...common, reference, currency, network, owner: 'customer' as const };
         for (const { accountOrWalletInfo } of sandboxPaymentFunding(payment)) {
           const info = accountOrWalletInfo as unknown as Record<string, string | undefined>;

@@ -26,8 +26,8 @@ async function operator(...argv: string[]): Promise<{ code: number; out: string 
 }
 
 const limit = async (...flags: string[]) => {
-  const answer = await operator('platform', 'set-limit', app.platform.id, ...flags);
-  expect(answer.code, answer.out).toBe(0);
+  const response = await operator('platform', 'set-limit', app.platform.id, ...flags);
+  expect(response.code, response.out).toBe(0);
 };
 
 const transfer = (amount: number, to = payee, key?: string) => {
@@ -47,12 +47,12 @@ beforeAll(async () => {
 describe('limits set by the operator', () => {
   it('reject a payment over the limit per payment, at the quote and at the transfer', async () => {
     await limit('--currency', 'USD', '--per-payment', '500.00');
-    for (const answer of [
+    for (const response of [
       await transfer(500_01),
       await app.call('POST', '/quotes', quoteBody(account, payee, 500_01)),
     ]) {
-      expect(answer.status).toBe(400);
-      expect(answer.body).toMatchObject({
+      expect(response.status).toBe(400);
+      expect(response.body).toMatchObject({
         code: 'TRANSACTION_SIZE_LIMIT_EXCEEDED',
         details: { max: 500_00 },
       });

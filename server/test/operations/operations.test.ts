@@ -96,7 +96,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const contract = contractOf(operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
     const wrong = { ...app.platform, clientSecret: 'wrong' };
-    const answers = [];
+    const responses = [];
     for (const options of [
       { as: null },
       { as: wrong },
@@ -105,12 +105,12 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
       // Valid credentials of the wrong type.
       contract.auth === 'agent' ? {} : bearer(agent.accessToken),
     ]) {
-      answers.push(await app.call(contract.method, target, bodyOf(contract), options));
+      responses.push(await app.call(contract.method, target, bodyOf(contract), options));
     }
-    for (const answer of answers) {
-      expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
-      expect(answer.body).toEqual(answers[0]?.body);
-      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    for (const response of responses) {
+      expect([response.status, response.body.code]).toEqual([401, 'UNAUTHORIZED']);
+      expect(response.body).toEqual(responses[0]?.body);
+      expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     }
   });
 
@@ -126,10 +126,10 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     for (let spent = 0; spent < atOnce; spent++) {
       expect((await request()).status).not.toBe(429);
     }
-    const answer = await request();
-    expect([answer.status, answer.body.code]).toEqual([429, 'RATE_LIMITED']);
-    expect(answer.headers['retry-after']).toBe('1');
-    expect(answer.headers['ratelimit-remaining']).toBe('0');
+    const response = await request();
+    expect([response.status, response.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(response.headers['retry-after']).toBe('1');
+    expect(response.headers['ratelimit-remaining']).toBe('0');
   });
 });
 
@@ -143,8 +143,8 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
       );
       const token = await app.tokenWith(others);
       const target = fill(contract, (name) => foreign[name] ?? 'x');
-      const answer = await app.call(contract.method, target, bodyOf(contract), { as: token });
-      expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+      const response = await app.call(contract.method, target, bodyOf(contract), { as: token });
+      expect([response.status, response.body.code]).toEqual([403, 'FORBIDDEN']);
     });
   },
 );
@@ -187,8 +187,8 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
       for (const more of keys) {
         const options = { ...own, headers: { ...own.headers, ...more } };
-        const answer = await app.call(contract.method, target, bodyOf(contract), options);
-        expect([answer.status, answer.body.code]).toEqual([404, contract.notFound]);
+        const response = await app.call(contract.method, target, bodyOf(contract), options);
+        expect([response.status, response.body.code]).toEqual([404, contract.notFound]);
       }
     });
   }
@@ -198,9 +198,9 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     const target = fill(contract, (name) => foreign[name] ?? 'x', ofRegion);
     const own = rightful(contract);
     const headers = { ...own.headers, 'idempotency-key': key };
-    const answer = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors).toContainEqual({
+    const response = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors).toContainEqual({
       ...{ field: 'Idempotency-Key', message: 'must not be empty' },
     });
   });
@@ -261,14 +261,14 @@ describe('operations with two-step requests', () => {
 
 describe('paths and methods', () => {
   it('returns an unknown path as a JSON error', async () => {
-    const answer = await app.call('GET', '/nothing/here');
-    expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+    const response = await app.call('GET', '/nothing/here');
+    expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 
   it('returns a wrong method as a JSON error with the allowed methods', async () => {
-    const answer = await app.call('PUT', '/customers');
-    expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
-    expect(answer.headers.allow).toContain('POST');
+    const response = await app.call('PUT', '/customers');
+    expect([response.status, response.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    expect(response.headers.allow).toContain('POST');
     expect((await app.call('GET', '/quotes')).status).toBe(405);
   });
 

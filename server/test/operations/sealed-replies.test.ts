@@ -9,8 +9,13 @@ const PERSON = { customerType: 'INDIVIDUAL', fullName: 'Wilhelmina Kestrel' };
 
 const app = testApp();
 
-const create = (key: string, more: object = {}) =>
-  app.call('POST', '/customers', { ...PERSON, ...more }, { headers: { 'idempotency-key': key } });
+const create = (key: string, overrides: object = {}) =>
+  app.call(
+    'POST',
+    '/customers',
+    { ...PERSON, ...overrides },
+    { headers: { 'idempotency-key': key } },
+  );
 const stored = async (key: string) => {
   const sql = 'select id, reply from idempotency where id like $1';
   const [row] = await app.runtime.db.query(sql, [`% ${key}`]);

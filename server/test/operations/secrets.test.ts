@@ -104,8 +104,8 @@ async function inProduction(lifecycle: Lifecycle): Promise<void> {
   const { fixture, accountId, email, session } = lived;
   ok(await fixture.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
-  const why = { actor: 'Ada', reason: 'lost the mailbox' };
-  const requested = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...why } as const;
+  const reason = { actor: 'Ada', reason: 'lost the mailbox' };
+  const requested = { accountId, type: 'EMAIL_OTP', delayMs: HOUR, ...reason } as const;
   await app.operate((ctx) => startRecovery(ctx, requested), lifecycle.as);
   await app.advance(HOUR);
   const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);

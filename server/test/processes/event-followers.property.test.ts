@@ -25,7 +25,7 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = Array.from({ length: PROCESSES }, (_, at) => createPlace(`events-${at}`));
+  places = Array.from({ length: PROCESSES }, (_, index) => createPlace(`events-${index}`));
   const env = {
     DATABASE_URL: url,
     RAILHEAD_MASTER_KEY: '07'.repeat(32),
@@ -81,9 +81,9 @@ async function follow(from: string, limit: number, count: () => number): Promise
   const ids: string[] = [];
   let after = from;
   let arrived = performance.now();
-  for (let at = limit; ; at++) {
+  for (let index = limit; ; index++) {
     const path = `/events?after=${after}&wait=1&limit=${limit}`;
-    const page = await repeated(() => call(at, path));
+    const page = await repeated(() => call(index, path));
     ids.push(...page.data.map((each: { id: string }) => each.id));
     after = page.after;
     if (page.data.length > 0 || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
@@ -170,7 +170,7 @@ it(`receives ${EVENTS} events that four processes commit, without a gap or a dou
   let count = Number.POSITIVE_INFINITY;
   const started = performance.now();
   const following = Promise.all([7, 50, 100].map((limit) => follow(from, limit, () => count)));
-  const accounts = await Promise.all(Array.from({ length: 32 }, (_, at) => account(at)));
+  const accounts = await Promise.all(Array.from({ length: 32 }, (_, index) => account(index)));
   let left = EVENTS / 2;
   const deposit = async (id: string, at: number) => {
     // A deposit emits two events.

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = Array.from({ length: PROCESSES }, (_, at) => createPlace(`follower-${at}`));
+  places = Array.from({ length: PROCESSES }, (_, index) => createPlace(`follower-${index}`));
   receiver = await startReceiver();
   const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
   // The first creates the platform; all of them deliver.

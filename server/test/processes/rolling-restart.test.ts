@@ -54,8 +54,8 @@ function configuration(port: number, servers: readonly Running[]): string {
   const [, backend] = /```haproxy\n([\s\S]*?)```/.exec(page.toString()) ?? [];
   if (!backend) throw new Error('docs/availability.md shows no HAProxy configuration');
   const hosts = servers.map(({ origin }) => new URL(origin).host);
-  const addressed = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, at) =>
-    (hosts[Number(at) - 1] ?? '').replace('localhost', '127.0.0.1'),
+  const addressed = backend.replaceAll(/10\.0\.0\.([12]):4000/g, (_, index) =>
+    (hosts[Number(index) - 1] ?? '').replace('localhost', '127.0.0.1'),
   );
   return [
     'defaults',

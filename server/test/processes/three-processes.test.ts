@@ -58,7 +58,7 @@ async function rows<R extends object>(sql: string, values: unknown[] = []): Prom
 }
 
 const repeated = <R>(times: number, work: (at: number) => Promise<R>) =>
-  Promise.all(Array.from({ length: times }, (_, at) => work(at)));
+  Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 
 /** A metric by process; a scrape shows those of all. */
 async function metricOf(name: string, ...labels: string[]): Promise<number[]> {

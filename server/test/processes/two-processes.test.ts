@@ -132,22 +132,22 @@ describe('two processes on one database', () => {
   });
 
   it('do not overdraw an account, and accept each key once', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: PAYMENTS }, (_, at) => {
+    const responses = await Promise.all(
+      Array.from({ length: PAYMENTS }, (_, index) => {
         const transfer = {
           source: { accountId: account },
           destination: { accountId: payee },
           amount: EACH,
-          remittanceInformation: `payment ${at}`,
+          remittanceInformation: `payment ${index}`,
         };
         return both('/transfer-out', transfer, randomUUID());
       }),
     );
-    for (const [one, two] of answers) expect(one).toEqual(two);
-    const statuses = answers.map(([one]) => one?.status);
+    for (const [one, two] of responses) expect(one).toEqual(two);
+    const statuses = responses.map(([one]) => one?.status);
     const paid = Math.floor(FUNDS / EACH);
     expect(statuses.filter((each) => each === 201)).toHaveLength(paid);
-    const codes = answers.flatMap(([one]) => (one?.status === 201 ? [] : [one?.body.code]));
+    const codes = responses.flatMap(([one]) => (one?.status === 201 ? [] : [one?.body.code]));
     expect(codes).toEqual(Array(PAYMENTS - paid).fill('INSUFFICIENT_FUNDS'));
     const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
       "select count(*)::int as payments from transactions where type = 'OUTGOING'",

@@ -93,14 +93,14 @@ describe('a payment that', () => {
     }
     const before = await story.payment();
     expect(before.status).toBe(status);
-    const answer = await story.send(what, what === 'return_reversal' ? undefined : 20);
+    const response = await story.send(what, what === 'return_reversal' ? undefined : 20);
     if (takes.includes(what)) {
-      ok(answer, 202);
+      ok(response, 202);
       expect((await story.next()).length).toBeGreaterThan(0);
       return;
     }
     const field = amount.includes(what) ? 'amount' : 'cardTransactionId';
-    expect(fieldsOf(answer)).toEqual([400, 'INVALID_INPUT', field]);
+    expect(fieldsOf(response)).toEqual([400, 'INVALID_INPUT', field]);
     expect(await story.next()).toEqual([]);
     expect(await story.payment()).toEqual(before);
   });
@@ -149,8 +149,8 @@ describe('a simulated message', () => {
     const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
       for (const what of NOTICES) {
-        const answer = await story.simulate(what, { cardTransactionId, amount: 1_00 });
-        expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+        const response = await story.simulate(what, { cardTransactionId, amount: 1_00 });
+        expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       }
     }
     expect((await other.payment()).status).toBe('AUTHORIZED');
@@ -158,12 +158,12 @@ describe('a simulated message', () => {
 
   it('is rejected with every invalid field at once', async () => {
     const story = await fixture.begin();
-    const bad = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
+    const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
     for (const what of ASKED) {
       const ofMoney = what === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
-      expect(fieldsOf(await story.simulate(what, bad))).toEqual([
+      expect(fieldsOf(await story.simulate(what, invalid))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
       ]);
       expect(fieldsOf(await story.simulate(what, long))).toEqual([

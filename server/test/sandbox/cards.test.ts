@@ -107,9 +107,9 @@ describe('the table of funding', () => {
   it.each(Object.keys(REJECTED))('…%s, for a new and an existing card', async (suffix) => {
     const { cards, app } = fixture;
     const rejected = expectedOf(REJECTED, suffix);
-    const ends = (answer: { status: number; body: { code?: string } }, good: number) =>
-      expect([answer.status, answer.body.code]).toEqual(
-        good === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [good, undefined],
+    const ends = (response: { status: number; body: { code?: string } }, valid: number) =>
+      expect([response.status, response.body.code]).toEqual(
+        valid === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [valid, undefined],
       );
     for (const [currency, other] of [
       ['USD', 'USDB'],

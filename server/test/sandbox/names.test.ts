@@ -64,14 +64,14 @@ describe('the table of names', () => {
     const { now, later } = expectedOf(NAMES, suffix);
     const person = await customer(app);
     const story = await watch(fixture, () => '', []);
-    const answer = await register(fixture, person.id, method, suffix);
+    const response = await register(fixture, person.id, method, suffix);
     if ('rejected' in now) {
-      expect(code(answer)).toEqual([400, now.rejected]);
+      expect(code(response)).toEqual([400, now.rejected]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;
     }
-    const { id } = ok(answer, 201);
+    const { id } = ok(response, 201);
     const expectVerdict = async ([verdict, fullName]: Verdict) => {
       await app.settle();
       const body = ok(await app.call('GET', `/customers/external-accounts/${id}`), 200);
@@ -206,7 +206,7 @@ describe('the table of UMA addresses, as receivers', () => {
     const { lookupId, supportedCurrencies } = ok(found, 200);
     const currency = /\.(eur|mxn)@/.exec(address)?.[1]?.toUpperCase() ?? 'USD';
     expect(supportedCurrencies).toMatchObject([{ currency: { code: currency } }]);
-    const answer = await app.call('POST', '/quotes', {
+    const response = await app.call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT', accountId: account.id },
       destination: { destinationType: 'UMA_ADDRESS', umaAddress: address },
       lockedCurrencySide: 'SENDING',
@@ -215,13 +215,13 @@ describe('the table of UMA addresses, as receivers', () => {
       senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
     });
     if ('quote' in row) {
-      expect(code(answer)).toEqual(row.quote);
+      expect(code(response)).toEqual(row.quote);
       await app.settle();
       expect(story.next()).toEqual([]);
       expect(await balances(app, account.id)).toEqual({ balance: ALL, total: ALL });
       return;
     }
-    const quote = ok(answer, 201);
+    const quote = ok(response, 201);
     expect(quote.receivingCurrency.code).toBe(currency);
     id = quote.transactionId;
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
@@ -275,19 +275,19 @@ describe('the table of UMA addresses, as senders', () => {
     const accounts = [payeeOf(await internalAccount(app, person.id, currency))];
     let id = '';
     const story = await watch(fixture, () => id, accounts);
-    const answer = await app.call('POST', '/sandbox/uma/receive', {
+    const response = await app.call('POST', '/sandbox/uma/receive', {
       senderUmaAddress: at(name),
       customerId: person.id,
       receivingCurrencyCode: currency,
       receivingCurrencyAmount: SENT,
     });
     if ('lookup' in row) {
-      expect(code(answer)).toEqual(row.lookup);
+      expect(code(response)).toEqual(row.lookup);
       await app.settle();
       expect(story.next()).toEqual([]);
       return;
     }
-    ({ id } = ok(answer, 200));
+    ({ id } = ok(response, 200));
     await expectStory(fixture, { id, accounts, story }, row);
   });
 });

@@ -64,8 +64,8 @@ const customerEvent = (check: string, status: string) =>
 
 async function expectFinal(as: TestPlatform, customerId: string) {
   const before = await fixture.eventTypes(customerId);
-  const answer = await fixture.submit(as, customerId);
-  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+  const response = await fixture.submit(as, customerId);
+  expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
   expect(await fixture.eventTypes(customerId)).toEqual(before);
 }
 

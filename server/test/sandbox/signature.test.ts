@@ -211,8 +211,8 @@ describe('sandbox-valid-signature', () => {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
       const headers = { ...STAMP, 'request-id': requestId };
-      const answers = await Promise.all([send(headers), send(headers), send(headers)]);
-      const [first, ...rest] = answers.map(({ status }) => status).sort();
+      const responses = await Promise.all([send(headers), send(headers), send(headers)]);
+      const [first, ...rest] = responses.map(({ status }) => status).sort();
       expect(first).toBe(done);
       for (const status of rest) expect(status).toBeGreaterThanOrEqual(400);
     },
@@ -247,7 +247,7 @@ describe('sandbox-valid-signature', () => {
     const agent = await agentFixture(app).agentOf(held.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
-    const answer = await agent.call('POST', path, undefined, { headers: STAMP });
-    expect(ok(answer, 200).status).toBe('APPROVED');
+    const response = await agent.call('POST', path, undefined, { headers: STAMP });
+    expect(ok(response, 200).status).toBe('APPROVED');
   });
 });

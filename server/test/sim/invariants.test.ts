@@ -271,9 +271,9 @@ const isNoticed = (at: number) => complaints[at]?.includes(ALL_CORRUPTIONS[at]?.
 
 /** Applies each corruption that was not reported before and is possible now. */
 async function breakOnce(): Promise<void> {
-  for (const [at, [, statements]] of ALL_CORRUPTIONS.entries()) {
-    if (isNoticed(at)) continue;
-    complaints[at] = (await noticed(statements)) ?? complaints[at];
+  for (const [index, [, statements]] of ALL_CORRUPTIONS.entries()) {
+    if (isNoticed(index)) continue;
+    complaints[index] = (await noticed(statements)) ?? complaints[index];
   }
 }
 
@@ -288,7 +288,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   sim = await openSim('to be broken', database.url);
   await observe(sim);
-  const remains = () => ALL_CORRUPTIONS.some((_, at) => !isNoticed(at));
+  const remains = () => ALL_CORRUPTIONS.some((_, index) => !isNoticed(index));
   for (let step = 0; step < LATE && remains(); step++) {
     const rare = RARE.filter(({ ready }) => ready?.(sim) ?? true);
     const action =
@@ -310,10 +310,10 @@ describe('a corrupted database', () => {
     expect(await noticed(['update platforms set name = name'])).toBe('');
   });
 
-  it.each(ALL_CORRUPTIONS.map(([rule], at) => [rule, at] as const))(
+  it.each(ALL_CORRUPTIONS.map(([rule], index) => [rule, index] as const))(
     'is reported: %s',
-    (rule, at) => {
-      expect(complaints[at]).toContain(rule);
+    (rule, index) => {
+      expect(complaints[index]).toContain(rule);
     },
   );
 

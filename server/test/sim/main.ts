@@ -48,8 +48,8 @@ export async function main(flags: SimFlags): Promise<boolean> {
   try {
     await orders.query(`create database ${TEMPLATE}`);
     await migrate(urlOf(cluster.url, TEMPLATE), () => Date.now());
-    for (let at = 0; at < flags.seeds; at++) {
-      const [seed, name] = [at === 0 ? first : seedAt(at), `sim_${at}`];
+    for (let index = 0; index < flags.seeds; index++) {
+      const [seed, name] = [index === 0 ? first : seedAt(index), `sim_${index}`];
       await orders.query(`create database ${name} template ${TEMPLATE} strategy file_copy`);
       const began = performance.now();
       let mark = began;

@@ -97,7 +97,7 @@ async function countAgain(sim: Sim): Promise<void> {
 
 function failure(error: unknown, seed: string, step: number, last: readonly string[]): Error {
   const what = error instanceof Error && error.name !== 'Broken' ? error.stack : String(error);
-  const lines = last.map((each, at) => `  ${step - last.length + at + 1} ${each}`);
+  const lines = last.map((each, index) => `  ${step - last.length + index + 1} ${each}`);
   const again = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
     [

@@ -30,8 +30,8 @@ export const lineOf = (source: ts.SourceFile, position: number): number =>
 export function nodesOf(node: ts.Node): ts.Node[] {
   const found = [node];
   // One list for all: a list for each node would be copied at each level above it.
-  for (let at = 0; at < found.length; at++) {
-    ts.forEachChild(found[at] as ts.Node, (child) => {
+  for (let index = 0; index < found.length; index++) {
+    ts.forEachChild(found[index] as ts.Node, (child) => {
       found.push(child);
     });
   }

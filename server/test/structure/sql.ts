@@ -36,16 +36,16 @@ const nameOf = (reference: string): string[] => {
 function referencesOf(text: string): string[] {
   const references = [text];
   let depth = 0;
-  for (let at = 0; at < text.length; ) {
-    const rest = text.slice(at);
+  for (let position = 0; position < text.length; ) {
+    const rest = text.slice(position);
     const char = rest.charAt(0);
-    const atWord = !/\w/.test(text.charAt(at - 1));
+    const atWord = !/\w/.test(text.charAt(position - 1));
     if (depth === 0 && (char === ')' || (atWord && ENDS.test(rest)))) break;
     if (char === '(') depth++;
     if (char === ')') depth--;
     const split = char === ',' ? [','] : atWord ? SPLITS.exec(rest) : null;
-    at += split?.[0]?.length ?? 1;
-    if (split && depth === 0) references.push(text.slice(at));
+    position += split?.[0]?.length ?? 1;
+    if (split && depth === 0) references.push(text.slice(position));
   }
   return references;
 }

@@ -19,11 +19,13 @@ const sources = files.filter((file) => /^server\/src\/.*\.ts$/.test(file));
 const shipped = sources.filter((file) => !file.endsWith('.test.ts'));
 
 /** Lines that break a rule, as file:line. */
-function offenders(list: string[], bad: (line: string, file: string) => boolean): string[] {
+function offenders(list: string[], invalid: (line: string, file: string) => boolean): string[] {
   return list.flatMap((file) =>
     read(file)
       .split('\n')
-      .flatMap((line, at) => (bad(line, file) ? [`${file}:${at + 1} ${line.trim()}`] : [])),
+      .flatMap((line, index) =>
+        invalid(line, file) ? [`${file}:${index + 1} ${line.trim()}`] : [],
+      ),
   );
 }
 

@@ -58,8 +58,8 @@ function bannedIn(text: string, file?: string): string[] {
 }
 
 const problemsOf = (file: string): string[] =>
-  [file, ...read(file).split('\n')].flatMap((line, at) =>
-    bannedIn(line, file).map((word) => `${file}:${at} ${word}`),
+  [file, ...read(file).split('\n')].flatMap((line, index) =>
+    bannedIn(line, file).map((word) => `${file}:${index} ${word}`),
   );
 
 describe('banned words', () => {

@@ -71,9 +71,9 @@ function caller(port: number) {
     });
   return {
     async call<R>(method: string, path: string, status: number, body?: unknown): Promise<R> {
-      const answer = await ask(method, path, body === undefined ? '' : JSON.stringify(body));
-      if (answer.status === status) return JSON.parse(answer.text) as R;
-      throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);
+      const response = await ask(method, path, body === undefined ? '' : JSON.stringify(body));
+      if (response.status === status) return JSON.parse(response.text) as R;
+      throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 500)}`);
     },
     close: () => agent.destroy(),
   };

@@ -245,9 +245,9 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const alone = (kind: 'transfer' | 'payout') => () =>
     withPayer(parts, kind, (pay) => payInTurn(pay, boundsOf(bench)));
   const sides: Record<string, () => Promise<Run>> = {};
-  for (const [at, { id, attack }] of cases.entries()) {
+  for (const [index, { id, attack }] of cases.entries()) {
     const whole = { ...attack, port: setup.port, keys: KEYS };
-    if (at % ALONE_EVERY === 0) sides[aloneOf(at)] = alone('transfer');
+    if (index % ALONE_EVERY === 0) sides[aloneOf(index)] = alone('transfer');
     sides[`${id}, beside`] = () => besideAttack(parts, whole, reports.get(id) as AttackReport);
   }
   let round = 0;
@@ -264,9 +264,9 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     const peer = latencySide('alone', runs[aloneName] as Run[]);
     return { id, what, unit: 'ms', ours: { ...ours, errors: ours.errors + wrong }, peer };
   };
-  const posted = cases.map(({ id, beside, most }, at): Row => {
+  const posted = cases.map(({ id, beside, most }, index): Row => {
     const report = reports.get(id) as AttackReport;
-    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneOf(at));
+    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneOf(index));
     const unanswered = sum(report.unanswered);
     return { ...made, slowdown: { most }, remark: shown(report), unanswered };
   });

@@ -97,8 +97,8 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
   const texting = await createPlatform(bench, own, live);
   const accounts = await makeAccounts(requester(first.port));
-  const customers = await eachOf(Array.from({ length: recipients }), (_, at) =>
-    makeRecipient(requester(first.port, texting), at),
+  const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
+    makeRecipient(requester(first.port, texting), index),
   );
   await first.process.stop();
   await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');

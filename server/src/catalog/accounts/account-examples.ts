@@ -3,11 +3,11 @@
 import type { Account } from './account-info.ts';
 import type { AccountType } from './account-types.ts';
 
-const person = (country: string, more: Record<string, unknown> = {}) => ({
+const person = (country: string, overrides: Record<string, unknown> = {}) => ({
   beneficiaryType: 'INDIVIDUAL',
   fullName: 'Amara Example',
   countryOfResidence: country,
-  ...more,
+  ...overrides,
 });
 
 const business = (country: string) => ({

@@ -100,8 +100,8 @@ describe('the union', () => {
       ['JMD_ACCOUNT', 'address,phoneNumber'],
     ]);
     const cop = { ...exampleOf('COP_ACCOUNT') };
-    const bad = { ...(cop.beneficiary as object), documentType: 'XX', documentNumber: '' };
-    expect(violations({ ...cop, beneficiary: bad })).toEqual([
+    const invalid = { ...(cop.beneficiary as object), documentType: 'XX', documentNumber: '' };
+    expect(violations({ ...cop, beneficiary: invalid })).toEqual([
       'beneficiary.documentType enum',
       'beneficiary.documentNumber minLength',
     ]);

@@ -88,9 +88,9 @@ export function bankOrMobile(
     country,
     rails: ['BANK_TRANSFER', 'MOBILE_MONEY'],
     fields: { ...fields, phoneNumber: optional(phone()) },
-    paths: paths.map((path, at) => ({
+    paths: paths.map((path, index) => ({
       ...path,
-      rails: at === last ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
+      rails: index === last ? ['MOBILE_MONEY'] : ['BANK_TRANSFER'],
     })),
     ...options,
   };

@@ -14,11 +14,11 @@ import {
 
 /** All texts that differ from `text` in one digit. */
 const oneDigitOff = (text: string): string[] =>
-  [...text].flatMap((char, at) =>
+  [...text].flatMap((char, index) =>
     /[0-9]/.test(char)
       ? [...'0123456789']
           .filter((digit) => digit !== char)
-          .map((digit) => text.slice(0, at) + digit + text.slice(at + 1))
+          .map((digit) => text.slice(0, index) + digit + text.slice(index + 1))
       : [],
   );
 
@@ -38,7 +38,7 @@ describe('isIban', () => {
   });
 
   it('rejects a wrong length, an unknown country, spaces and a lower-case country code', () => {
-    for (const bad of [
+    for (const invalid of [
       'DE8937040044053201300',
       'DE893704004405320130000',
       'US64SVBKUS6S3300958879',
@@ -47,7 +47,7 @@ describe('isIban', () => {
       '',
       'GB',
     ]) {
-      expect([bad, isIban(bad)]).toEqual([bad, false]);
+      expect([invalid, isIban(invalid)]).toEqual([invalid, false]);
     }
   });
 
@@ -123,9 +123,9 @@ describe('PIX keys', () => {
     ['PHONE', '+5511987654321', '+1155987654'],
     ['RANDOM', '123e4567e89b12d3a456426655440000', '123e4567'],
     ['RANDOM', '123e4567-e89b-12d3-a456-426655440000', '123e4567-e89b-12d3-a456'],
-  ])('%s has its own format', (type, good, bad) => {
+  ])('%s has its own format', (type, good, invalid) => {
     expect([hasPixKeyFormat(good, type), isPixKey(good, type)]).toEqual([true, true]);
-    expect([hasPixKeyFormat(bad, type), isPixKey(bad, type)]).toEqual([false, false]);
+    expect([hasPixKeyFormat(invalid, type), isPixKey(invalid, type)]).toEqual([false, false]);
   });
 
   it('have check digits only if the key is a tax number', () => {

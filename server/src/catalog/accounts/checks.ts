@@ -44,7 +44,8 @@ export function isClabe(text: string): boolean {
   if (!/^[0-9]{18}$/.test(text)) return false;
   const weights = [3, 7, 1];
   let sum = 0;
-  for (let at = 0; at < 17; at++) sum += (Number(text[at]) * (weights[at % 3] as number)) % 10;
+  for (let index = 0; index < 17; index++)
+    sum += (Number(text[index]) * (weights[index % 3] as number)) % 10;
   return Number(text[17]) === (10 - (sum % 10)) % 10;
 }
 

@@ -30,19 +30,19 @@ const lowerCase = (value: string) => value.trim().toLowerCase();
 const lowerCaseText = (value: string) =>
   value.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 
-function field(schema: TSchema, more: Partial<Field> = {}): Field {
+function field(schema: TSchema, overrides: Partial<Field> = {}): Field {
   return {
     schema,
     optional: false,
     identifies: true,
     sensitive: false,
     normalise: compact,
-    ...more,
+    ...overrides,
   };
 }
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 const fixed = (length: number) => ({ minLength: length, maxLength: length });
 

@@ -40,8 +40,12 @@ describe('EVM', () => {
     const wrong = '0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     expect([hasAddressFormat('evm', wrong), isEvmAddress(wrong)]).toEqual([true, false]);
     expect(evmChecksummed(wrong)).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed');
-    for (const bad of ['5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '0x1', `0x${'g'.repeat(40)}`]) {
-      expect([hasAddressFormat('evm', bad), isEvmAddress(bad)]).toEqual([false, false]);
+    for (const invalid of [
+      '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
+      '0x1',
+      `0x${'g'.repeat(40)}`,
+    ]) {
+      expect([hasAddressFormat('evm', invalid), isEvmAddress(invalid)]).toEqual([false, false]);
     }
   });
 });
@@ -136,11 +140,11 @@ describe('Lightning', () => {
       false,
       false,
     ]);
-    for (const good of ['satoshi@bank.example', 'a.b_c-1+tip@x.co']) {
-      expect([good, isLightningAddress(good)]).toEqual([good, true]);
+    for (const valid of ['satoshi@bank.example', 'a.b_c-1+tip@x.co']) {
+      expect([valid, isLightningAddress(valid)]).toEqual([valid, true]);
     }
-    for (const bad of ['satoshi', '@bank.example', 'a b@x.co', 'a@b', 'a@-x.co']) {
-      expect([bad, isLightningAddress(bad)]).toEqual([bad, false]);
+    for (const invalid of ['satoshi', '@bank.example', 'a b@x.co', 'a@b', 'a@-x.co']) {
+      expect([invalid, isLightningAddress(invalid)]).toEqual([invalid, false]);
     }
   });
 });

@@ -43,8 +43,8 @@ function tryDecode(decode: () => Uint8Array): Uint8Array | undefined {
 export function evmChecksummed(text: string): string {
   const plain = text.slice(2).toLowerCase();
   const hash = keccak_256(utf8ToBytes(plain));
-  const chars = [...plain].map((char, at) => {
-    const nibble = ((hash[at >> 1] as number) >> (at % 2 ? 0 : 4)) & 15;
+  const chars = [...plain].map((char, index) => {
+    const nibble = ((hash[index >> 1] as number) >> (index % 2 ? 0 : 4)) & 15;
     return nibble > 7 ? char.toUpperCase() : char;
   });
   return `0x${chars.join('')}`;

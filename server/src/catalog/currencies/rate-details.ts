@@ -23,5 +23,5 @@ export const storedRateDetails = (details: RateDetails): StoredRateDetails =>
 /** Rate details as the API shows them. */
 export const rateDetailsOf = (stored: StoredRateDetails): Readonly<Record<string, number>> =>
   Array.isArray(stored)
-    ? Object.fromEntries(NAMES.map((name, at) => [name, stored[at] as number]))
+    ? Object.fromEntries(NAMES.map((name, index) => [name, stored[index] as number]))
     : (stored as Readonly<Record<string, number>>);

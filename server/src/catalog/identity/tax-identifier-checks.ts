@@ -14,8 +14,8 @@ const sumOf = (text: string, weights: readonly number[], from = 0): number =>
 /** Luhn (ISO/IEC 7812-1). */
 function luhn(text: string): boolean {
   let sum = 0;
-  for (let at = 0; at < text.length; at++) {
-    const value = digit(text, text.length - 1 - at) * (at % 2 ? 2 : 1);
+  for (let index = 0; index < text.length; index++) {
+    const value = digit(text, text.length - 1 - index) * (index % 2 ? 2 : 1);
     sum += value > 9 ? value - 9 : value;
   }
   return sum % 10 === 0;
@@ -24,8 +24,8 @@ function luhn(text: string): boolean {
 /** ISO/IEC 7064 MOD 11,10. */
 function mod11And10(text: string): boolean {
   let product = 10;
-  for (let at = 0; at < text.length - 1; at++) {
-    const sum = (digit(text, at) + product) % 10 || 10;
+  for (let index = 0; index < text.length - 1; index++) {
+    const sum = (digit(text, index) + product) % 10 || 10;
     product = (sum * 2) % 11;
   }
   return (11 - product) % 10 === digit(text, text.length - 1);

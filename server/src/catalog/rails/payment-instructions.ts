@@ -6,8 +6,8 @@ import { named, oneOf, variant } from '../../kernel/schema.ts';
 import { fieldProperties, pascal, railsProperty, typeTitle } from '../accounts/account-schemas.ts';
 import { ACCOUNT_TYPE_ROWS, type AccountType } from '../accounts/account-types.ts';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 const optional = Type.Optional;
 type Properties = Record<string, TSchema>;
 

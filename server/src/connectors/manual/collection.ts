@@ -40,7 +40,7 @@ function problemsOf(read: unknown, validate: Validator): string[] {
   return Object.entries(read).flatMap(([currency, entries]) => {
     if (!findCurrency(currency)) return [`${currency} is not a supported currency`];
     if (!Array.isArray(entries)) return [`${currency} must be a list`];
-    return entries.flatMap((each, at) => entryProblems(each, `${currency}.${at}`, validate));
+    return entries.flatMap((each, index) => entryProblems(each, `${currency}.${index}`, validate));
   });
 }
 

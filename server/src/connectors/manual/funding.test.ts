@@ -94,8 +94,8 @@ describe('references', () => {
     expect(reference).toHaveLength(34);
     expect(accountIdOfReference(reference)).toBe(id);
     expect(accountIdOfReference(` ${reference.toLowerCase().replace(/(.{4})/g, '$1 ')}`)).toBe(id);
-    for (const bad of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
-      expect(accountIdOfReference(bad)).toBeUndefined();
+    for (const invalid of ['', 'RA12', reference.replace('RA', 'RH'), `${reference}0`]) {
+      expect(accountIdOfReference(invalid)).toBeUndefined();
     }
   });
 });

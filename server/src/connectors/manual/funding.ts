@@ -25,9 +25,9 @@ const named = (
 
 /** Amount, deadline and reference; all three are required for the deposit to match. */
 function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): string {
-  const much = readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
+  const total = readable(amount, currencyOf(currency).decimals).replaceAll(',', '');
   return (
-    `Send exactly ${much} ${currency} by ${iso(expiresAt)}, with the reference ${reference}, ` +
+    `Send exactly ${total} ${currency} by ${iso(expiresAt)}, with the reference ${reference}, ` +
     'in one payment, over one of the rails named here. Any other amount fails.'
   );
 }

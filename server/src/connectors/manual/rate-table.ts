@@ -117,13 +117,13 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
 export function tableOfCsv(text: string, strict: boolean): Parsed {
   const header = new Map<string, string>();
   const rows: Row[] = [];
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [name = '', rate = '', ...more] = line.split(',').map((each) => each.trim());
     const word = name.toLowerCase();
     if (word === 'currency' && rate.toLowerCase() === 'rate') continue;
     if (word === 'base' || word === 'at') header.set(word, rate);
-    else rows.push({ where: `line ${at + 1}`, currency: name, rate: more.length ? line : rate });
+    else rows.push({ where: `line ${index + 1}`, currency: name, rate: more.length ? line : rate });
   }
   return build(header.get('base') ?? '', header.get('at'), rows, strict);
 }

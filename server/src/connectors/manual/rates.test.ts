@@ -29,12 +29,12 @@ describe('httpRates', () => {
   let server: Server;
   let url: string;
   let requested = 0;
-  let answer: { status: number; body: string; delayMs?: number };
+  let reply: { status: number; body: string; delayMs?: number };
 
   beforeAll(async () => {
     server = createServer((_, response) => {
       requested++;
-      const { status, body, delayMs = 0 } = answer;
+      const { status, body, delayMs = 0 } = reply;
       setTimeout(() => response.writeHead(status).end(body), delayMs);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -48,11 +48,11 @@ describe('httpRates', () => {
   it('sends one request for many calls, and another after a minute', async () => {
     const effects = testEffects(NOW);
     const port = httpRates(effects, url, options);
-    answer = { status: 200, body: table('0.9154') };
+    reply = { status: 200, body: table('0.9154') };
     expect(await Promise.all([euro(port), euro(port), euro(port)])).toEqual(
       Array(3).fill('0.9154'),
     );
-    answer.body = table('0.92');
+    reply.body = table('0.92');
     effects.set(NOW + 59_000);
     expect(await euro(port)).toBe('0.9154');
     expect(requested).toBe(1);
@@ -70,12 +70,12 @@ describe('httpRates', () => {
     [{ status: 200, body: '{"base":"USD","rates":{"EUR":1}}' }, 'The rate service says no time.'],
   ])(
     'lives on its last table while the service says %j, until that is too old',
-    async (bad, note) => {
+    async (invalid, note) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
-      answer = { status: 200, body: table('0.9154') };
+      reply = { status: 200, body: table('0.9154') };
       await euro(port);
-      answer = bad;
+      reply = invalid;
       effects.set(NOW + HOUR);
       expect(await euro(port)).toBe('0.9154');
       expect(await euro(port)).toBe('0.9154');
@@ -89,10 +89,10 @@ describe('httpRates', () => {
 
   it('rejects rates that are too old or in the future', async () => {
     const port = httpRates(testEffects(NOW), url, options);
-    answer = { status: 200, body: table('0.9', NOW - HOUR - 1) };
+    reply = { status: 200, body: table('0.9', NOW - HOUR - 1) };
     expect(await euro(port)).toBeUndefined();
     const other = httpRates(testEffects(NOW), url, options);
-    answer = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
+    reply = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
     expect(await euro(other)).toBeUndefined();
   });
 

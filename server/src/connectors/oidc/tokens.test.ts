@@ -42,8 +42,8 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
     claims,
     verify: (text: string) => verify(text, effects.now()),
     /** What is said of a token by this key. */
-    judge: async (key: ProviderKey, more: object = {}, header: object = {}) =>
-      verify(await signToken(key, { ...claims(), ...more }, header), effects.now()),
+    judge: async (key: ProviderKey, overrides: object = {}, header: object = {}) =>
+      verify(await signToken(key, { ...claims(), ...overrides }, header), effects.now()),
     pass: (ms: number) => effects.set(effects.now() + ms),
   };
 }
@@ -58,7 +58,7 @@ describe('accepted tokens', () => {
   it.each([
     ['RSA', first],
     ['an elliptic curve', elliptic],
-  ])('a token signed with %s', async (_what, key) => {
+  ])('a token signed with %s', async (_description, key) => {
     const { judge } = setUp();
     expect(await judge(key, { nonce: 'n' })).toEqual({
       identity: {
@@ -239,9 +239,9 @@ describe('an unavailable provider', () => {
     ],
   ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
     'because it %s is no verdict',
-    async (_what, path, answer) => {
+    async (_description, path, response) => {
       const { judge, notes, pass } = setUp();
-      provider.spoil(path, answer());
+      provider.spoil(path, response());
       provider.spoil('/more', { keys: [first.jwk] });
       await expect(judge(first)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);

@@ -89,7 +89,7 @@ const face = (progress: IssueProgress) =>
 const luhn = (number: string) =>
   [...number]
     .reverse()
-    .map((digit, at) => Number(digit) * (1 + (at % 2)))
+    .map((digit, index) => Number(digit) * (1 + (index % 2)))
     .reduce((sum, each) => sum + (each > 9 ? each - 9 : each), 0) % 10;
 
 describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) => {

@@ -57,13 +57,13 @@ const registry = connectorRegistry(effects, settings);
 /** Endings that script the sandbox; to any other connector they are like the rest. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
-function instruction(type: AccountType, more: Partial<RailInstruction> = {}): RailInstruction {
+function instruction(type: AccountType, overrides: Partial<RailInstruction> = {}): RailInstruction {
   const account = exampleOf(type);
   const rail = railsOf(account)[0] ?? null;
   return {
     ...{ id: `Transaction:${type}`, platformId: 'PlatformConfig:1', kind: 'payout' as const },
     ...{ origin: 'quote' as const, rail, currency: 'USD', amount: 10_000n, account, sentAt: NOW },
-    ...more,
+    ...overrides,
   };
 }
 
@@ -177,7 +177,7 @@ describe.each(FUNDING)('the funding of the %s connector in %s', (_name, _mode, f
 
   it('is the same for one account, and never that of another', () => {
     for (const { code } of CURRENCIES) {
-      const all = Array.from({ length: 25 }, (_, at) => account(at, code));
+      const all = Array.from({ length: 25 }, (_, index) => account(index, code));
       expect(account(7, code)).toEqual(all[7]);
       if (all[0]?.length) expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(25);
       for (const each of all[0] ?? []) {

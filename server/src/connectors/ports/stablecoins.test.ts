@@ -49,9 +49,9 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
   const [providerAccountId] = await mint.accountsOf(credentials);
   const link: ProviderLink = { credentials, providerAccountId: providerAccountId as string };
   const known = async (account: LinkedAccount) => {
-    const answer = await mint.linkAccount(link, account);
-    if (answer.state !== 'linked') throw new Error(`not linked: ${answer.state}`);
-    return { ...account, reference: answer.reference };
+    const response = await mint.linkAccount(link, account);
+    if (response.state !== 'linked') throw new Error(`not linked: ${response.state}`);
+    return { ...account, reference: response.reference };
   };
   const ends = { wallet: await known(wallet), bank: await known(bank) };
   const order = (of: Partial<MintOrder> = {}): MintOrder => ({
@@ -80,9 +80,9 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('describes a token', async () => {
     const { mint, link, token } = await fixture(provider);
-    const answer = await mint.token(link, token, null);
-    expect(answer.state).toBe('found');
-    const found = answer.state === 'found' ? answer.token : undefined;
+    const response = await mint.token(link, token, null);
+    expect(response.state).toBe('found');
+    const found = response.state === 'found' ? response.token : undefined;
     expect(found?.symbol).toMatch(/^[A-Z0-9]{1,10}$/);
     expect(found?.name).not.toBe('');
     expect(found?.decimals).toBeGreaterThanOrEqual(2);
@@ -107,30 +107,30 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('returns the wire instructions of a mint and their expiry', async () => {
     const { mint, link, order } = await fixture(provider);
-    const answer = await mint.prepare(link, order());
-    expect(answer).toMatchObject({
+    const response = await mint.prepare(link, order());
+    expect(response).toMatchObject({
       state: 'accepted',
       fundingInstructions: { rail: 'WIRE', valueType: 'USD' },
       estimatedDelivery: { rail: 'SPARK', amount: '100', currency: 'USD' },
     });
-    expect(answer.state === 'accepted' && answer.expiresAt).toBeGreaterThan(START);
+    expect(response.state === 'accepted' && response.expiresAt).toBeGreaterThan(START);
   });
 
   it('needs no payment if it collects the funds itself', async () => {
     const { mint, link, order, ends } = await fixture(provider);
-    const answer = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
-    expect(answer.state).toBe('accepted');
-    expect(answer).not.toHaveProperty('fundingInstructions');
-    expect(answer).not.toHaveProperty('expiresAt');
+    const response = await mint.prepare(link, order({ source: 'ACH_DEBIT', from: ends.bank }));
+    expect(response.state).toBe('accepted');
+    expect(response).not.toHaveProperty('fundingInstructions');
+    expect(response).not.toHaveProperty('expiresAt');
   });
 
   it('returns an address to burn from, a new one for each burn', async () => {
     const { mint, link, order, ends } = await fixture(provider);
     const burn = { type: 'BURN', source: 'EXTERNAL_ACCOUNT', rail: 'WIRE', to: ends.bank } as const;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['1', '2'].map((id) => mint.prepare(link, order({ ...burn, id }))),
     );
-    const addresses = answers.map((each) =>
+    const addresses = responses.map((each) =>
       each.state === 'accepted' ? each.fundingInstructions?.address : undefined,
     );
     expect(addresses[0]).toBeTruthy();
@@ -198,9 +198,9 @@ describe('rows of the sandbox', () => {
     ['x', 'PROVISIONED'],
   ])('has the token %s stay %s', async (id, issuance) => {
     const { mint, link } = await at('');
-    const answer = await mint.token(link, name(id), null);
-    expect(answer).toMatchObject({ state: 'found', token: { issuance } });
-    expect(answer.state === 'found' && answer.token.checkAfterMs).toBeNull();
+    const response = await mint.token(link, name(id), null);
+    expect(response).toMatchObject({ state: 'found', token: { issuance } });
+    expect(response.state === 'found' && response.token.checkAfterMs).toBeNull();
   });
 
   it('rejects no token, another token, or does not respond', async () => {
@@ -215,8 +215,9 @@ describe('rows of the sandbox', () => {
     const seen = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
       clock.now = START + afterMs;
-      const answer = await mint.token(link, name('x-005'), clock.now - START);
-      if (answer.state === 'found') seen.push([answer.token.issuance, answer.token.checkAfterMs]);
+      const response = await mint.token(link, name('x-005'), clock.now - START);
+      if (response.state === 'found')
+        seen.push([response.token.issuance, response.token.checkAfterMs]);
     }
     expect(seen).toEqual([
       ['PENDING_REVIEW', 15 * SECOND],
@@ -246,8 +247,8 @@ describe('rows of the sandbox', () => {
     ['', 'accepted'],
   ])('replies to an order from the balance under the secret %s with %s', async (suffix, state) => {
     const { mint, link, order } = await at(suffix);
-    const answer = await mint.prepare(link, order({ source: 'PROVIDER_INTERNAL_BALANCE' }));
-    expect(answer.state).toBe(state);
+    const response = await mint.prepare(link, order({ source: 'PROVIDER_INTERNAL_BALANCE' }));
+    expect(response.state).toBe(state);
   });
 
   it('does not respond to requests about orders, or to any', async () => {
@@ -273,15 +274,15 @@ describe('rows of the sandbox', () => {
     ['205', 'PROVIDER_LINK_FAILED'],
   ])('refuses to link a bank account that ends in %s: %s', async (end, problem) => {
     const { mint, link } = await at('');
-    const answer = await mint.linkAccount(link, banked(end));
-    expect(answer).toEqual({ state: 'rejected', problem });
+    const response = await mint.linkAccount(link, banked(end));
+    expect(response).toEqual({ state: 'rejected', problem });
   });
 
   it('rejects an order for one bank account and fails that of another', async () => {
     const { mint, link, order } = await at('');
     const from = async (end: string) => {
-      const answer = await mint.linkAccount(link, banked(end));
-      const reference = answer.state === 'linked' ? answer.reference : '';
+      const response = await mint.linkAccount(link, banked(end));
+      const reference = response.state === 'linked' ? response.reference : '';
       return { from: { id: banked(end).id, rail: 'ACH_DEBIT', reference } };
     };
     const rejected = order({ source: 'ACH_DEBIT', ...(await from('206')) });

@@ -227,7 +227,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
   });
 
   type Fields = { encappedPublic: string; ciphertext: string };
-  const outside: Record<string, (good: Fields) => unknown> = {
+  const outside: Record<string, (valid: Fields) => unknown> = {
     'no JSON': () => 'x',
     'nothing in it': () => '',
     'null in it': () => 'null',
@@ -235,26 +235,26 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     'no encapsulated key': ({ ciphertext }) => ({ ciphertext }),
     'no ciphertext': ({ encappedPublic }) => ({ encappedPublic }),
     'numbers in it': () => ({ encappedPublic: 4, ciphertext: 1 }),
-    'a compressed key': (good) => ({
-      ...good,
-      encappedPublic: compressedPoint(good.encappedPublic),
+    'a compressed key': (valid) => ({
+      ...valid,
+      encappedPublic: compressedPoint(valid.encappedPublic),
     }),
-    'no point': (good) => ({ ...good, encappedPublic: `04${'11'.repeat(64)}` }),
-    'another point': (good) => ({ ...good, encappedPublic: clientPublicKey }),
-    'half a byte more': (good) => ({ ...good, ciphertext: `${good.ciphertext}0` }),
-    'a byte more': (good) => ({ ...good, ciphertext: `${good.ciphertext}00` }),
-    'a byte less': (good) => ({ ...good, ciphertext: good.ciphertext.slice(2) }),
-    'less than a tag': (good) => ({ ...good, ciphertext: '00' }),
-    'no hex': (good) => ({ ...good, ciphertext: 'z'.repeat(good.ciphertext.length) }),
-    'a megabyte': (good) => ({ ...good, ciphertext: '00'.repeat(1 << 20) }),
+    'no point': (valid) => ({ ...valid, encappedPublic: `04${'11'.repeat(64)}` }),
+    'another point': (valid) => ({ ...valid, encappedPublic: clientPublicKey }),
+    'half a byte more': (valid) => ({ ...valid, ciphertext: `${valid.ciphertext}0` }),
+    'a byte more': (valid) => ({ ...valid, ciphertext: `${valid.ciphertext}00` }),
+    'a byte less': (valid) => ({ ...valid, ciphertext: valid.ciphertext.slice(2) }),
+    'less than a tag': (valid) => ({ ...valid, ciphertext: '00' }),
+    'no hex': (valid) => ({ ...valid, ciphertext: 'z'.repeat(valid.ciphertext.length) }),
+    'a megabyte': (valid) => ({ ...valid, ciphertext: '00'.repeat(1 << 20) }),
     chance: () => randomBytes(300).toString('latin1'),
   };
 
   it.each(Object.keys(outside))('is none in a text with %s', async (name) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
-    const good = JSON.parse(codeBundle(read(bundle).inner.targetPublic as string, text)) as Fields;
-    const made = (outside[name] as (good: Fields) => unknown)(good);
+    const valid = JSON.parse(codeBundle(read(bundle).inner.targetPublic as string, text)) as Fields;
+    const made = (outside[name] as (valid: Fields) => unknown)(valid);
     const encryptedBundle = typeof made === 'string' ? made : JSON.stringify(made);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });

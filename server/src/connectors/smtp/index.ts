@@ -7,8 +7,8 @@ import { smtpMail } from './mail.ts';
 
 function smtpUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
-  const good = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  return problemUnless(Boolean(good), 'must look like smtps://user:password@host:465');
+  const valid = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
+  return problemUnless(Boolean(valid), 'must look like smtps://user:password@host:465');
 }
 
 const settings = Type.Object({

@@ -116,7 +116,7 @@ describe('smtpMail', () => {
   it.each([
     ['STARTTLS', 'smtp', { starttls: true }],
     ['TLS from the start', 'smtps', { secure: true }],
-  ])('does not trust a self-signed certificate, with %s', async (_how, scheme, options) => {
+  ])('does not trust a self-signed certificate, with %s', async (_description, scheme, options) => {
     const other = await startMailServer(options);
     const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
     expect(await complaintOf(mail(away).send(message))).toContain('did not accept the message');
@@ -152,7 +152,7 @@ describe('a mail server that hangs', () => {
     ['trickling', true],
   ])(
     'is given up within the deadline, %s',
-    async (_how, greets) => {
+    async (_description, greets) => {
       const slow = await hanging(greets);
       const began = performance.now();
       expect(await complaintOf(mail(slow.url).send(message))).toContain(

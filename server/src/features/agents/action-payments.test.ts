@@ -30,7 +30,8 @@ import { receiveFunds } from '../payments/quotes/index.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
+const payer = (overrides: object = {}, amount?: number) =>
+  agentPayer(app, fixture, overrides, amount);
 
 describe('payment that requires SCA', () => {
   it('fails for a transfer that was pending before SCA applied', async () => {
@@ -110,10 +111,10 @@ describe('production without an SMS provider', () => {
 });
 
 describe('quote with an embedded wallet as source', () => {
-  async function quoted(more: object = {}) {
+  async function quoted(overrides: object = {}) {
     const wallets = walletPaymentFixture(app);
     const held = await wallets.fundedWallet();
-    const agent = await fixture.agentOf(held.customer.id, more as Record<string, unknown>);
+    const agent = await fixture.agentOf(held.customer.id, overrides as Record<string, unknown>);
     const target = await externalAccount(app, held.customer.id, 'EUR');
     const body = quoteBody(held.accountId, target.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
@@ -174,9 +175,9 @@ describe('two hundred concurrent transfers at a limit', () => {
     ['monthlyLimit', limits({ monthlyLimit: 23_00 }), 23],
   ])('%s: exactly those pass', async (name, policy, most) => {
     const agent = await payer(policy);
-    const answers = await crowd(agent, 200);
-    const passed = answers.filter(({ status }) => status === 201);
-    const rejected = answers.filter(({ status }) => status === 403);
+    const responses = await crowd(agent, 200);
+    const passed = responses.filter(({ status }) => status === 201);
+    const rejected = responses.filter(({ status }) => status === 403);
     expect([passed.length, rejected.length]).toEqual([most, 200 - most]);
     for (const { body } of rejected) expect(body.reason).toContain(name);
     expect(await agent.usage()).toMatchObject({

@@ -4,11 +4,11 @@ import {
   ASKS,
   agentPayer,
   coded,
+  eventLinesOf,
   KINDS,
   limits,
   onTransaction,
   waitsAt,
-  whats,
 } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../test/kit/agents/agents.ts';
 import { balances, fund, ok } from '../../../test/kit/app/fixtures.ts';
@@ -18,8 +18,8 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
-const payer = (more: object = {}, amount?: number) =>
-  agentPayer(app, fixture, { ...ASKS, ...more }, amount);
+const payer = (overrides: object = {}, amount?: number) =>
+  agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
 
 const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
 
@@ -44,11 +44,11 @@ describe('concurrent decisions', () => {
   it('approve once on all paths', async () => {
     for (const kind of KINDS) {
       const { agent, action, transactionId } = await waiting(kind);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...[1, 2, 3].map(() => agent.decide('approve', action.id)),
         ...[1, 2, 3].map(() => onTransaction(app, 'approve', transactionId)),
       ]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
       await app.settle();
       const sign = kind === 'TRANSFER_IN' ? 1 : -1;
       expect((await balances(app, agent.usd)).total).toBe(10_000_00 + sign * HUNDRED);
@@ -60,16 +60,16 @@ describe('concurrent decisions', () => {
     for (let n = 0; n < 6; n++) {
       const { agent, action } = await waiting('TRANSFER_OUT');
       const decisions = n % 2 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         decisions.map((decision) => agent.decide(decision, action.id)),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-      const won = answers.find(({ status }) => status === 200)?.body.status;
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+      const won = responses.find(({ status }) => status === 200)?.body.status;
       expect((await agent.show(action.id)).status).toBe(won);
       await app.settle();
       const left = won === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
       expect((await balances(app, agent.usd)).total).toBe(left);
-      expect(await whats(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${won}`]);
+      expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${won}`]);
     }
   });
 
@@ -78,8 +78,8 @@ describe('concurrent decisions', () => {
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
-    const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
-    const statuses = answers.map((answer) => ok(answer, 200).status);
+    const responses = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
+    const statuses = responses.map((response) => ok(response, 200).status);
     expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(3);
     expect(statuses.filter((status) => status === 'FAILED')).toHaveLength(17);
     expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 3, dailySpend: 300_00 });
@@ -97,19 +97,19 @@ describe('concurrent decisions', () => {
     const actions = await Promise.all(
       Array.from({ length: 20 }, () => agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')),
     );
-    const answers = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
-    const statuses = answers.map((answer) => ok(answer, 200).status);
+    const responses = await Promise.all(actions.map(({ id }) => agent.decide('approve', id)));
+    const statuses = responses.map((response) => ok(response, 200).status);
     expect(statuses.filter((status) => status === 'APPROVED')).toHaveLength(4);
     expect((await agent.usage()).dailySpend).toBe(400_00);
   });
 
   it('include actions that were submitted during the deletion of the agent', async () => {
     const agent = await payer();
-    const [answer] = await Promise.all([
+    const [response] = await Promise.all([
       agent.transfer('out', 1_00),
       fixture.manage('DELETE', `/agents/${agent.id}`),
     ]);
-    expect([201, 401]).toContain(answer.status);
+    expect([201, 401]).toContain(response.status);
     const [row] = await app.runtime.db.query<{ waits: number }>(
       `select count(*)::int4 as waits from agent_actions
         where agent_id = $1 and status = 'PENDING_APPROVAL'`,

@@ -1,7 +1,7 @@
 // Audit of failed requests, approvals that stay pending, deletion of agents with their customer, and
 // retention of device codes.
 import { describe, expect, it } from 'vitest';
-import { ASKS, agentPayer, coded, whats } from '../../../test/kit/agents/agent-payments.ts';
+import { ASKS, agentPayer, coded, eventLinesOf } from '../../../test/kit/agents/agent-payments.ts';
 import { agentFixture, policy } from '../../../test/kit/agents/agents.ts';
 import {
   customer,
@@ -45,7 +45,7 @@ describe('failed request of an agent', () => {
     expect(all.filter(({ status }) => status === 201)).toHaveLength(3);
     const rejected = all.filter(({ status }) => status !== 201).map(coded);
     expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
-    const events = await whats(agent);
+    const events = await eventLinesOf(agent);
     expect(events.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
     expect(events.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
     await app.settle();

@@ -88,22 +88,22 @@ describe('createCard', () => {
   });
 
   it('reports all invalid fields at once', async () => {
-    const bad = await fixture.call('POST', '/cards', {
+    const invalid = await fixture.call('POST', '/cards', {
       cardholderId: 'Customer:unknown',
       form: 'PLASTIC',
       fundingSources: [],
       maxSpendPerTransaction: 0,
       threeDSecurePassword: 'correct horse battery',
     });
-    expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(bad).sort()).toEqual([
+    expect(coded(invalid)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(invalid).sort()).toEqual([
       'cardholderId',
       'form',
       'fundingSources',
       'maxSpendPerTransaction',
       'threeDSecurePassword',
     ]);
-    expect(JSON.stringify(bad.body)).not.toContain('battery');
+    expect(JSON.stringify(invalid.body)).not.toContain('battery');
     expect(app.log.join('')).not.toContain('battery');
   });
 
@@ -128,8 +128,8 @@ describe('the cardholder', () => {
     const holder = await fixture.holder();
     const theirs = await cardFixture(app, { as: app.other }).holder();
     for (const id of [theirs.customer.id, 'Customer:unknown', '']) {
-      const answer = await fixture.askCard({ ...holder, customer: { id } });
-      expect([...coded(answer), fieldsOf(answer)]).toEqual([
+      const response = await fixture.askCard({ ...holder, customer: { id } });
+      expect([...coded(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
         ['cardholderId'],
@@ -164,9 +164,9 @@ describe('the funding sources', () => {
   });
 
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
-  const why = (answer: Answer) => {
-    expect(coded(answer)).toEqual(INELIGIBLE);
-    const emitted = answer.body.details.errors as { field: string; message: string }[];
+  const why = (response: Answer) => {
+    expect(coded(response)).toEqual(INELIGIBLE);
+    const emitted = response.body.details.errors as { field: string; message: string }[];
     return emitted.map(({ field, message }) => `${field} ${message}`);
   };
 
@@ -226,10 +226,10 @@ describe('the funding sources', () => {
   it('are unique, and at most ten', async () => {
     const holder = await fixture.holder();
     const twice = [holder.accountId, holder.accountId];
-    const eleven = Array.from({ length: 11 }, (_, at) => `InternalAccount:${at}`);
+    const eleven = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
     for (const fundingSources of [twice, eleven]) {
-      const answer = await fixture.askCard(holder, { fundingSources });
-      expect([...coded(answer), fieldsOf(answer)]).toEqual([
+      const response = await fixture.askCard(holder, { fundingSources });
+      expect([...coded(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
         ['fundingSources'],
@@ -244,7 +244,7 @@ describe('the limit of cards', () => {
     const tight = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
     const all = await Promise.all(
-      Array.from({ length: 30 }, (_, at) => tight.askCard(holders[at % 5] as never)),
+      Array.from({ length: 30 }, (_, index) => tight.askCard(holders[index % 5] as never)),
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(7);
@@ -354,13 +354,13 @@ describe('without an issuer', () => {
     const as = app.production;
     const { call, cardBody } = cardFixture(app, { as });
     const body = cardBody({ customer: { id: 'Customer:x' }, accountId: 'InternalAccount:x' });
-    for (const answer of [
+    for (const response of [
       await call('POST', '/cards', body),
       await call('GET', '/cards'),
       await call('GET', '/cards/Card:x'),
       await call('PATCH', '/cards/Card:x', { state: 'FROZEN' }),
     ]) {
-      expect(coded(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+      expect(coded(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }
   });
 });

@@ -58,7 +58,7 @@ describe('two concurrent notices with one id', () => {
  * A process in which something else is done between the look at what a payment has in suspense and
  * the look at whether that is in the queue of an operator.
  */
-function crossed(meanwhile: () => Promise<unknown>): Runtime {
+function crossed(concurrentWork: () => Promise<unknown>): Runtime {
   const { db } = app.runtime;
   let done: () => void = () => {};
   const over = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ function crossed(meanwhile: () => Promise<unknown>): Runtime {
   const query: typeof db.query = async (text, values) => {
     const rows = await db.query(text, values);
     const isLook = values?.includes('system:%:suspense:%');
-    if (isLook && ++looks === 1) await meanwhile().finally(done);
+    if (isLook && ++looks === 1) await concurrentWork().finally(done);
     return rows as never;
   };
   const read: typeof db.read = async (table, id) => {

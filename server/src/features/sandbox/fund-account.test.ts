@@ -11,9 +11,9 @@ describe('sandboxFundInternalAccount', () => {
   it.each(['USD', 'EUR', 'BTC', 'USDC', 'USDB'])('funds an account in %s', async (currency) => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, currency);
-    const answer = await fund(app, account.id, 12_345);
+    const response = await fund(app, account.id, 12_345);
     const { balance, totalBalance, ...rest } = account;
-    expect(answer).toEqual({
+    expect(response).toEqual({
       ...rest,
       balance: { ...balance, amount: 12_345 },
       totalBalance: { ...totalBalance, amount: 12_345 },
@@ -42,8 +42,8 @@ describe('sandboxFundInternalAccount', () => {
     expect(data[0]).not.toHaveProperty('quoteId');
   });
 
-  it.each(['001', '002', '003'])('rejects funding for a customer %s', async (ending) => {
-    const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${ending}` };
+  it.each(['001', '002', '003'])('rejects funding for a customer %s', async (suffix) => {
+    const body = { customerType: 'INDIVIDUAL', fullName: `Ada Lovelace ${suffix}` };
     const { id } = ok(await app.call('POST', '/customers', body), 201);
     const account = await internalAccount(app, id, 'USD');
     const rejected = await app.call('POST', path(account.id), { amount: 1 });
@@ -60,8 +60,8 @@ describe('sandboxFundInternalAccount', () => {
       return ok(await app.call('POST', path(account.id), { ...body, payerAccountIdentifier }), 200);
     };
     await fund(app, account.id, 2);
-    const answer = await held(address);
-    expect([answer.balance.amount, answer.totalBalance.amount]).toEqual([2, 42]);
+    const response = await held(address);
+    expect([response.balance.amount, response.totalBalance.amount]).toEqual([2, 42]);
     expect(await balances(app, account.id)).toEqual({ balance: 2, total: 42 });
     await held('0xde709f2102306220921060314715629080e2fb77');
     const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
@@ -90,18 +90,18 @@ describe('sandboxFundInternalAccount', () => {
   it('rejects invalid hold reasons and senders', async () => {
     const own = await internalAccount(app, null, 'GBP');
     const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
-    const answer = await app.call('POST', path(own.id), body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    const response = await app.call('POST', path(own.id), body);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
   });
 
   it('accepts integer amounts up to 100,000,000,000', async () => {
     const own = await internalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
-      const answer = await app.call('POST', path(own.id), { amount });
-      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+      const response = await app.call('POST', path(own.id), { amount });
+      expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'amount',
       ]);
     }
@@ -111,12 +111,12 @@ describe('sandboxFundInternalAccount', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const headers = { 'idempotency-key': 'fund-once' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         app.call('POST', path(account.id), { amount: 7 }, { headers }),
       ),
     );
-    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+    expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
     expect((await balances(app, account.id)).total).toBe(7);
     const other = await app.call('POST', path(account.id), { amount: 8 }, { headers });
     expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
@@ -133,8 +133,8 @@ describe('sandboxFundInternalAccount', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const rejected = async (id: string, status: number, code: string, options = {}) => {
-      const answer = await app.call('POST', path(id), { amount: 1 }, options);
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      const response = await app.call('POST', path(id), { amount: 1 }, options);
+      expect([response.status, response.body.code]).toEqual([status, code]);
     };
     const status = (to: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [

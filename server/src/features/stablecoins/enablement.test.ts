@@ -40,18 +40,18 @@ describe('requestStablecoinServiceEnablement', () => {
   it.each(SERVICE_STATUSES)('with a token in status %s', async (status) => {
     const { id } = await fixture.coin();
     await setStatus(id, status);
-    const answer = await fixture.request(id);
+    const response = await fixture.request(id);
     const outcome = OUTCOMES[status];
     if (outcome === 409) {
-      expect([answer.status, answer.body.code]).toEqual([
+      expect([response.status, response.body.code]).toEqual([
         409,
         'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
       ]);
-      expect(answer.body.reason).toContain(status);
+      expect(response.body.reason).toContain(status);
       expect((await shown(id)).serviceOperationsStatus).toBe(status);
     } else {
-      expect(ok(answer, 200).serviceOperationsStatus).toBe(outcome);
-      expect(await shown(id)).toEqual(answer.body);
+      expect(ok(response, 200).serviceOperationsStatus).toBe(outcome);
+      expect(await shown(id)).toEqual(response.body);
     }
   });
 
@@ -60,8 +60,8 @@ describe('requestStablecoinServiceEnablement', () => {
     const first = ok(await fixture.request(id), 200);
     app.effects.set(app.effects.now() + 1_000);
     expect(ok(await fixture.request(id), 200)).toEqual(first);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => fixture.request(id)));
-    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 5 }, () => fixture.request(id)));
+    expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
   });
 
   it('waits for the operator, whose approval is applied by a job', async () => {

@@ -35,8 +35,8 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerReplying = (...answers: readonly (ProviderReply | Error)[]) =>
-  workerOn(app, ...answers);
+const workerReplying = (...responses: readonly (ProviderReply | Error)[]) =>
+  workerOn(app, ...responses);
 
 const burnOrdered = () => fixture.burnOrdered(bank.id);
 
@@ -44,9 +44,9 @@ describe('an EXPIRED mint or burn', () => {
   const expired = replies('expired');
 
   /** A burn that its provider has expired, with later answers. */
-  async function expiredBurn(...answers: readonly (ProviderReply | Error)[]) {
+  async function expiredBurn(...responses: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
-    const worker = workerReplying(expired, ...answers);
+    const worker = workerReplying(expired, ...responses);
     await worker.after(0);
     expect((await fixture.look(ordered.id)).status).toBe('EXPIRED');
     expect(await fixture.supply(ordered.coin.id)).toEqual(UNTOUCHED);
@@ -99,8 +99,8 @@ describe('an EXPIRED mint or burn', () => {
   it.each([
     ['completed at once', [replies('completed')]],
     ['held first', [replies('processing'), replies('completed')]],
-  ] as const)('posts at most the circulating supply: %s', async (_, answers) => {
-    const { coin, id, after } = await expiredBurn(...answers);
+  ] as const)('posts at most the circulating supply: %s', async (_, responses) => {
+    const { coin, id, after } = await expiredBurn(...responses);
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
     const other = ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
@@ -155,8 +155,8 @@ describe('an EXPIRED mint or burn', () => {
   it.each([
     ['expired permanently', { state: 'expired', providerStatus: 'expired', final: true }],
     ['failed', failed],
-  ] as const)('is no longer polled once it is %s', async (_, answer) => {
-    const { id, after, calls } = await expiredBurn(answer);
+  ] as const)('is no longer polled once it is %s', async (_, response) => {
+    const { id, after, calls } = await expiredBurn(response);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(2);
     expect((await fixture.look(id)).status).toBe('EXPIRED');

@@ -106,9 +106,9 @@ describe('createStablecoinMint', () => {
   it.each([
     ['003', 'PROVIDER_TRANSFER_FAILED', 5 * SECOND],
     ['004', 'PROVIDER_CANCELLED', 5 * SECOND],
-  ])('described …%s fails: %s', async (ending, failureReason, afterMs) => {
+  ])('described …%s fails: %s', async (suffix, failureReason, afterMs) => {
     const coin = await fixture.coin();
-    const body = fixture.mintBody(wallet.id, { description: `mint ${ending}` });
+    const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
     const made = ok(await fixture.mint(coin.id, body), 201);
     await app.advance(afterMs);
     expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
@@ -179,9 +179,9 @@ describe('createStablecoinBurn', () => {
   it.each([
     ['003', 'FAILED', 5 * SECOND],
     ['001', 'EXPIRED', 7 * DAY],
-  ])('described …%s ends %s and voids the hold', async (ending, status, afterMs) => {
+  ])('described …%s ends %s and voids the hold', async (suffix, status, afterMs) => {
     const coin = await fixture.circulating(20);
-    const body = fixture.burnBody(bank.id, { description: `burn ${ending}` });
+    const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
     const made = ok(await fixture.burn(coin.id, body), 201);
     await app.advance(afterMs - 1);
     expect((await fixture.supply(coin.id)).burning).toBe(10n * DOLLAR);
@@ -216,10 +216,10 @@ describe('createStablecoinBurn', () => {
   it('never exceeds the circulating supply under concurrency', async () => {
     const coin = await fixture.circulating(100);
     const body = fixture.burnBody(bank.id, { amount: String(9n * DOLLAR) });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => fixture.burn(coin.id, body)),
     );
-    const codes = answers.map((each) => (each.status === 201 ? 'made' : each.body.code));
+    const codes = responses.map((each) => (each.status === 201 ? 'made' : each.body.code));
     expect(codes.filter((code) => code === 'made')).toHaveLength(11);
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
@@ -267,8 +267,11 @@ describe('getStablecoinOperation', () => {
       ['StablecoinOperation:x', app.platform],
       [coin.id, app.platform],
     ] as const) {
-      const answer = await app.call('GET', `/stablecoin-operations/${id}`, undefined, { as });
-      expect([answer.status, answer.body.code]).toEqual([404, 'STABLECOIN_OPERATION_NOT_FOUND']);
+      const response = await app.call('GET', `/stablecoin-operations/${id}`, undefined, { as });
+      expect([response.status, response.body.code]).toEqual([
+        404,
+        'STABLECOIN_OPERATION_NOT_FOUND',
+      ]);
     }
     const reader = await app.tokenWith(['VIEW']);
     const path = `/stablecoin-operations/${made.id}`;

@@ -66,7 +66,7 @@ describe('from the head alone', () => {
   it('a request over the limit is rejected regardless of its body', async () => {
     const authorization = authorizationOf(app.other);
     const path = '/2025-10-13/quotes';
-    for (let at = 0; at < 20; at++) {
+    for (let index = 0; index < 20; index++) {
       await app.call('GET', '/config', undefined, { as: app.other });
     }
     expect(await request({ path, authorization })).toEqual([429, 'RATE_LIMITED', 429]);
@@ -137,7 +137,7 @@ describe('bytes of a platform', () => {
 
   it('are limited like requests, for each platform', async () => {
     const statuses = [];
-    for (let at = 0; at < 17; at++) {
+    for (let index = 0; index < 17; index++) {
       statuses.push((await app.call('POST', '/tokens', large())).status);
     }
     expect(statuses).toEqual([...Array(16).fill(201), 429]);
@@ -160,7 +160,7 @@ describe('bytes of a platform', () => {
       .replace('Host: localhost', 'Host: localhost\r\nConnection: close')
       .replace(/Content-Length: \d+/, 'Transfer-Encoding: chunked');
     const statuses = [];
-    for (let at = 0; at < 17; at++) {
+    for (let index = 0; index < 17; index++) {
       const chunk = `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
       statuses.push((await sendRaw(port, head, chunk)).status);
     }
@@ -185,7 +185,7 @@ describe('an address without a credential', () => {
     const method = url.endsWith('redeem') ? 'POST' : 'GET';
     const remoteAddress = `10.0.${network}.1`;
     const statuses = [];
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       const { statusCode } = await app.server.inject({ method, url, remoteAddress });
       statuses.push(statusCode);
     }
@@ -196,14 +196,14 @@ describe('an address without a credential', () => {
 
   it('receives an error or a page by its Accept header; health checks always work', async () => {
     const remoteAddress = '10.2.0.1';
-    for (let at = 0; at < 4; at++) await request('/docs', remoteAddress);
+    for (let index = 0; index < 4; index++) await request('/docs', remoteAddress);
     const error = await request('/docs', remoteAddress);
     expect([error.statusCode, error.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(error.headers['retry-after']).toBe('1');
     const shown = await request('/i/none', remoteAddress, { accept: 'text/html' });
     expect([shown.statusCode, shown.headers['retry-after']]).toEqual([429, '1']);
     expect(shown.headers['content-type']).toContain('text/html');
-    for (let at = 0; at < 10; at++) {
+    for (let index = 0; index < 10; index++) {
       expect((await request('/healthz', remoteAddress)).statusCode).toBe(200);
       expect((await request('/readyz', remoteAddress)).statusCode).toBe(200);
     }
@@ -249,7 +249,7 @@ describe('a client that is rejected again and again', () => {
   };
 
   it('is answered late, and others are not', async () => {
-    for (let at = 0; at < 200; at++) await config();
+    for (let index = 0; index < 200; index++) await config();
     const many = () => Promise.all(Array.from({ length: 30 }, () => config()));
     let others = 0;
     const late = await elapsed(async () => {

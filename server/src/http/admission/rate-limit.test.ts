@@ -147,11 +147,11 @@ describe('createLimiter', () => {
   it('counts requests of an address that need no credential', () => {
     const { limiter, wait, rejections } = tokenLimiter({ anonymous: 1 });
     const request = (address: string) => () => limiter.admitAddress(address);
-    for (let at = 0; at < 2; at++) request('10.0.0.1')();
+    for (let index = 0; index < 2; index++) request('10.0.0.1')();
     expect(request('10.0.0.1')).toThrow('address');
     expect(rejections).toEqual(['anonymous']);
     request('10.0.0.2')();
-    for (let at = 0; at < 2; at++) request(`2001:db8::${at}`)();
+    for (let index = 0; index < 2; index++) request(`2001:db8::${index}`)();
     expect(request('2001:db8::9')).toThrow('address');
     wait(1_000);
     request('10.0.0.1')();
@@ -161,9 +161,9 @@ describe('createLimiter', () => {
     const { request, headers, limiter } = tokenLimiter({});
     expect(requested(1_000, () => request('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
-    for (let bad = 0; bad < 1_000; bad++) limiter.blame('10.0.0.1');
+    for (let invalid = 0; invalid < 1_000; invalid++) limiter.blame('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
-    for (let at = 0; at < 1_000; at++) limiter.admitAddress('10.0.0.1');
+    for (let index = 0; index < 1_000; index++) limiter.admitAddress('10.0.0.1');
     limiter.takeBytes('a', 1_000_000_000);
     expect(limiter.waitForBytes('a', 1_000_000_000)).toBeUndefined();
   });
@@ -195,7 +195,7 @@ describe('createLimiter', () => {
       (address: string, proven = false) =>
       () =>
         limiter.checkAddress(address, () => proven);
-    for (let bad = 0; bad < 2; bad++) {
+    for (let invalid = 0; invalid < 2; invalid++) {
       check('10.0.0.1')();
       limiter.blame('10.0.0.1');
     }
@@ -227,13 +227,13 @@ describe('a server with limits', () => {
   it('states them with every reply to valid credentials, rejections included', async () => {
     const names = ['limit', 'remaining', 'reset', 'policy'].map((each) => `ratelimit-${each}`);
     const viewer = await app.tokenWith(['VIEW']);
-    for (const answer of [
+    for (const response of [
       await app.call('GET', '/config'),
       await app.call('GET', '/quotes/none'),
       await app.call('POST', '/quotes', {}),
       await app.call('POST', '/tokens', {}, { as: viewer }),
     ]) {
-      for (const name of names) expect(answer.headers[name], name).toBeDefined();
+      for (const name of names) expect(response.headers[name], name).toBeDefined();
     }
     const anonymous = await app.call('GET', '/config', undefined, { as: null });
     for (const name of names) expect(anonymous.headers[name], name).toBeUndefined();
@@ -242,11 +242,12 @@ describe('a server with limits', () => {
   it('counts all tokens of a platform together', async () => {
     app.effects.set(app.effects.now() + 60_000);
     const made = [];
-    for (let at = 0; at < 3; at++) made.push(await app.tokenWith(['VIEW'], `token ${at}`));
+    for (let index = 0; index < 3; index++)
+      made.push(await app.tokenWith(['VIEW'], `token ${index}`));
     app.effects.set(app.effects.now() + 60_000);
     const statuses = [];
-    for (let at = 0; at < 42; at++) {
-      statuses.push((await app.call('GET', '/config', undefined, { as: made[at % 3] })).status);
+    for (let index = 0; index < 42; index++) {
+      statuses.push((await app.call('GET', '/config', undefined, { as: made[index % 3] })).status);
     }
     expect(statuses.filter((each) => each === 200)).toHaveLength(40);
     expect(statuses.slice(40)).toEqual([429, 429]);
@@ -283,8 +284,8 @@ describe('a server with limits', () => {
       const url = '/2025-10-13/config';
       return app.server.inject({ method: 'GET', url, headers, remoteAddress });
     };
-    const good = app.platform.clientSecret;
-    expect((await request(good, '10.1.1.1')).statusCode).toBe(200);
+    const valid = app.platform.clientSecret;
+    expect((await request(valid, '10.1.1.1')).statusCode).toBe(200);
     const guesses = [];
     for (let guess = 0; guess < 6; guess++) {
       guesses.push((await request(`guess ${guess}`, '10.1.1.1')).statusCode);
@@ -297,7 +298,7 @@ describe('a server with limits', () => {
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
-    expect((await request(good, '10.1.1.1')).statusCode).toBe(200);
+    expect((await request(valid, '10.1.1.1')).statusCode).toBe(200);
     expect((await request('guess', '10.2.2.2')).statusCode).toBe(401);
   });
 });

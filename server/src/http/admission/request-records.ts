@@ -53,9 +53,9 @@ export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>,
     return vault.digest('idempotency key', `${platformId} ${key}`).slice(0, HASH_LENGTH);
   }
 
-  return (request: FastifyRequest, caller: Caller, answer: Answer, ms: number): RequestRecord => {
+  return (request: FastifyRequest, caller: Caller, response: Answer, ms: number): RequestRecord => {
     const { id, params } = request;
-    const { status, body } = answer;
+    const { status, body } = response;
     const callerType = callerTypeOf(contract, caller);
     const isToken = callerType === 'TOKEN';
     const code = status < 400 ? undefined : (body as { code?: string } | null)?.code;
@@ -76,8 +76,8 @@ export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>,
       // A trusted proxy may have forwarded any text.
       address: isToken && isIP(request.ip) ? request.ip : undefined,
       idempotencyKeyHash: hashOf(request, caller),
-      isReplayed: answer.replayed === true,
-      resourceId: resourceOf(contract, answer, params as object),
+      isReplayed: response.replayed === true,
+      resourceId: resourceOf(contract, response, params as object),
     };
   };
 }

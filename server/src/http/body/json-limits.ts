@@ -27,11 +27,11 @@ export function excessOf(text: string, most: JsonLimits): keyof JsonLimits | und
   let depth = 0;
   let values = 1;
   let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
     if (code === QUOTE) quoted = !quoted;
     else if (quoted) {
-      if (code === BACKSLASH) at++;
+      if (code === BACKSLASH) index++;
     } else if (code === COMMA) {
       values++;
       const count = (items[depth] ?? Number.NEGATIVE_INFINITY) + 1;

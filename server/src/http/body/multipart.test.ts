@@ -23,7 +23,7 @@ const fieldsOf = (reply: { body: { details?: { errors?: { field: string }[] } } 
   (reply.body.details?.errors ?? []).map((error) => error.field).sort();
 
 const many = (count: number): Entry[] =>
-  Array.from({ length: count }, (_, at) => [`f${at}`, 'x'] as Entry);
+  Array.from({ length: count }, (_, index) => [`f${index}`, 'x'] as Entry);
 
 describe('an invalid form', () => {
   const big = Buffer.alloc(MOST + 1);
@@ -120,9 +120,9 @@ describe('an invalid form', () => {
   it('that never ends in its file is not read for ever', async () => {
     const socket = net.connect(at.port, '127.0.0.1');
     socket.on('error', () => undefined);
-    let answer = '';
+    let response = '';
     socket.on('data', (chunk) => {
-      answer += chunk;
+      response += chunk;
     });
     const head = `POST ${BASE_PATH}/things HTTP/1.1\r\nhost: a\r\nauthorization: Basic good\r\n`;
     socket.write(`${head}content-type: ${TYPE}\r\ntransfer-encoding: chunked\r\n\r\n`);
@@ -133,8 +133,8 @@ describe('an invalid form', () => {
     const flood = setInterval(() => socket.write(piece), 1);
     await closed;
     clearInterval(flood);
-    expect(answer).toMatch(/^HTTP\/1.1 400 /);
-    expect(answer).toContain('"field":"file"');
+    expect(response).toMatch(/^HTTP\/1.1 400 /);
+    expect(response).toContain('"field":"file"');
   });
 });
 

@@ -175,7 +175,7 @@ describe('an idempotency key', () => {
 
 describe('concurrent uploads', () => {
   it('all arrive', async () => {
-    const contents = Array.from({ length: 20 }, (_, at) => Buffer.alloc(100_000, at));
+    const contents = Array.from({ length: 20 }, (_, index) => Buffer.alloc(100_000, index));
     const replies = await Promise.all(
       contents.map((content) =>
         at.send([

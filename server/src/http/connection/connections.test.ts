@@ -103,12 +103,12 @@ describe('an address that cannot be decoded', () => {
   it('counts toward the limit of its client', async () => {
     const remoteAddress = '10.3.0.1';
     const statuses = [];
-    for (let at = 0; at < 41; at++) {
+    for (let index = 0; index < 41; index++) {
       const { statusCode } = await app.server.inject({ url: '/%zz', remoteAddress });
       statuses.push(statusCode);
       // The harness's clock stands still; answers from here on are a second late.
-      if (at === 0) expect(statusCode).toBe(400);
-      if (at === 15) break;
+      if (index === 0) expect(statusCode).toBe(400);
+      if (index === 15) break;
     }
     const rest = await Promise.all(
       Array.from({ length: 26 }, () => app.server.inject({ url: '/%zz', remoteAddress })),
@@ -146,9 +146,9 @@ describe('an idle connection', () => {
   it('is none that is merely slow', async () => {
     const head = get('/healthz', CLOSE);
     const socket = net.connect(at, '127.0.0.1');
-    let answer = '';
+    let response = '';
     socket.on('data', (chunk) => {
-      answer += chunk.toString();
+      response += chunk.toString();
     });
     const closed = once(socket, 'close');
     for (let from = 0; from < head.length; from += 4) {
@@ -156,6 +156,6 @@ describe('an idle connection', () => {
       await sleep(100);
     }
     await closed;
-    expect(answersOf(answer)).toEqual(['HTTP/1.1 200']);
+    expect(answersOf(response)).toEqual(['HTTP/1.1 200']);
   });
 });

@@ -49,8 +49,8 @@ export const answerUnreadable =
 
 function hostsOf({ rawHeaders }: IncomingMessage): number {
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] as string;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;

@@ -38,8 +38,8 @@ interface Asset {
   text: string;
 }
 
-const nameOf = (text: string, ending: string) =>
-  `page-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${ending}`;
+const nameOf = (text: string, suffix: string) =>
+  `page-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.${suffix}`;
 
 const filesOf = (script: string, style: string): { script: Asset; style: Asset } => ({
   script: { name: nameOf(script, 'js'), type: 'text/javascript; charset=utf-8', text: script },

@@ -9,14 +9,14 @@ import { addPages } from './pages.ts';
 const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
 
 /** A server with one page, and how often it was shown. */
-function serverWith(content: PageContent, more: Partial<HostedPage> = {}) {
+function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
   const server = Fastify();
   const requested: string[] = [];
   const show = async (secret: string) => {
     requested.push(secret);
     return content;
   };
-  addPages(server, [{ path: '/p', show, ...more }]);
+  addPages(server, [{ path: '/p', show, ...overrides }]);
   const open = (
     method: 'GET' | 'HEAD' | 'POST' = 'GET',
     headers: Record<string, string> = {},

@@ -155,7 +155,7 @@ describe('registration', () => {
     ['presence', { up: false }, 'attestationObject'],
     ['credential', { at: false }, 'attestationObject'],
     ['backup', { bs: true }, 'attestationObject'],
-  ])('is rejected for its %s', (_what, ceremony, field) => {
+  ])('is rejected for its %s', (_description, ceremony, field) => {
     const credential = authenticator().create(CHALLENGE, ceremony);
     expect(errorsOf(checkAttestation(credential, CHALLENGE))).toEqual([
       { field, message: expect.any(String) },
@@ -207,7 +207,7 @@ describe('registration', () => {
   it.each([
     ['a list of bytes', (data: Buffer) => cborList(data)],
     ['a requested length', () => Buffer.of(0x1a, 0xf0, 0, 0, 0)],
-  ])('whose data is %s is rejected', (_what, spoil) => {
+  ])('whose data is %s is rejected', (_description, spoil) => {
     const credential = authenticator().create(CHALLENGE);
     const bytes = Buffer.from(credential.attestationObject, 'base64url');
     // The name is followed by the head of a byte string: 0x58 and its length.
@@ -264,7 +264,7 @@ describe('assertion', () => {
     ['counter', { counter: 6 }, 'The signature counter of the assertion did not increase.'],
     ['same counter', { counter: 7 }, 'The signature counter of the assertion did not increase.'],
     ['reset counter', { counter: 0 }, 'The signature counter of the assertion did not increase.'],
-  ])('is rejected for its %s', (_what, ceremony, failed) => {
+  ])('is rejected for its %s', (_description, ceremony, failed) => {
     const made = registered({}, { counter: 7 });
     expect(verified(made, { counter: 8, ...ceremony })).toEqual({ failed });
   });

@@ -72,7 +72,7 @@ describe('cards decisions', () => {
 
 describe('other verbs', () => {
   it('do not change a card payment', async () => {
-    for (const [argv, why] of [
+    for (const [argv, reason] of [
       [['suspense', 'return', payment], 'The transaction has no funds in suspense'],
       [['suspense', 'settle', payment, '--reference', 'x'], 'The transaction has no shortfall'],
       [['deposits', 'release', payment], 'The transaction is not a deposit'],
@@ -85,7 +85,7 @@ describe('other verbs', () => {
       [['payouts', 'settle', payment], 'the sandbox'],
     ] as const) {
       const { code, err } = await run(...argv);
-      expect([code, err.split('\n')[0]]).toEqual([1, expect.stringContaining(why)]);
+      expect([code, err.split('\n')[0]]).toEqual([1, expect.stringContaining(reason)]);
     }
     const shown = ok(await app.call('GET', `/transactions/${payment}`), 200);
     expect(shown.status).toBe('SETTLED');

@@ -55,12 +55,12 @@ const workerSaying = (check: IssuerPort['checkFundingDebit'], runtime: Runtime =
 const silent = () => workerSaying(() => Promise.reject(new Error('no answer')));
 
 /** A process in which other work runs just before a payment changes. */
-function crossed(meanwhile: () => Promise<unknown>): Runtime {
+function crossed(concurrentWork: () => Promise<unknown>): Runtime {
   const { committer } = app.runtime;
   let crossings = 0;
   const commit: typeof committer.commit = async (set) => {
     const changes = set.updates.some(({ table }) => table.name === 'transactions');
-    if (changes && ++crossings === 1) await meanwhile();
+    if (changes && ++crossings === 1) await concurrentWork();
     return committer.commit(set);
   };
   return { ...app.runtime, committer: { commit } };

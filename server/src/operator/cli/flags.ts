@@ -54,19 +54,20 @@ const OFF = new Set(['off', 'false', 'no']);
 /** Replaces `--sca off` and `--sca=off` by the corresponding flag. */
 function normalizeSwitches(flags: Flags, argv: readonly string[]): string[] {
   const out: string[] = [];
-  for (let at = 0; at < argv.length; at++) {
-    const word = argv[at] as string;
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] as string;
     const [, name = '', , inline] = /^--([a-z0-9-]+)(=(.*))?$/s.exec(word) ?? [];
     const flag = flags[name];
     if (!flag || !isSwitch(flag)) {
       out.push(word);
       // The next argument is this flag's value, whatever it looks like.
-      if (flag && inline === undefined && at + 1 < argv.length) out.push(argv[++at] as string);
+      if (flag && inline === undefined && index + 1 < argv.length)
+        out.push(argv[++index] as string);
       continue;
     }
-    const next = argv[at + 1]?.toLowerCase() ?? '';
+    const next = argv[index + 1]?.toLowerCase() ?? '';
     const setting = inline?.toLowerCase() ?? (ON.has(next) || OFF.has(next) ? next : undefined);
-    if (inline === undefined && setting !== undefined) at++;
+    if (inline === undefined && setting !== undefined) index++;
     if (setting !== undefined && !ON.has(setting) && !OFF.has(setting)) {
       throw usageError(`--${name} is on or off, not ${setting}`);
     }

@@ -29,12 +29,12 @@ function pad(text: string, width: number, align: Align): string {
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
   const cells = rows.map((row) => row.map(harmless));
-  const widths = columns.map(({ head }, at) =>
-    Math.max(widthOf(head), ...cells.map((row) => widthOf(row[at] ?? ''))),
+  const widths = columns.map(({ head }, index) =>
+    Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
   const line = (row: readonly string[]) =>
     columns
-      .map(({ align = 'left' }, at) => pad(row[at] ?? '', widths[at] as number, align))
+      .map(({ align = 'left' }, index) => pad(row[index] ?? '', widths[index] as number, align))
       .join('  ')
       .trimEnd();
   return `${[columns.map(({ head }) => head), ...cells].map(line).join('\n')}\n`;

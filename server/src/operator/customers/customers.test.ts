@@ -96,8 +96,8 @@ async function textOf(verb: string, ...argv: string[]): Promise<string> {
 const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
 
 /** A person with an external account, a completed payment to it, and a document. */
-async function busyPerson(more: object = {}) {
-  const person = await customer(app, {}, { ...PERSON, ...more });
+async function busyPerson(overrides: object = {}) {
+  const person = await customer(app, {}, { ...PERSON, ...overrides });
   const account = await internalAccount(app, person.id, 'USD');
   ok(
     await app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: 50_00 }),

@@ -9,17 +9,17 @@ let partly: string;
 let broken: string;
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl },
     out: (piece) => {
-      ran.out += piece;
+      result.out += piece;
     },
     err: (piece) => {
-      ran.err += piece;
+      result.err += piece;
     },
   });
-  return ran;
+  return result;
 }
 
 beforeAll(async () => {
@@ -30,13 +30,17 @@ beforeAll(async () => {
     const of = { id: ctx.id('BulkCustomerImportJob'), platform_id: caller.platformId, created_at };
     const counts = { total: 2_001, successful: 1, failed: 2_000 };
     const row = ctx.insert(imports, { ...of, ...columns, ...counts, status: 'COMPLETED' });
-    for (let at = 1; at <= 2_000; at++) {
+    for (let index = 1; index <= 2_000; index++) {
       const details = { errors: [{ field: 'city', message: 'is required' }] };
-      const named = { correlation_id: `=c-${at}`, code: 'INVALID_INPUT', message: 'Invalid, "so"' };
+      const named = {
+        correlation_id: `=c-${index}`,
+        code: 'INVALID_INPUT',
+        message: 'Invalid, "so"',
+      };
       ctx.insert(importErrors, {
-        id: `${row.id} ${at}`,
+        id: `${row.id} ${index}`,
         import_id: row.id,
-        row: at,
+        row: index,
         ...named,
         details,
       });

@@ -123,9 +123,9 @@ describe('a reset without an identity service', () => {
     const proof = { factor: 'SMS_OTP', challengeId, code };
     expect(verdict(await login.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
     const again = ok(await login.start(id, 'SMS_OTP'), 200);
-    const answer = { factor: 'SMS_OTP', challengeId: again.challengeId, code: await texted() };
+    const response = { factor: 'SMS_OTP', challengeId: again.challengeId, code: await texted() };
     expect(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').to).toBe('+491605554321');
-    ok(await login.complete(id, answer), 200);
+    ok(await login.complete(id, response), 200);
   });
 
   it('is rejected for another customer, and expires', async () => {

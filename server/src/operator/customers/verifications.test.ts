@@ -48,7 +48,7 @@ describe('verifications list', () => {
   it('lists pending ones of one platform or all, paginated', async () => {
     const mine = await fixture.platformOf('default', 'production');
     const made: string[] = [];
-    for (let at = 0; at < 3; at++) {
+    for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
       made.push((await person(mine)).verification);
     }

@@ -43,7 +43,7 @@ const failing = (kind: string, maxAttempts: number): JobHandler => ({
 
 const staged = (kind: string, count = 1, as = app.platform) =>
   app.operate(async (ctx) => {
-    for (let at = 0; at < count; at++) ctx.later(defineJob(kind, Type.Object({})), input);
+    for (let index = 0; index < count; index++) ctx.later(defineJob(kind, Type.Object({})), input);
   }, as);
 
 async function dead(kind: string, count = 1): Promise<string[]> {

@@ -133,8 +133,8 @@ describe('stablecoins end', () => {
       if (!row) return;
       const submitted = ctx.update(mintsAndBurns, row, { submitted_at: ctx.now });
       if (status === 'EXPIRED') {
-        const answer = { state: 'expired', providerStatus: 'expired', final: true } as const;
-        await applyProgress(ctx, submitted, answer, ctx.now);
+        const response = { state: 'expired', providerStatus: 'expired', final: true } as const;
+        await applyProgress(ctx, submitted, response, ctx.now);
       } else if (status === 'PROCESSING') ctx.update(mintsAndBurns, submitted, { status });
     });
     return { id, coinId: own.id };

@@ -72,12 +72,12 @@ describe('a deposit', () => {
     const { account } = await shop.payer();
     const usual = { '--amount': '1.00', '--currency': 'USD', '--account': account };
     const input = { ...usual, [more[0] as string]: more[1] as string };
-    const ran = await shop.run(
+    const result = await shop.run(
       ...['deposits', 'record', '--reference', `BAD-${more.join()}`],
       ...Object.entries(input).flat(),
     );
-    expect(ran.err).toContain(args);
-    expect(ran.code).toBe(code);
+    expect(result.err).toContain(args);
+    expect(result.code).toBe(code);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 
@@ -171,12 +171,12 @@ describe('a deposit', () => {
     expect(back).toMatchObject({ kind: 'refund', amount: 40_00, currency: 'USD' });
     expect(back.account.routingNumber).toBe('021000021');
     await shop.json('payouts', 'settle', rejected);
-    const why = ['--reason', 'PAYOUT_RETURNED'];
-    await shop.json('payouts', 'return', returned, ...why);
+    const message = ['--reason', 'PAYOUT_RETURNED'];
+    await shop.json('payouts', 'return', returned, ...message);
     expect(await shop.status(returned)).toBe('FAILED - COLLECTION_FAILED');
     expect(await shop.json('deposits', 'return', mistaken)).toMatchObject({ status: 'FAILED' });
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 40_00, total: 40_00 });
-    await shop.json('payouts', 'return', stored, ...why);
+    await shop.json('payouts', 'return', stored, ...message);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
   });
 
@@ -190,10 +190,13 @@ describe('a deposit', () => {
     }
     expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 20_00 });
     const quoted = ['--payment-reference', `RH${'0'.repeat(32)}`, ...entry.slice(2)];
-    const ran = await shop.run(
+    const result = await shop.run(
       ...['deposits', 'record', ...quoted, '--reference', 'X', '--hold', 'COMPLIANCE_REVIEW'],
     );
-    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining('--hold requires --account')]);
+    expect([result.code, result.err]).toEqual([
+      2,
+      expect.stringContaining('--hold requires --account'),
+    ]);
   });
 
   it('is decided and recalled in the sandbox too', async () => {
@@ -245,8 +248,8 @@ describe('a deposit', () => {
 
   it('is recalled from its payer, not from the payee of a later payment', async () => {
     const { person, account } = await shop.payer();
-    const friend = await shop.payer();
-    const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
+    const payee = await shop.payer();
+    const to = await internalAccount(shop.app, payee.person.id, 'EUR', shop.as);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to.id, 100_00), source };
     const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);

@@ -22,7 +22,9 @@ async function exported(what: string): Promise<Record<string, string>[]> {
     .trimEnd()
     .split('\r\n')
     .map((line) => line.split(','));
-  return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] as string])));
+  return rows.map((row) =>
+    Object.fromEntries(head.map((name, index) => [name, row[index] as string])),
+  );
 }
 
 /** Net postings of a payment on its account. */

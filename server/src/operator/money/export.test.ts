@@ -28,17 +28,17 @@ const NASTY = '=HYPERLINK("http://x","y"),\r\nnext';
 const app = testApp({ start: START });
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl },
     out: (piece) => {
-      ran.out += piece;
+      result.out += piece;
     },
     err: (piece) => {
-      ran.err += piece;
+      result.err += piece;
     },
   });
-  return ran;
+  return result;
 }
 
 /**
@@ -69,8 +69,8 @@ async function exported(what: string, from: string, to: string, ...more: string[
 const sum = (rows: Record<string, string>[], column: string) =>
   rows.reduce((total, row) => total + BigInt(row[column] as string), 0n);
 
-async function pay(from: string, to: string, amount: number, more: object = {}) {
-  const body = quoteBody(from, to, amount, { immediatelyExecute: true, ...more });
+async function pay(from: string, to: string, amount: number, overrides: object = {}) {
+  const body = quoteBody(from, to, amount, { immediatelyExecute: true, ...overrides });
   return ok(await app.call('POST', '/quotes', body), 201).transactionId as string;
 }
 
@@ -247,11 +247,12 @@ describe('the export', () => {
 });
 
 describe('csv', () => {
-  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])('neutralizes %j', (bad) =>
-    expect(guardedText(bad)).toBe(`'${bad}`),
+  it.each(['=1+1', '+1', '-1', '@x', '\tx', '\rx', ' =1', '＝1', '\n=1'])(
+    'neutralizes %j',
+    (invalid) => expect(guardedText(invalid)).toBe(`'${invalid}`),
   );
-  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (good) =>
-    expect(guardedText(good)).toBe(good),
+  it.each(['', 'plain', '1=1', 'a-b', 'Ünïcödé'])('does not change %j', (valid) =>
+    expect(guardedText(valid)).toBe(valid),
   );
   it('quotes cells with a comma, a quote or a line end', () => {
     expect(csvLine(['a', 'b,c', 'd"e', 'f\ng', ''])).toBe('a,"b,c","d""e","f\ng",\r\n');

@@ -130,7 +130,7 @@ describe('ledger verify', () => {
         'carol has a balance of 50.00 USD, but its transfers sum to 0.00 USD',
       ],
     ],
-  ])('finds a manual change of %s', async (_what, breakIt, repair, problems) => {
+  ])('finds a manual change of %s', async (_description, breakIt, repair, problems) => {
     await sql(breakIt);
     expect(await verify()).toMatchObject({ code: 1, balanced: false, problems });
     expect((await run('ledger', 'verify')).out).toContain('THE BOOKS DO NOT BALANCE:\n');

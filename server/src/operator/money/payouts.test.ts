@@ -176,8 +176,8 @@ describe('a recall', () => {
 describe('an internal transfer', () => {
   it('cannot be returned by a rail', async () => {
     const { person, account } = await shop.payer();
-    const friend = await shop.payer();
-    const to = await internalAccount(shop.app, friend.person.id, 'EUR', shop.as);
+    const payee = await shop.payer();
+    const to = await internalAccount(shop.app, payee.person.id, 'EUR', shop.as);
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
     const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
@@ -186,15 +186,15 @@ describe('an internal transfer', () => {
     await shop.json('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
-    const why = ['--reason', 'PAYOUT_RETURNED'];
+    const reason = ['--reason', 'PAYOUT_RETURNED'];
     await shop.rejected(
       'No rail carried this transfer',
       'payouts',
       'return',
       counterparty.id,
-      ...why,
+      ...reason,
     );
-    await shop.json('payouts', 'return', id, '--of', 'debit', ...why);
+    await shop.json('payouts', 'return', id, '--of', 'debit', ...reason);
     const received = { balance: 91_08, total: 91_08 };
     expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
     expect((await balances(shop.app, account, shop.as)).total).toBe(0);
@@ -228,7 +228,7 @@ describe('a debit', () => {
     const { person } = await shop.payer();
     const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
     const to = await shop.payee(person.id);
-    for (const good of [true, false]) {
+    for (const valid of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
       const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
       await shop.app.settle();
@@ -236,7 +236,7 @@ describe('a debit', () => {
       const [debit] = await shop.queue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
-      if (!good) {
+      if (!valid) {
         await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
         expect(await shop.status(id)).toBe('FAILED - ACCOUNT_INVALID');
         continue;
@@ -357,8 +357,8 @@ describe('environments', () => {
     for (const { contract } of all) {
       const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
       const body = contract.method === 'GET' ? undefined : {};
-      const answer = await shop.app.call(contract.method, url, body, shop.as);
-      expect([url, answer.status, answer.body.code]).toEqual([url, 403, 'FORBIDDEN']);
+      const response = await shop.app.call(contract.method, url, body, shop.as);
+      expect([url, response.status, response.body.code]).toEqual([url, 403, 'FORBIDDEN']);
     }
   });
 });

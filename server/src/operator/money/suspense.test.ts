@@ -305,8 +305,8 @@ describe('a recalled debit of a payment', () => {
 
   it('leaves nothing to return if its funds were in suspense', async () => {
     const id = await debited();
-    const why = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-    await shop.json('payouts', 'fail', id, ...why);
+    const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
+    await shop.json('payouts', 'fail', id, ...message);
     await shop.app.settle();
     const [item] = await listed(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });

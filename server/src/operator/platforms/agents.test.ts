@@ -18,17 +18,17 @@ let one: AgentPayer;
 let two: AgentPayer;
 
 async function run(...argv: string[]) {
-  const ran = { out: '', err: '' };
+  const result = { out: '', err: '' };
   const code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return { code, ...ran };
+  return { code, ...result };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape, checked by assertions.

@@ -7,17 +7,17 @@ let database: TestDatabase;
 let platform: string;
 
 async function run(...argv: string[]) {
-  const ran = { out: '', err: '' };
+  const result = { out: '', err: '' };
   const code = await main(argv, {
     env: { DATABASE_URL: database.url, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return { code, ...ran };
+  return { code, ...result };
 }
 
 async function json(...argv: string[]): Promise<unknown> {

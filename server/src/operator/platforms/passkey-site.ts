@@ -34,10 +34,10 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | 
   if (!isHost(rpId, environment)) {
     return `--passkey-rp-id must be a domain like example.com, not ${rpId}`;
   }
-  for (const [at, origin] of origins.entries()) {
+  for (const [index, origin] of origins.entries()) {
     const wrong = wrongWith(origin, rpId, environment);
     if (wrong) return `--passkey-origins: ${origin} ${wrong} (${rpId})`;
-    if (origins.indexOf(origin) < at) return `--passkey-origins: ${origin} is listed twice`;
+    if (origins.indexOf(origin) < index) return `--passkey-origins: ${origin} is listed twice`;
   }
   return undefined;
 }

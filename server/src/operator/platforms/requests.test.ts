@@ -7,17 +7,17 @@ import { main } from '../../operator.ts';
 const app = testApp({ start: Date.now() });
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return ran;
+  return result;
 }
 
 async function json(...argv: string[]) {

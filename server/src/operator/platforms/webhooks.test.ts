@@ -10,17 +10,17 @@ let status = 500;
 let requested = 0;
 
 async function run(...argv: string[]) {
-  const ran = { code: 0, out: '', err: '' };
-  ran.code = await main(argv, {
+  const result = { code: 0, out: '', err: '' };
+  result.code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return ran;
+  return result;
 }
 
 async function json(...argv: string[]) {
@@ -76,8 +76,8 @@ describe('webhooks', () => {
     [['webhooks', 'resend'], 2, 'EVENT is needed'],
     [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
   ])('%j', async (argv, code, args) => {
-    const ran = await run(...argv);
-    expect(ran).toMatchObject({ code, out: '' });
-    expect(ran.err).toContain(args);
+    const result = await run(...argv);
+    expect(result).toMatchObject({ code, out: '' });
+    expect(result.err).toContain(args);
   });
 });

@@ -124,13 +124,13 @@ describe('wallet recover', () => {
       const { code, err } = await run('recover', id, '--type', 'SMS_OTP', ...DECISION);
       expect([code, err]).toEqual([1, 'Wallet not found.\n']);
     }
-    const bad = [
+    const invalid = [
       [accountId, '--type', 'PASSKEY', ...DECISION],
       [accountId, '--type', 'SMS_OTP', '--actor', 'Ada'],
       [accountId, '--type', 'SMS_OTP', '--reason', 'lost'],
       [accountId, ...DECISION],
     ];
-    for (const argv of bad) expect((await run('recover', ...argv)).code).toBe(2);
+    for (const argv of invalid) expect((await run('recover', ...argv)).code).toBe(2);
   });
 
   it("is rejected under another master key than the server's", async () => {
@@ -272,16 +272,16 @@ describe('wallet show', () => {
 
   it('needs neither the setting nor the master key, and accepts wallets only', async () => {
     const { accountId } = await person();
-    const ran = { code: 0, out: '' };
-    ran.code = await main(['wallet', 'show', accountId], {
+    const result = { code: 0, out: '' };
+    result.code = await main(['wallet', 'show', accountId], {
       env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '08'.repeat(32) },
       out: (text) => {
-        ran.out += text;
+        result.out += text;
       },
       err: () => undefined,
     });
-    expect(ran.code).toBe(0);
-    expect(ran.out).toContain(accountId);
+    expect(result.code).toBe(0);
+    expect(result.out).toContain(accountId);
     for (const id of [`InternalAccount:${UNKNOWN}`, 'x']) {
       expect((await run('show', id)).err).toBe('Wallet not found.\n');
     }

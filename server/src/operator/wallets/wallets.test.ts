@@ -8,17 +8,17 @@ import { main } from '../../operator.ts';
 const app = testApp();
 
 async function run(masterKey: string, ...argv: string[]) {
-  const ran = { out: '', err: '' };
+  const result = { out: '', err: '' };
   const code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: masterKey },
     out: (text) => {
-      ran.out += text;
+      result.out += text;
     },
     err: (text) => {
-      ran.err += text;
+      result.err += text;
     },
   });
-  return { code, ...ran };
+  return { code, ...result };
 }
 
 const OWN = '07'.repeat(32);

@@ -190,10 +190,10 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   return {
     bounds: all.map((each) => each.bound),
     /** One result for each change set, in order; undefined if it is valid. */
-    validate(answers: readonly Answer[][]): (Rejection | undefined)[] {
+    validate(responses: readonly Answer[][]): (Rejection | undefined)[] {
       const seen: BatchState = { versions: new Map(), taken: new Map(), books: emptyBooks() };
       all.forEach((each, i) => {
-        each.read(answers[i] ?? [], seen);
+        each.read(responses[i] ?? [], seen);
       });
       return sets.map((set) => validateSet(set, seen));
     },

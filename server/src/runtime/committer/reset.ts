@@ -106,12 +106,12 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
   }
 
   return async (platformId: string): Promise<Removed> => {
-    for (let at = 1; ; at++) {
+    for (let index = 1; ; index++) {
       try {
         return await attempt(platformId);
       } catch (error) {
         // It locks rows table by table, which payments of the same platform may do in another order.
-        if ((error as { code?: string }).code !== DEADLOCK || at === MAX_ATTEMPTS) throw error;
+        if ((error as { code?: string }).code !== DEADLOCK || index === MAX_ATTEMPTS) throw error;
       }
     }
   };

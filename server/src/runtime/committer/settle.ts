@@ -71,8 +71,8 @@ async function validateAndWrite(
 ): Promise<Verdict[]> {
   try {
     const { bounds, validate } = batchReads(sets, format.order);
-    const [, ...answers] = await lane.execute([bind(BEGIN), ...bounds]);
-    const rejections = validate(answers);
+    const [, ...responses] = await lane.execute([bind(BEGIN), ...bounds]);
+    const rejections = validate(responses);
     const accepted = sets.filter((_, i) => !rejections[i]);
     const bodies = batchWrites(accepted, format);
     if (!bodies) throw new Error('accepted change sets differ in the currency of an account');

@@ -80,15 +80,15 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
   });
 
   /** Time of the last response of each receiver. */
-  const answers = new Map<string, number>();
+  const responses = new Map<string, number>();
 
   function noteAnswer(origin: string): void {
-    if (answers.size >= MAX_ORIGINS) answers.clear();
-    answers.set(origin, performance.now());
+    if (responses.size >= MAX_ORIGINS) responses.clear();
+    responses.set(origin, performance.now());
   }
 
   const mayBeIdle = (origin: string) =>
-    performance.now() - (answers.get(origin) ?? -idleMs) < idleMs;
+    performance.now() - (responses.get(origin) ?? -idleMs) < idleMs;
 
   return ({ url, method, headers, body = '', timeoutMs, maxBytes }: HttpRequest) =>
     new Promise<HttpReply>((resolve, reject) => {

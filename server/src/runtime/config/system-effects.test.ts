@@ -23,7 +23,7 @@ afterEach(() => {
   }
 });
 
-const request = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+const request = (url: string, overrides: Partial<HttpRequest> = {}): HttpRequest => ({
   url,
   method: 'POST',
   headers: { 'content-type': 'text/plain' },
@@ -31,7 +31,7 @@ const request = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => (
   timeoutMs: 2_000,
   maxBytes: 1_000,
   publicOnly: false,
-  ...more,
+  ...overrides,
 });
 
 /** Both clients that send requests. */
@@ -81,11 +81,11 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
 
   it('keeps connections and opens another if the server closes one meanwhile', async () => {
     let connections = 0;
-    let answers = 0;
+    let responses = 0;
     const [server, url] = await listen(
       http.createServer((request, response) => {
         // The third request on the first connection finds it closed.
-        if (++answers === 3) request.socket.destroy();
+        if (++responses === 3) request.socket.destroy();
         else response.end('ok');
       }),
     );
@@ -94,7 +94,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     await effects.http(requestTo(url));
     expect(connections).toBe(1);
     expect((await effects.http(requestTo(url))).body).toBe('ok');
-    expect([connections, answers]).toEqual([2, 4]);
+    expect([connections, responses]).toEqual([2, 4]);
   });
 
   it('sends nothing twice if a fresh connection breaks', async () => {
@@ -141,12 +141,12 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
   });
 
   it('survives invalid HTTP, an unrequested upgrade and endless headers', async () => {
-    const answers = [
+    const responses = [
       'SSH-2.0-OpenSSH_9.9\r\n',
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
       `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(10_000)}\r\n`,
     ];
-    for (const answer of answers) {
+    for (const answer of responses) {
       const [, url] = await listen(
         net.createServer((socket) => {
           socket.on('error', () => undefined);
@@ -196,14 +196,14 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   });
 
   it('checks all addresses of a name', async () => {
-    const answers: Record<string, string[]> = {
+    const responses: Record<string, string[]> = {
       'inner.example': ['127.0.0.1'],
       'mixed.example': ['8.8.8.8', '10.0.0.1'],
       'mapped.example': ['::ffff:127.0.0.1'],
       'empty.example': [],
     };
-    const checked = systemEffects({ resolve: async (name) => answers[name] ?? [] });
-    for (const name of Object.keys(answers)) {
+    const checked = systemEffects({ resolve: async (name) => responses[name] ?? [] });
+    for (const name of Object.keys(responses)) {
       const toName = requestTo(`https://${name}/`, { publicOnly: true });
       expect(await codeOf(checked.http(toName)), name).toBe('EADDRREFUSED');
     }
@@ -258,11 +258,12 @@ describe('random', () => {
 
 describe('stream', () => {
   const limits = { timeoutMs: 200, deadlineMs: 400 };
-  const get = (url: string, more: Partial<StreamRequest> = {}) =>
-    effects.stream({ url, method: 'GET', headers: {}, ...limits, ...more });
-  const whole = async (url: string, more: Partial<StreamRequest> = {}) => {
+  const get = (url: string, overrides: Partial<StreamRequest> = {}) =>
+    effects.stream({ url, method: 'GET', headers: {}, ...limits, ...overrides });
+  const whole = async (url: string, overrides: Partial<StreamRequest> = {}) => {
     let text = '';
-    for await (const chunk of (await get(url, more)).body) text += Buffer.from(chunk).toString();
+    for await (const chunk of (await get(url, overrides)).body)
+      text += Buffer.from(chunk).toString();
     return text;
   };
 

@@ -42,11 +42,11 @@ const failure = (code: string, message: string) => Object.assign(new Error(messa
 /** Both families, queried directly: the system's resolver has four threads in all. */
 async function resolvePublic(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: RESOLVE_TIMEOUT_MS, tries: 2 });
-  const answers = await Promise.allSettled([
+  const responses = await Promise.allSettled([
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),
   ]);
-  const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  const found = responses.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   if (found.length) return found;
   throw failure('ENOTFOUND', `${hostname} cannot be resolved`);
 }
@@ -109,23 +109,23 @@ const flat = (headers: http.IncomingHttpHeaders): Record<string, string> =>
 
 /** Reads a response up to `maxBytes`; a longer one is truncated there and its connection closed. */
 function readAnswer(
-  answer: http.IncomingMessage,
+  response: http.IncomingMessage,
   maxBytes: number,
   done: (error: Error | null, body: string) => void,
 ): void {
   const chunks: Buffer[] = [];
   let room = maxBytes;
   const finish = () => done(null, Buffer.concat(chunks).toString('utf8'));
-  answer.on('data', (chunk: Buffer) => {
+  response.on('data', (chunk: Buffer) => {
     chunks.push(chunk.subarray(0, room));
     if (chunk.length > room) {
       finish();
-      answer.destroy();
+      response.destroy();
     }
     room -= chunk.length;
   });
-  answer.on('end', finish);
-  answer.on('error', (error) => done(error, ''));
+  response.on('end', finish);
+  response.on('error', (error) => done(error, ''));
 }
 
 /** The server closed an idle connection just as it was reused: the request was not processed. */
@@ -161,12 +161,12 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       const outgoing = (secure ? https : http).request(
         url,
         { method, headers, agent },
-        (answer) => {
+        (response) => {
           replied = true;
-          readAnswer(answer, request.maxBytes, (error, text) => {
-            const { statusCode: status = 0 } = answer;
+          readAnswer(response, request.maxBytes, (error, text) => {
+            const { statusCode: status = 0 } = response;
             if (error) settle(() => reject(error));
-            else settle(() => resolve({ status, headers: flat(answer.headers), body: text }));
+            else settle(() => resolve({ status, headers: flat(response.headers), body: text }));
           });
         },
       );
@@ -211,9 +211,9 @@ function streamed(request: StreamRequest, network: Network): Promise<StreamReply
   const secure = url.protocol === 'https:';
   const agent = secure ? network.secure : network.plain;
   return new Promise((resolve, reject) => {
-    const call = (secure ? https : http).request(url, { method, headers, agent }, (answer) => {
-      const { statusCode: status = 0 } = answer;
-      resolve({ status, headers: flat(answer.headers), body: answer });
+    const call = (secure ? https : http).request(url, { method, headers, agent }, (response) => {
+      const { statusCode: status = 0 } = response;
+      resolve({ status, headers: flat(response.headers), body: response });
     });
     limit(call, request);
     call.on('error', reject);

@@ -82,9 +82,12 @@ describe('read', () => {
   it('fails only the callers that read a missing table', async () => {
     const nowhere = table('nowhere', { id: col.text });
     const row = await sample.thing(fresh('thing'));
-    const [bad, good] = await Promise.allSettled([db.read(nowhere, 'a'), db.read(things, row.id)]);
-    expect(bad).toMatchObject({ status: 'rejected', reason: { code: '42P01' } });
-    expect(good).toEqual({ status: 'fulfilled', value: row });
+    const [invalid, valid] = await Promise.allSettled([
+      db.read(nowhere, 'a'),
+      db.read(things, row.id),
+    ]);
+    expect(invalid).toMatchObject({ status: 'rejected', reason: { code: '42P01' } });
+    expect(valid).toEqual({ status: 'fulfilled', value: row });
   });
 });
 

@@ -21,8 +21,8 @@ export function parseTime(text: string): number {
   if (isPlainUtc(text)) {
     let ms = 0;
     const end = text.length - 3;
-    for (let at = FRACTION_AT; at < FRACTION_AT + 3; at++) {
-      ms = ms * 10 + (at < end ? text.charCodeAt(at) - 48 : 0);
+    for (let index = FRACTION_AT; index < FRACTION_AT + 3; index++) {
+      ms = ms * 10 + (index < end ? text.charCodeAt(index) - 48 : 0);
     }
     const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
     const [month, day] = [twoDigits(text, 5) - 1, twoDigits(text, 8)];
@@ -60,12 +60,12 @@ const PARSE: Record<ColumnType, Parse> = {
 };
 
 /** Makes a row of the table's columns, in the order of `columnNames`. */
-export function rowDecoder({ columns, columnNames }: Table): (answer: Answer) => ResultRow {
+export function rowDecoder({ columns, columnNames }: Table): (response: Answer) => ResultRow {
   const parsers = columnNames.map((name) => PARSE[columns[name]?.type ?? 'text']);
-  return (answer) => {
+  return (response) => {
     const row: ResultRow = {};
     for (let i = 0; i < parsers.length; i++) {
-      const text = answer[i] as string | null;
+      const text = response[i] as string | null;
       row[columnNames[i] as string] = text === null ? null : (parsers[i] as Parse)(text);
     }
     return row;

@@ -59,11 +59,11 @@ const kill = () =>
 describe('openLane', () => {
   it('runs all statements of a message as one transaction and returns the rows of each', async () => {
     const lane = await open();
-    const answers = await lane.execute([
+    const responses = await lane.execute([
       insert('l1', 'l2'),
       bind(existingKeys(things), ['l2', 'l9']),
     ]);
-    expect(answers).toEqual([[], [['l2']]]);
+    expect(responses).toEqual([[], [['l2']]]);
     const reads = bind(readVersions(things), ['l9', 'l1'], [1, 1], [true, false]);
     expect(await lane.execute([reads])).toEqual([
       [
@@ -97,8 +97,8 @@ describe('openLane', () => {
   it('sends no statement of a message that has a misfit value', async () => {
     const lane = await open();
     const before = await count();
-    const bad = bind(existingKeys(things), [1]);
-    await expect(lane.execute([insert('l4'), bad])).rejects.toThrow(TypeError);
+    const invalid = bind(existingKeys(things), [1]);
+    await expect(lane.execute([insert('l4'), invalid])).rejects.toThrow(TypeError);
     expect(await count()).toBe(before);
   });
 

@@ -175,18 +175,18 @@ function encode(
 /** Sends a message on a client of `pg`, which passes the results to the submitted query object. */
 function send(client: pg.Client, message: Buffer): Promise<Answer[][]> {
   return new Promise((resolve, reject) => {
-    const answers: Answer[][] = [];
+    const responses: Answer[][] = [];
     let rows: Answer[] = [];
     client.query({
       submit: (connection: pg.Connection) => void connection.stream.write(message),
       handleRowDescription: () => undefined,
       handleDataRow: ({ fields }: { fields: Answer }) => void rows.push(fields),
       handleCommandComplete() {
-        answers.push(rows);
+        responses.push(rows);
         rows = [];
       },
       handleError: reject,
-      handleReadyForQuery: () => resolve(answers),
+      handleReadyForQuery: () => resolve(responses),
     });
   });
 }
@@ -229,9 +229,9 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     const message = encode(sink, statements, prepared, fresh);
     const timer = setTimeout(() => disconnect(current), timeoutMs);
     try {
-      const answers = await send(current, message);
+      const responses = await send(current, message);
       for (const name of fresh) prepared.add(name);
-      return answers;
+      return responses;
     } catch (error) {
       if (client === current && isRejection(error as { code?: unknown })) throw error;
       disconnect(current);

@@ -99,11 +99,11 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: most = 3 
       bind(selectOf(table).statement, [...wanted.keys()]),
     );
     try {
-      const answers = await lane.execute(bounds);
+      const responses = await lane.execute(bounds);
       if (lane.up) idle.add(lane);
       [...batch].forEach(([table, wanted], i) => {
         const { decode } = selectOf(table);
-        settle((answers[i] ?? []).map(decode), wanted);
+        settle((responses[i] ?? []).map(decode), wanted);
       });
     } catch {
       if (lane.up) idle.add(lane);

@@ -15,8 +15,8 @@ it('keep their meaning: input of jobs, actions on accounts, kinds of transfers',
     ['cards.pull', { at: 1, asked: true }, { at: 1, requested: true }],
     ['cards.pull', { at: 2 }, { at: 2 }],
   ];
-  for (const [at, [kind, before]] of jobs.entries()) {
-    await database.query(JOB, [`Job:${at}`, kind, before]);
+  for (const [index, [kind, before]] of jobs.entries()) {
+    await database.query(JOB, [`Job:${index}`, kind, before]);
   }
   await database.query(`insert into account_actions
       (id, account_id, platform_id, actor, action, reason, created_at)

@@ -142,10 +142,10 @@ export function assertTransition(
   was: readonly string[],
   row: Record<string, unknown>,
 ): void {
-  for (const [at, lifecycle] of lifecycles.entries()) {
+  for (const [index, lifecycle] of lifecycles.entries()) {
     const states =
       typeof lifecycle.states === 'function' ? lifecycle.states(row) : lifecycle.states;
-    const from = was[at] as string;
+    const from = was[index] as string;
     const to = lifecycle.state(row);
     if (states.allows(from, to)) continue;
     throw noTransition(

@@ -34,8 +34,8 @@ async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
-const put = (content = 'hello', more = {}): Promise<UploadedFile> =>
-  app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...more });
+const put = (content = 'hello', overrides = {}): Promise<UploadedFile> =>
+  app.files.put(caller(), bytes(content), { maxBytes: 1_000_000, fileName: 'a.pdf', ...overrides });
 const keep = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file));
 
 describe('a file', () => {
@@ -207,13 +207,13 @@ describe('nothing remains', () => {
   });
 
   it('and unresponsive storage leaves slots to other jobs', async () => {
-    const answers: (() => void)[] = [];
-    const remove = () => new Promise<void>((resolve) => answers.push(resolve));
+    const responses: (() => void)[] = [];
+    const remove = () => new Promise<void>((resolve) => responses.push(resolve));
     const [job] = fileJobs({ storage: { ...folderStorage(app.filesFolder), remove } });
     const input = { file: 'File:none', platform: app.platform.id };
     const run = () => job?.run(app.runtime, { input } as never);
     const running = Array.from({ length: 40 }, run);
-    expect(answers).toHaveLength(32);
+    expect(responses).toHaveLength(32);
     const put = running[39] && (await running[39]);
     await app.operate(async (ctx) => {
       await put?.stage(ctx);
@@ -221,14 +221,15 @@ describe('nothing remains', () => {
         { input, due_at: ctx.now + 5_000 },
       ]);
     });
-    for (const answer of answers) answer();
+    for (const response of responses) response();
     await Promise.all(running);
     void run();
-    expect(answers).toHaveLength(33);
+    expect(responses).toHaveLength(33);
   });
 
   it('and the sweep removes many files in several rounds', async () => {
-    for (let at = 0; at < 12; at++) await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
+    for (let index = 0; index < 12; index++)
+      await app.files.put(caller(), bytes('x'), { maxBytes: 9 });
     const sweep = fileSweep();
     expect(await sweep.run(app.runtime)).toBe(0);
     app.effects.set(app.effects.now() + HOUR + 60_000);

@@ -23,7 +23,7 @@ function fixture() {
     );
   const requestMany = async (count: number) => {
     const results: string[] = [];
-    for (let at = 0; at < count; at++) results.push(await request());
+    for (let index = 0; index < count; index++) results.push(await request());
     return results;
   };
   return { effects, circuits, smsEffects, changes, request, requestMany };
@@ -35,7 +35,7 @@ describe('circuit breaker', () => {
   it('opens after consecutive calls without a response, and then makes no call', async () => {
     const { request, circuits, changes, effects, smsEffects } = fixture();
     const results = [];
-    for (let at = 0; at < MAX_FAILURES; at++) results.push(await request(server.url, 30));
+    for (let index = 0; index < MAX_FAILURES; index++) results.push(await request(server.url, 30));
     expect(results).toEqual(Array(MAX_FAILURES).fill('ETIMEDOUT'));
     const before = server.requests();
     expect([await request(), await request()]).toEqual([OPEN, OPEN]);

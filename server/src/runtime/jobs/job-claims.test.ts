@@ -30,9 +30,9 @@ const ADD = `insert into jobs (id, kind, platform_id, input, due_at)
 const due = (kind: string, platform: string, count: number, ageMs = 1_000) =>
   client.query(ADD, [kind, platform, new Date(app.effects.now() - ageMs), count]);
 
-function claimer(more: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
-  const slots = createJobSlots(more.shares ?? shares);
-  const isHandled = more.isHandled ?? (() => true);
+function claimer(overrides: { isHandled?: (kind: string) => boolean; shares?: JobLimits } = {}) {
+  const slots = createJobSlots(overrides.shares ?? shares);
+  const isHandled = overrides.isHandled ?? (() => true);
   const claim = createClaim({ db: app.runtime.db, slots, isHandled, leaseMs: 20_000 });
   const once = () => claim(app.effects.now());
   /** Claims until no more is found, as the worker does. */
@@ -165,10 +165,10 @@ describe('migration 0032', () => {
       { accountId: payee.id },
       { transactionId: 'Transaction:gone' },
     ];
-    for (const [at, input] of inputs.entries()) {
+    for (const [index, input] of inputs.entries()) {
       await client.query(
         "insert into jobs (id, kind, input, due_at) values ($1, 'old', $2, 'epoch')",
-        [`Job:${at}`, input],
+        [`Job:${index}`, input],
       );
     }
     const file = new URL('../../../migrations/0032_job_shares.sql', import.meta.url);

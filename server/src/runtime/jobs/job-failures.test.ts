@@ -33,10 +33,10 @@ const caller = () => ({
   permissions: [],
 });
 
-const failing = (error: Error, more: Partial<JobHandler> = {}): JobHandler => ({
+const failing = (error: Error, overrides: Partial<JobHandler> = {}): JobHandler => ({
   kind: 'bad',
   run: () => Promise.reject(error),
-  ...more,
+  ...overrides,
 });
 
 async function staged(kind = 'bad'): Promise<string> {
@@ -77,9 +77,9 @@ describe('job', () => {
         },
       }),
     );
-    for (let at = 1; at <= MAX_ATTEMPTS; at++) {
+    for (let index = 1; index <= MAX_ATTEMPTS; index++) {
       expect(await worker.runDue()).toBe(1);
-      pass(backoffMs(at));
+      pass(backoffMs(index));
     }
     expect(await stored(id)).toMatchObject({
       ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NEVER },

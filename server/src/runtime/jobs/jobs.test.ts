@@ -38,7 +38,7 @@ const writer = (name: string): JobHandler => ({
 
 const later = (kind: string, times = 1) =>
   app.operate(async (ctx) => {
-    for (let at = 0; at < times; at++) ctx.later(defineJob(kind, Type.Object({})), {});
+    for (let index = 0; index < times; index++) ctx.later(defineJob(kind, Type.Object({})), {});
   });
 
 const done = async (name: string) =>

@@ -24,7 +24,8 @@ const unavailable = () =>
 describe('repeated failure', () => {
   it('is one complete line at once, then one line a second with a count', () => {
     const log = logAt('info');
-    for (let at = 1; at <= 500; at++) log.warn({ err: unavailable(), requestId: `r${at}` }, 'no');
+    for (let index = 1; index <= 500; index++)
+      log.warn({ err: unavailable(), requestId: `r${index}` }, 'no');
     expect(lines).toMatchObject([
       { level: 'warn', message: 'no', requestId: 'r1', err: { stack: expect.any(String) } },
     ]);
@@ -34,7 +35,7 @@ describe('repeated failure', () => {
       err: { code: 'SERVICE_UNAVAILABLE', cause: { code: 'ECONNREFUSED' } },
     });
     expect(JSON.stringify(lines[1])).not.toContain('stack');
-    for (let at = 1; at <= 500; at++) log.warn({ err: unavailable() }, 'no');
+    for (let index = 1; index <= 500; index++) log.warn({ err: unavailable() }, 'no');
     expect(lines).toHaveLength(2);
     vi.advanceTimersByTime(1_000);
     expect(lines.slice(2)).toMatchObject([{ count: 500 }]);
@@ -67,7 +68,7 @@ describe('repeated failure', () => {
 
   it('is counted before the process ends', () => {
     const log = logAt('error');
-    for (let at = 0; at < 3; at++) log.error({ err: rejected() }, 'no');
+    for (let index = 0; index < 3; index++) log.error({ err: rejected() }, 'no');
     log.flush();
     log.flush();
     expect(lines.map(({ count }) => count)).toEqual([undefined, 2]);
@@ -75,16 +76,16 @@ describe('repeated failure', () => {
 
   it('is not collapsed at debug level, nor are lines without a failure', () => {
     const debug = logAt('debug');
-    for (let at = 0; at < 3; at++) debug.error({ err: rejected() }, 'no');
+    for (let index = 0; index < 3; index++) debug.error({ err: rejected() }, 'no');
     expect(lines.filter(({ err }) => err.stack)).toHaveLength(3);
     const info = logAt('info');
-    for (let at = 0; at < 3; at++) info.info({}, 'listening');
+    for (let index = 0; index < 3; index++) info.info({}, 'listening');
     expect(lines).toHaveLength(6);
   });
 
   it('contains no secret in its counted line', () => {
     const log = logAt('info');
-    for (let at = 0; at < 2; at++) {
+    for (let index = 0; index < 2; index++) {
       log.error({ err: new Error('Bearer abcdef12345'), clientSecret: 'hush' }, 'no');
     }
     log.flush();

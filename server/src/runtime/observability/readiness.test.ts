@@ -15,14 +15,14 @@ afterEach(() => {
   for (const each of opened.splice(0)) each.stop();
 });
 
-function readinessOf(url: string, more: { validMs?: number; hasLane?: () => boolean } = {}) {
-  const readiness = createReadiness({ url, hasLane: () => true, validMs: 0, ...more });
+function readinessOf(url: string, overrides: { validMs?: number; hasLane?: () => boolean } = {}) {
+  const readiness = createReadiness({ url, hasLane: () => true, validMs: 0, ...overrides });
   opened.push(readiness);
   return readiness;
 }
 
-function servingOn(url: string, more: { validMs?: number; hasLane?: () => boolean } = {}) {
-  const readiness = readinessOf(url, more);
+function servingOn(url: string, overrides: { validMs?: number; hasLane?: () => boolean } = {}) {
+  const readiness = readinessOf(url, overrides);
   readiness.started();
   return readiness;
 }
@@ -59,8 +59,8 @@ describe('readiness', () => {
     const readiness = servingOn(database.url, { validMs: 500 });
     const probes = `select query_start from pg_stat_activity
       where application_name = 'railhead readiness' and datname = current_database()`;
-    const answers = await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
-    expect(new Set(answers)).toEqual(new Set(['ready']));
+    const responses = await Promise.all(Array.from({ length: 50 }, () => readiness.check()));
+    expect(new Set(responses)).toEqual(new Set(['ready']));
     const first = await query(database.url, probes);
     expect(first).toHaveLength(1);
     await readiness.check();

@@ -88,8 +88,8 @@ describe('attempts', () => {
     const rules = [{ max: 5, withinMs: MINUTE }];
     const all = () =>
       Promise.all(
-        Array.from({ length: 10 }, (_, at) =>
-          waited((ctx) => countAttempt(ctx, 'seven', rules), at % 2 ? second : app.runtime),
+        Array.from({ length: 10 }, (_, index) =>
+          waited((ctx) => countAttempt(ctx, 'seven', rules), index % 2 ? second : app.runtime),
         ),
       );
     expect((await all()).toSorted((a, b) => a - b)).toEqual([

@@ -52,14 +52,14 @@ const context = (db = {} as Database): Ctx =>
     { now: 0, ownClock: false },
   );
 
-const row = (more: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
+const row = (overrides: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
   id: 'row',
   kind: 'flat',
   status: 'NEW',
   paid: null,
   note: null,
   version: 1,
-  ...more,
+  ...overrides,
 });
 
 describe('row update', () => {

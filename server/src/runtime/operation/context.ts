@@ -147,7 +147,7 @@ function savepoint({
   const rows = [...staged].map(([key, row]) => ({ key, row, was: { ...row } }));
   const [faults, accounts] = [[...insufficientFundsFaults], [...retryAccounts]];
   return () => {
-    for (const [at, list] of lists.entries()) list.length = lengths[at] as number;
+    for (const [index, list] of lists.entries()) list.length = lengths[index] as number;
     staged.clear();
     insufficientFundsFaults.clear();
     retryAccounts.clear();

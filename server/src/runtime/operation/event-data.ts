@@ -19,8 +19,8 @@ export function customerOf(subject: string, data: unknown): string | undefined {
 /** 15 bits of the FNV-1a hash of a customer id, which an index stores instead of the id. */
 export function customerKeyOf(customerId: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < customerId.length; at++) {
-    hash = Math.imul(hash ^ customerId.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < customerId.length; index++) {
+    hash = Math.imul(hash ^ customerId.charCodeAt(index), 0x01000193);
   }
   return (hash >>> 17) ^ (hash & 0x7fff);
 }

@@ -116,8 +116,8 @@ describe('stored replies', () => {
   });
 
   it('reject a key that is too long', async () => {
-    const answer = await create('k'.repeat(256), 'long');
-    expect(answer.status).toBe(400);
-    expect(answer.body.details.errors[0].field).toBe('Idempotency-Key');
+    const response = await create('k'.repeat(256), 'long');
+    expect(response.status).toBe(400);
+    expect(response.body.details.errors[0].field).toBe('Idempotency-Key');
   });
 });

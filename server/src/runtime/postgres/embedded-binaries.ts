@@ -75,10 +75,10 @@ function makeLinks(native: string): boolean {
 
 /** Whether any user can enter `folder` and read its content. */
 function openToAll(folder: string): boolean {
-  for (let at = folder; ; at = path.dirname(at)) {
-    const needed = at === folder ? 0o005 : 0o001;
-    if ((fs.statSync(at).mode & needed) !== needed) return false;
-    if (at === path.dirname(at)) return true;
+  for (let index = folder; ; index = path.dirname(index)) {
+    const needed = index === folder ? 0o005 : 0o001;
+    if ((fs.statSync(index).mode & needed) !== needed) return false;
+    if (index === path.dirname(index)) return true;
   }
 }
 

@@ -9,14 +9,15 @@ const SEALED = CHUNK_BYTES + 16;
 /** The same bytes for the same size, no two chunks alike. */
 function sample(size: number): Buffer {
   const blocks: Buffer[] = [];
-  for (let at = 0; at * 32 < size; at++) {
-    blocks.push(createHash('sha256').update(`${size} ${at}`).digest());
+  for (let index = 0; index * 32 < size; index++) {
+    blocks.push(createHash('sha256').update(`${size} ${index}`).digest());
   }
   return Buffer.concat(blocks).subarray(0, size);
 }
 
 async function* inChunks(bytes: Buffer, size: number) {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  for (let index = 0; index < bytes.length; index += size)
+    yield bytes.subarray(index, index + size);
 }
 
 async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -32,16 +32,16 @@ async function* chunksOf(
   const chunk = Buffer.allocUnsafe(size);
   let filled = 0;
   for await (const input of source) {
-    for (let at = 0; at < input.length; ) {
+    for (let index = 0; index < input.length; ) {
       // A full chunk waits for one more byte: without it, it is the last.
       if (filled === size) {
         yield { bytes: chunk, last: false };
         filled = 0;
       }
-      const taken = input.subarray(at, at + size - filled);
+      const taken = input.subarray(index, index + size - filled);
       chunk.set(taken, filled);
       filled += taken.length;
-      at += taken.length;
+      index += taken.length;
     }
   }
   yield { bytes: chunk.subarray(0, filled), last: true };

@@ -34,7 +34,8 @@ describe('vault', () => {
   it('limits the number of cached keys and opens the others again', () => {
     const first = keyFor('Customer:0');
     const sealed = vault.seal(first, 'kept', 'place');
-    for (let at = 0; at < 4_200; at++) vault.seal(keyFor(`Customer:${at}`), 'x', 'place');
+    for (let index = 0; index < 4_200; index++)
+      vault.seal(keyFor(`Customer:${index}`), 'x', 'place');
     expect(vault.open(first, sealed, 'place').toString()).toBe('kept');
   });
 

@@ -32,10 +32,10 @@ export type AgentPayer = Awaited<ReturnType<typeof agentPayer>>;
 export async function agentPayer(
   app: TestApp,
   fixture: AgentFixture,
-  more: object = {},
+  overrides: object = {},
   amount?: number,
 ) {
-  const held: HeldAgent = await fixture.agent(more as Record<string, unknown>, amount);
+  const held: HeldAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
   const { as } = fixture;
   const outside = await externalAccount(app, held.customer.id, 'USD', '000', { as });
 
@@ -119,7 +119,7 @@ export async function agentPayer(
 }
 
 /** Audit events of an agent's actions, in order. */
-export const whats = async (agent: AgentPayer): Promise<string[]> =>
+export const eventLinesOf = async (agent: AgentPayer): Promise<string[]> =>
   (await agent.audit()).map(({ what }) => what).filter((what) => what !== 'QUOTE_CREATED');
 
 /** Decision of the platform through the transaction of an action. */
@@ -133,8 +133,8 @@ export const onTransaction = (
 /** Creates an agent with a pending action. */
 export const waitsAt =
   (app: TestApp, fixture: AgentFixture) =>
-  async (kind: Kind, more: object = {}, amount?: number) => {
-    const agent = await agentPayer(app, fixture, { ...ASKS, ...more }, amount);
+  async (kind: Kind, overrides: object = {}, amount?: number) => {
+    const agent = await agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
     const action = await agent.payments(kind, 'PENDING_APPROVAL');
     return { agent, action, transactionId: await agent.transactionOf(action.id) };
   };

@@ -116,8 +116,8 @@ export function spenders(app: TestApp) {
     /** Concurrent payments of these amounts, distributed over the runtimes. */
     crowd: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
       Promise.all(
-        amounts.map((amount, at) =>
-          pay(id, amount, { runtime: runtimes[at % runtimes.length] as Runtime }),
+        amounts.map((amount, index) =>
+          pay(id, amount, { runtime: runtimes[index % runtimes.length] as Runtime }),
         ),
       ),
     returnFunds: (paid: Paid) => app.operate((ctx) => reverseUsage(ctx, { id: idOf(paid) })),

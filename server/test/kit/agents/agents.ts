@@ -6,7 +6,7 @@ import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 type Json = Record<string, unknown>;
 
 /** A policy that allows everything without approval; `more` replaces parts. */
-export const policy = (more: Json = {}) => ({
+export const policy = (overrides: Json = {}) => ({
   permissions: [
     'VIEW_TRANSACTIONS',
     'CREATE_TRANSFERS',
@@ -16,7 +16,7 @@ export const policy = (more: Json = {}) => ({
   ],
   defaultExecutionMode: 'AUTO',
   spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00 },
-  ...more,
+  ...overrides,
 });
 
 export type AgentFixture = ReturnType<typeof agentFixture>;
@@ -62,14 +62,14 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   }
 
   /** An agent that is not connected yet, with its device code. */
-  async function unconnected(customerId: string, more: Json = {}) {
-    const body = { name: `Agent ${++counter}`, customerId, policy: policy(more) };
+  async function unconnected(customerId: string, overrides: Json = {}) {
+    const body = { name: `Agent ${++counter}`, customerId, policy: policy(overrides) };
     return ok(await manage('POST', '/agents', body), 201);
   }
 
   /** A connected agent of a customer; `more` replaces parts of its policy. */
-  async function agentOf(customerId: string, more: Json = {}) {
-    const { agent, deviceCode } = await unconnected(customerId, more);
+  async function agentOf(customerId: string, overrides: Json = {}) {
+    const { agent, deviceCode } = await unconnected(customerId, overrides);
     const { accessToken } = ok(await redeem(deviceCode.code), 200);
     // Redemptions are rate-limited by address.
     await app.runtime.db.query("delete from attempt_limits where id like 'agent redeem %'");
@@ -83,9 +83,9 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
   }
 
   /** A funded customer with a connected agent. */
-  async function agent(more: Json = {}, amount?: number) {
+  async function agent(overrides: Json = {}, amount?: number) {
     const held = await holder(amount);
-    return { ...held, ...(await agentOf(held.customer.id, more)) };
+    return { ...held, ...(await agentOf(held.customer.id, overrides)) };
   }
 
   return {

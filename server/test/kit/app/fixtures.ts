@@ -6,13 +6,13 @@ let counter = 0;
 const next = () => String(++counter).padStart(6, '0');
 
 /** Fails with the body when the status differs. */
-export function ok(answer: Answer, status: number): Answer['body'] {
-  expect(answer.status, JSON.stringify(answer.body)).toBe(status);
-  return answer.body;
+export function ok(response: Answer, status: number): Answer['body'] {
+  expect(response.status, JSON.stringify(response.body)).toBe(status);
+  return response.body;
 }
 
 /** An approved individual. */
-export async function customer(app: TestApp, options: CallOptions = {}, more: object = {}) {
+export async function customer(app: TestApp, options: CallOptions = {}, overrides: object = {}) {
   const body = {
     customerType: 'INDIVIDUAL',
     platformCustomerId: `person-${next()}`,
@@ -26,7 +26,7 @@ export async function customer(app: TestApp, options: CallOptions = {}, more: ob
       postalCode: '78701',
       country: 'US',
     },
-    ...more,
+    ...overrides,
   };
   return ok(await app.call('POST', '/customers', body, options), 201);
 }
@@ -111,12 +111,12 @@ export async function fundedCustomer(app: TestApp, amount = 1_000_00, options: C
   return { person, account };
 }
 
-export const quoteBody = (from: string, to: string, amount: number, more: object = {}) => ({
+export const quoteBody = (from: string, to: string, amount: number, overrides: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },
   lockedCurrencySide: 'SENDING',
   lockedCurrencyAmount: amount,
-  ...more,
+  ...overrides,
 });
 
 /** Event types of one resource, in order. */

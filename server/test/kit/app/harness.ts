@@ -169,17 +169,17 @@ export async function startApp(options: AppOptions = {}) {
 
   async function platform(
     name: string,
-    more: { environment?: Mode; regulated?: boolean; permissions?: Permission[] } = {},
+    overrides: { environment?: Mode; regulated?: boolean; permissions?: Permission[] } = {},
   ): Promise<TestPlatform> {
-    const environment = more.environment ?? 'sandbox';
+    const environment = overrides.environment ?? 'sandbox';
     const made = await createPlatformWithToken(runtime, {
       name,
       environment,
-      regulated: more.regulated ?? true,
+      regulated: overrides.regulated ?? true,
       documentsOptional: false,
       currencies: FIRST_CURRENCIES,
       fundingOf: (each) => registry(each).funding,
-      permissions: more.permissions,
+      permissions: overrides.permissions,
     });
     return { id: made.platformId, environment, ...made };
   }

@@ -34,18 +34,18 @@ export async function openOperator(
     closed.catch(reject);
   });
   async function run(argv: readonly string[]): Promise<Ran> {
-    const ran = { out: '', err: '' };
+    const result = { out: '', err: '' };
     const code = await main(argv, {
       env,
       out: (text) => {
-        ran.out += text;
+        result.out += text;
       },
       err: (text) => {
-        ran.err += text;
+        result.err += text;
       },
       open: (_config, work) => work(system),
     });
-    return { code, ...ran };
+    return { code, ...result };
   }
   return {
     run,

@@ -49,15 +49,15 @@ function startOn(folder: string): Promise<TestApp> {
 export const commandOn =
   (app: TestApp) =>
   async (argv: readonly string[], settings: Record<string, string> = {}): Promise<Ran> => {
-    const ran = { code: 0, out: '', err: '' };
+    const result = { code: 0, out: '', err: '' };
     const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
-    ran.code = await main(argv, {
+    result.code = await main(argv, {
       env: { DATABASE_URL: url, ...settings },
       out: (text) => {
-        ran.out += text;
+        result.out += text;
       },
       err: (text) => {
-        ran.err += text;
+        result.err += text;
       },
       open: ({ walletRecoveryMs }, work) =>
         work({
@@ -70,7 +70,7 @@ export const commandOn =
           masterKey: () => Buffer.alloc(32, 7),
         }),
     });
-    return ran;
+    return result;
   };
 
 /** Records the webhooks of the platform. */

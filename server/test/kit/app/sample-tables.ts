@@ -63,7 +63,7 @@ export interface Sample {
 
 export const thingRow = (
   id: string,
-  more: Partial<RowOf<typeof things>> = {},
+  overrides: Partial<RowOf<typeof things>> = {},
 ): RowOf<typeof things> => ({
   id,
   name: null,
@@ -74,7 +74,7 @@ export const thingRow = (
   raw: null,
   created_at: NOW,
   version: 1,
-  ...more,
+  ...overrides,
 });
 
 let ids = 0;
@@ -114,8 +114,8 @@ export async function createSample(): Promise<Sample> {
       const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
       return wanted.map((id) => byId.get(id) ?? '');
     },
-    async thing(id, more = {}) {
-      const row = thingRow(id, more);
+    async thing(id, overrides = {}) {
+      const row = thingRow(id, overrides);
       const { name, rank, amount, flag, note, raw, version } = row;
       await sql('insert into things values ($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
         id,
@@ -147,7 +147,7 @@ export const transfer = (
   debit: string,
   credit: string,
   amount: bigint,
-  more: Partial<TransferRow> = {},
+  overrides: Partial<TransferRow> = {},
 ): TransferRow => ({
   transaction_id: `Transaction:${++transfers}`,
   step: 'pay',
@@ -157,7 +157,7 @@ export const transfer = (
   currency: 'USD',
   amount,
   created_at: NOW,
-  ...more,
+  ...overrides,
 });
 
 export const insertThing = (row: RowOf<typeof things>) => ({ table: things, row });

@@ -29,7 +29,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const message = (
     cardId: string,
     amount: number,
-    more: Partial<CardRequest> = {},
+    overrides: Partial<CardRequest> = {},
   ): CardRequest => ({
     id: `message-${++counter}`,
     token: `token-${counter}`,
@@ -38,7 +38,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
     amount: BigInt(amount),
     currency: 'USD',
     merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
-    ...more,
+    ...overrides,
   });
 
   const send = (request: CardRequest, answerBy = Infinity): Promise<CardDecision> =>

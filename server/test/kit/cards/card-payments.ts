@@ -46,7 +46,7 @@ export function cardPayments(app: TestApp) {
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
     const of = new Map(rows.map((row) => [row.id, Number(row.balance)]));
-    return new Map(PURSES.map((purse, at) => [purse, of.get(ids[at]) ?? 0]));
+    return new Map(PURSES.map((purse, index) => [purse, of.get(ids[index]) ?? 0]));
   }
 
   async function payment(id: string): Promise<Answer['body']> {

@@ -127,7 +127,7 @@ export async function openCardStories() {
       headers?: Record<string, string>,
     ) => cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
 
-    const tokenOf = (answer: Answer): string => ok(answer, 202).issuerTransactionToken;
+    const tokenOf = (response: Answer): string => ok(response, 202).issuerTransactionToken;
 
     /** Payments of the card from the list; each must equal its own resource. */
     async function payments(): Promise<Shown[]> {
@@ -175,15 +175,15 @@ export async function openCardStories() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const came: Shown[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
+        const received: Shown[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
         seen = fixture.arrivals.length;
-        for (const subject of new Set(came.map(({ data }) => data.id))) {
+        for (const subject of new Set(received.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
-          const ids = came.filter(({ data }) => data.id === subject).map((each) => each.id);
+          const ids = received.filter(({ data }) => data.id === subject).map((each) => each.id);
           expect(ids).toEqual(ids.toSorted());
         }
-        expect(new Set(came.map((each) => each.id)).size).toBe(came.length);
-        return came.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+        expect(new Set(received.map((each) => each.id)).size).toBe(received.length);
+        return received.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
       },
       /** The payment as read equals the one in its last event. */
       async end(): Promise<string> {

@@ -38,24 +38,24 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   }
 
   /** Body of the request for a card. */
-  const cardBody = ({ customer: { id }, accountId }: Cardholder, more: Json = {}) => ({
+  const cardBody = ({ customer: { id }, accountId }: Cardholder, overrides: Json = {}) => ({
     cardholderId: id,
     platformCardId: cardName(),
     form: 'VIRTUAL',
     fundingSources: [accountId],
-    ...more,
+    ...overrides,
   });
 
   /** The reply to a request for a card, before it is issued. */
-  const requestCard = (of: Cardholder, more: Json = {}): Promise<Answer> =>
-    call('POST', '/cards', cardBody(of, more));
+  const requestCard = (of: Cardholder, overrides: Json = {}): Promise<Answer> =>
+    call('POST', '/cards', cardBody(of, overrides));
 
   const cardNow = async (id: string): Promise<Answer['body']> =>
     ok(await call('GET', `/cards/${id}`), 200);
 
   /** A card after the response of the issuer: ACTIVE unless its suffix selects another outcome. */
-  async function card(of: Cardholder, more: Json = {}): Promise<Answer['body']> {
-    const { id } = ok(await requestCard(of, more), 201);
+  async function card(of: Cardholder, overrides: Json = {}): Promise<Answer['body']> {
+    const { id } = ok(await requestCard(of, overrides), 201);
     await app.settle();
     return cardNow(id);
   }

@@ -36,11 +36,11 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     return { ...held, card: await cards.card(held, more) };
   }
 
-  const bodyOf = ({ accountId, card }: Pick<WalletCard, 'accountId' | 'card'>, more = {}) => ({
+  const bodyOf = ({ accountId, card }: Pick<WalletCard, 'accountId' | 'card'>, overrides = {}) => ({
     cardId: card.id,
     internalAccountId: accountId,
     nickname: `Key ${++counter}`,
-    ...more,
+    ...overrides,
   });
 
   const request = (body: unknown, headers?: Record<string, string>): Promise<Answer> =>
@@ -55,8 +55,8 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     follow(body, await request(body), session);
 
   /** An active key, by all three requests. */
-  async function key(of: WalletCard, more: object = {}): Promise<Answer['body']> {
-    const body = bodyOf(of, more);
+  async function key(of: WalletCard, overrides: object = {}): Promise<Answer['body']> {
+    const body = bodyOf(of, overrides);
     return ok(await follow(body, await made(body, of.session), of.session), 201);
   }
 

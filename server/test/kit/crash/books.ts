@@ -145,7 +145,7 @@ function add(sums: Sums, name: string | null, amount: bigint | null): void {
 const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).sort();
 
 const same = (a: readonly unknown[], b: readonly unknown[]) =>
-  a.length === b.length && a.every((each, at) => each === b[at]);
+  a.length === b.length && a.every((each, index) => each === b[index]);
 
 /** Applies a transfer; holds are summed under the account's id with a suffix. */
 function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
@@ -264,15 +264,15 @@ function eventsBySubject(events: readonly Event[]): Map<string, string[]> {
   return emitted;
 }
 
-function outgoingProblems(payment: Payment, did: Sums, emitted: readonly string[]): string[] {
+function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly string[]): string[] {
   const name = `${payment.id} ${payment.status} ${payment.funds} refund ${payment.refund}`;
   const story = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
   if (!story) return [`${name} is in an invalid state`];
   const problems: string[] = [];
   if (!same(emitted, story)) problems.push(`${name} emitted ${emitted.join(', ')}`);
   const due = textOf(dueEffect(payment));
-  const done = textOf(did);
-  if (!same(done, due) && !same(textOf(withoutOwedFee(did, payment)), due)) {
+  const done = textOf(actual);
+  if (!same(done, due) && !same(textOf(withoutOwedFee(actual, payment)), due)) {
     problems.push(`${name} transferred [${done.join(', ')}], not [${due.join(', ')}]`);
   }
   return problems;
@@ -281,7 +281,7 @@ function outgoingProblems(payment: Payment, did: Sums, emitted: readonly string[
 /** Incoming funds: a deposit, or the receiving side of a payment between two customers. */
 function incomingProblems(
   payment: Payment,
-  did: Sums,
+  actual: Sums,
   emitted: readonly string[],
   sender?: Payment,
 ) {
@@ -291,14 +291,15 @@ function incomingProblems(
   if (!same(emitted, ['INCOMING_PAYMENT.COMPLETED']))
     problems.push(`${name} emitted ${emitted.join(', ')}`);
   if (payment.quote_id !== null) {
-    if (sender?.status !== 'COMPLETED' || did.size > 0)
+    if (sender?.status !== 'COMPLETED' || actual.size > 0)
       problems.push(`${name} has no counterparty transaction`);
     return problems;
   }
   const due: Sums = new Map();
   add(due, payment.destination_account, payment.received_amount);
   add(due, `system:sandbox:rail_in_transit:${payment.received_currency}`, -payment.received_amount);
-  if (!same(textOf(did), textOf(due))) problems.push(`${name} moved ${textOf(did).join(', ')}`);
+  if (!same(textOf(actual), textOf(due)))
+    problems.push(`${name} moved ${textOf(actual).join(', ')}`);
   return problems;
 }
 
@@ -319,10 +320,10 @@ function paymentProblems(look: Look): string[] {
     else counterparties.set(each.quote_id, (counterparties.get(each.quote_id) ?? 0) + 1);
   }
   const problems = look.payments.flatMap((payment) => {
-    const did = effects.get(payment.id) ?? new Map();
+    const actual = effects.get(payment.id) ?? new Map();
     const story = emitted.get(payment.id) ?? [];
-    if (payment.type === 'OUTGOING') return outgoingProblems(payment, did, story);
-    return incomingProblems(payment, did, story, senders.get(payment.quote_id ?? ''));
+    if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, story);
+    return incomingProblems(payment, actual, story, senders.get(payment.quote_id ?? ''));
   });
   for (const [quote, sender] of senders) {
     const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;

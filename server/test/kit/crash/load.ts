@@ -84,9 +84,9 @@ async function request(
 
 /** A request that must succeed. */
 export async function must(server: Running, method: string, path: string, body?: object) {
-  const answer = await request(server, method, path, body);
-  if (answer && answer.status < 300) return answer.body;
-  throw new Error(`${method} ${path} answered ${JSON.stringify(answer)}`);
+  const response = await request(server, method, path, body);
+  if (response && response.status < 300) return response.body;
+  throw new Error(`${method} ${path} answered ${JSON.stringify(response)}`);
 }
 
 async function createPerson(server: Running, at: number): Promise<Person> {
@@ -177,7 +177,7 @@ interface LoadOptions {
 /** Creates customers and accounts on `server`, and clients that wait for `open`. */
 export async function createLoad(server: Running, options: LoadOptions): Promise<Load> {
   const people = await Promise.all(
-    Array.from({ length: options.people }, (_, at) => createPerson(server, at)),
+    Array.from({ length: options.people }, (_, index) => createPerson(server, index)),
   );
   const door = createDoor();
   const acts: Act[] = [];
@@ -186,24 +186,24 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   let answered = 0;
   let lost = 0;
   let made = 0;
-  let ending = false;
+  let suffix = false;
 
-  function note(act: Act, answer: Answer): void {
+  function note(act: Act, response: Answer): void {
     const name = `${act.kind} ${act.key}`;
-    const { status, replayed } = answer;
+    const { status, replayed } = response;
     if (status >= 500 || status === 429) {
       // 503 requests a retry, for any reason.
       if (door.open && status === 500) surprises.push(`${name} failed without a kill`);
       return;
     }
-    act.answer = answer;
+    act.answer = response;
     answered++;
     if (act.seen && !replayed) surprises.push(`${name} was executed twice`);
     if (!act.seen && act.sent === 1 && replayed)
       surprises.push(`${name} was not executed, and was replayed`);
-    const rejection = answer.body.code;
+    const rejection = response.body.code;
     if (status >= 300 && rejection !== 'INSUFFICIENT_FUNDS' && rejection !== 'CONFLICT') {
-      surprises.push(`${name} was rejected: ${JSON.stringify(answer.body)}`);
+      surprises.push(`${name} was rejected: ${JSON.stringify(response.body)}`);
     }
   }
 
@@ -213,9 +213,9 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       const to = await door.through();
       underWay++;
       act.sent++;
-      const answer = await request(to, 'POST', act.path, act.body, act.key);
+      const response = await request(to, 'POST', act.path, act.body, act.key);
       underWay--;
-      if (answer) note(act, answer);
+      if (response) note(act, response);
       else {
         lost++;
         if (door.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
@@ -260,7 +260,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     },
     slow: true,
     async finish() {
-      ending = true;
+      suffix = true;
       await Promise.all(running);
     },
   };
@@ -314,17 +314,17 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       });
     }
 
-    while (!ending) {
+    while (!suffix) {
       // In bursts, so that batches fill up and queues drain.
-      for (let left = 2 + upTo(6); left > 0 && !ending; left--) {
+      for (let left = 2 + upTo(6); left > 0 && !suffix; left--) {
         await one([fund, pay, pay, pay, transfer])();
       }
       await sleep(50 + upTo(200));
     }
   }
 
-  const running = Array.from({ length: options.clients }, (_, at) =>
-    client(seeded(options.seed * 1_000 + at)),
+  const running = Array.from({ length: options.clients }, (_, index) =>
+    client(seeded(options.seed * 1_000 + index)),
   );
   return load;
 }

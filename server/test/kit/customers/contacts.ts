@@ -11,10 +11,10 @@ export type ChannelName = 'email' | 'phone';
 let counter = 0;
 
 /** An individual in Germany, where contact verification is mandatory. */
-export function european(app: TestApp, options: CallOptions = {}, more: object = {}) {
+export function european(app: TestApp, options: CallOptions = {}, overrides: object = {}) {
   const at = String(++counter).padStart(4, '0');
   const contact = { email: `ada${at}@example.org`, phoneNumber: `+4915112${at}00` };
-  return customer(app, options, { region: 'DE', ...contact, ...more });
+  return customer(app, options, { region: 'DE', ...contact, ...overrides });
 }
 
 export const sendCode = (

@@ -28,8 +28,8 @@ export const bill = (
 export const png = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 1), name });
 
 /** Fields with errors in a rejection, sorted. */
-export const errorFields = (answer: Answer) =>
-  (answer.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
+export const errorFields = (response: Answer) =>
+  (response.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
 export const statusAndCode = ({ status, body }: Answer) => [status, body.code];
 
 export type DocumentHarness = Awaited<ReturnType<typeof openDocumentHarness>>;
@@ -54,8 +54,8 @@ export async function openDocumentHarness() {
     fields: Fields,
     file: DocumentFile | null = png(),
     as?: TestPlatform,
-    more = {},
-  ) => send('POST', '/documents', fields, file, as, more);
+    overrides = {},
+  ) => send('POST', '/documents', fields, file, as, overrides);
   const replace = (
     id: string,
     fields: Fields,

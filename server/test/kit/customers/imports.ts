@@ -39,7 +39,7 @@ export async function importHarness(app: TestApp) {
   const domain: string = ok(await app.call('GET', '/config'), 200).umaDomain;
 
   /** Row of a valid individual, with changed cells. */
-  function person(id: string, more: Cells = {}): string {
+  function person(id: string, overrides: Cells = {}): string {
     const cells: Cells = {
       umaAddress: `$${id}@${domain}`,
       platformCustomerId: id,
@@ -51,18 +51,18 @@ export async function importHarness(app: TestApp) {
       state: 'TX',
       postalCode: '78701',
       country: 'US',
-      ...more,
+      ...overrides,
     };
     return COLUMNS.map((name) => cells[name] ?? '').join(',');
   }
 
-  const business = (id: string, more: Cells = {}) =>
+  const business = (id: string, overrides: Cells = {}) =>
     person(id, {
       customerType: 'BUSINESS',
       fullName: '',
       birthDate: '',
       businessLegalName: 'Engines Ltd',
-      ...more,
+      ...overrides,
     });
 
   function upload(

@@ -78,9 +78,20 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
   const create = async (as: TestPlatform, body: object) =>
     ok(await app.call('POST', '/customers', body, { as }), 201);
 
-  async function addDocument(as: TestPlatform, holder: string, documentType: string, more = {}) {
+  async function addDocument(
+    as: TestPlatform,
+    holder: string,
+    documentType: string,
+    overrides = {},
+  ) {
     const identity = { documentNumber: 'X-100', issuingAuthority: 'Department of State' };
-    const fields = { documentHolder: holder, documentType, country: 'US', ...identity, ...more };
+    const fields = {
+      documentHolder: holder,
+      documentType,
+      country: 'US',
+      ...identity,
+      ...overrides,
+    };
     const form = documentForm(fields, { bytes: pdfFile() });
     return ok(await app.call('POST', '/documents', form, { as }), 201) as { id: string };
   }
@@ -108,13 +119,13 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
     create,
     addDocument,
     addOwner,
-    person: (as: TestPlatform, fullName: string, more: object = {}) =>
-      create(as, { ...PERSON, fullName, ...more }),
-    business: (as: TestPlatform, registrationNumber?: string, more: object = {}) =>
+    person: (as: TestPlatform, fullName: string, overrides: object = {}) =>
+      create(as, { ...PERSON, fullName, ...overrides }),
+    business: (as: TestPlatform, registrationNumber?: string, overrides: object = {}) =>
       create(as, {
         customerType: 'BUSINESS',
         address,
-        businessInfo: { ...BUSINESS_INFO, registrationNumber, ...more },
+        businessInfo: { ...BUSINESS_INFO, registrationNumber, ...overrides },
       }),
     /**
      * Adds the owners and documents that complete a business. Returns the owners in the order of their

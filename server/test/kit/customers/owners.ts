@@ -2,7 +2,7 @@
 import { ok } from '../app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
 
-export const ownerPerson = (more: object = {}) => ({
+export const ownerPerson = (overrides: object = {}) => ({
   firstName: 'Grace',
   lastName: 'Hopper',
   birthDate: '1970-12-09',
@@ -10,15 +10,15 @@ export const ownerPerson = (more: object = {}) => ({
   address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
   idType: 'SSN',
   identifier: '123-45-6789',
-  ...more,
+  ...overrides,
 });
 
-export const ownerBody = (customerId: string, more: object = {}, info: object = {}) => ({
+export const ownerBody = (customerId: string, overrides: object = {}, info: object = {}) => ({
   customerId,
   roles: ['DIRECTOR'],
   ownershipPercentage: 10,
   personalInfo: ownerPerson(info),
-  ...more,
+  ...overrides,
 });
 
 const BUSINESS = {
@@ -41,8 +41,8 @@ export function ownerHarness(app: TestApp) {
     company: business,
     add,
     /** Creates a business with an owner. */
-    made: async (more: object = {}, info: object = {}, as?: TestPlatform) =>
-      ok(await add(ownerBody((await business(as)).id, more, info), as), 201),
+    made: async (overrides: object = {}, info: object = {}, as?: TestPlatform) =>
+      ok(await add(ownerBody((await business(as)).id, overrides, info), as), 201),
     change: (id: string, body: unknown, as?: TestPlatform) =>
       app.call('PATCH', path(id), body, { as }),
     show: (id: string, as?: TestPlatform) => app.call('GET', path(id), undefined, { as }),
@@ -57,5 +57,5 @@ export function ownerHarness(app: TestApp) {
   };
 }
 
-export const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
+export const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();

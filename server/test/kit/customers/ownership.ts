@@ -23,14 +23,14 @@ interface EthCall {
 /** Node that responds to `eth_call` with a configured answer and records the calls. */
 async function startNode() {
   const calls: EthCall[] = [];
-  let answer: NodeAnswer = 'nothing';
+  let response: NodeAnswer = 'nothing';
   const server = createServer((request, reply) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       calls.push(JSON.parse(Buffer.concat(chunks).toString()) as EthCall);
-      if (answer === 'nothing') request.socket.destroy();
-      else reply.writeHead(answer.status).end(answer.body);
+      if (response === 'nothing') request.socket.destroy();
+      else reply.writeHead(response.status).end(response.body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -38,7 +38,7 @@ async function startNode() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requested: calls,
     respondWith(next: NodeAnswer) {
-      answer = next;
+      response = next;
     },
     close: () => server.close(),
   };
@@ -96,8 +96,13 @@ export async function startOwnership() {
     add,
     challenge,
     get,
-    verify: (id: string, signature: string, more = {}, owner: Owner = 'customer', headers = {}) =>
-      call('POST', `${OF[owner]}/${id}/verify`, { signature, ...more }, headers),
+    verify: (
+      id: string,
+      signature: string,
+      overrides = {},
+      owner: Owner = 'customer',
+      headers = {},
+    ) => call('POST', `${OF[owner]}/${id}/verify`, { signature, ...overrides }, headers),
     statusOf: async (id: string) => (await get(id)).body.status as string,
     /** Wallet with a pending proof, and the text to sign. */
     async waiting(owner: Owner = 'customer', accountType = 'ETHEREUM_WALLET') {

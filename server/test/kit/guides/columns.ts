@@ -23,7 +23,7 @@ function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] |
   const columns = row.map(({ start, end }) =>
     firstLine.findIndex((each) => each.start === start || each.end === end),
   );
-  const isOrdered = columns.every((column, at) => column > (columns[at - 1] ?? -1));
+  const isOrdered = columns.every((column, position) => column > (columns[position - 1] ?? -1));
   return isOrdered ? columns : undefined;
 }
 
@@ -42,11 +42,11 @@ function tablesIn(lines: readonly Cell[][]): Cell[][][] {
 function layOutTable(table: readonly Cell[][], texts: readonly string[][]): string[] {
   const [firstLine = []] = table;
   const placed = table.flatMap((cells, row) =>
-    (columnsOf(cells, firstLine) ?? []).map((column, at) => ({
+    (columnsOf(cells, firstLine) ?? []).map((column, position) => ({
       row,
       column,
-      isLeft: cells[at]?.start === firstLine[column]?.start,
-      text: texts[row]?.[at] ?? '',
+      isLeft: cells[position]?.start === firstLine[column]?.start,
+      text: texts[row]?.[position] ?? '',
     })),
   );
   const columns = firstLine.map((_, column) => {
@@ -70,7 +70,10 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
 /** The same gaps between other texts. */
 const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
   cells
-    .map(({ start }, at) => ' '.repeat(start - (cells[at - 1]?.end ?? 0)) + (texts[at] ?? ''))
+    .map(
+      ({ start }, position) =>
+        ' '.repeat(start - (cells[position - 1]?.end ?? 0)) + (texts[position] ?? ''),
+    )
     .join('');
 
 /** The printed lines with the cells that the guide shows in place of the printed ones. */

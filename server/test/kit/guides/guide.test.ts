@@ -209,7 +209,8 @@ describe('compare', () => {
 });
 
 describe('needlessIn', () => {
-  const values = (...texts: string[]) => texts.map((each, at) => ({ line: at + 1, text: each }));
+  const values = (...texts: string[]) =>
+    texts.map((each, index) => ({ line: index + 1, text: each }));
 
   it('names lines whose value never differs', () => {
     const runs = [values('a', 'x', '4000'), values('b', 'x', '4000')];

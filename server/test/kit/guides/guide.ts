@@ -96,7 +96,7 @@ interface Comparison {
 function valuesOfCells(line: string, shown: string): string[] | undefined {
   const [cells, wanted] = [cellsOf(line), cellsOf(shown)];
   if (cells.length !== wanted.length || cells[0]?.start !== wanted[0]?.start) return undefined;
-  const found = cells.map(({ text }, at) => valuesIn(text, wanted[at]?.text as string));
+  const found = cells.map(({ text }, position) => valuesIn(text, wanted[position]?.text as string));
   return found.every((each) => each !== undefined) ? found.flat() : undefined;
 }
 
@@ -266,9 +266,9 @@ export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp)
   const [first = [], ...others] = runs;
   if (others.length === 0) return [];
   const same = first.filter(
-    ({ text }, at) =>
+    ({ text }, position) =>
       // Texts for people are shortened by the same sign.
-      text !== '…' && !differs.test(text) && others.every((each) => each[at]?.text === text),
+      text !== '…' && !differs.test(text) && others.every((each) => each[position]?.text === text),
   );
   return same.map(({ line, text }) => `${line} … is always ${text}`);
 }

@@ -77,9 +77,9 @@ export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>',
   ];
   let text = `%PDF-1.4\n%${note}\n`;
-  const places = objects.map((object, at) => {
+  const places = objects.map((object, index) => {
     const place = text.length;
-    text += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
     return `${String(place).padStart(10, '0')} 00000 n \n`;
   });
   const table = text.length;

@@ -33,10 +33,10 @@ export const EMIL = {
 const people = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */
-export async function person({ app }: Stage, more: object = {}) {
+export async function person({ app }: Stage, overrides: object = {}) {
   const number = (people.get(app) ?? 1000) + 1;
   people.set(app, number);
-  const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...more };
+  const body = { platformCustomerId: `customer-${number}`, ...AMARA, ...overrides };
   return ok(await app.call('POST', '/customers', body), 201);
 }
 

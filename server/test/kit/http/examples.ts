@@ -167,9 +167,12 @@ function withoutChance(first: unknown, second: unknown): unknown {
     if (OPAQUE.test(one)) return replaced(one, other);
     const [parts, others] = [one.split(TOKENS), other.split(TOKENS)];
     const isAligned =
-      parts.length === others.length && parts.every((part, at) => at % 2 || part === others[at]);
+      parts.length === others.length &&
+      parts.every((part, position) => position % 2 || part === others[position]);
     if (!isAligned) return replaced(one, other);
-    return parts.map((part, at) => (at % 2 ? replaced(part, others[at] ?? '') : part)).join('');
+    return parts
+      .map((part, position) => (position % 2 ? replaced(part, others[position] ?? '') : part))
+      .join('');
   };
   const walk = (one: unknown, other: unknown, at: string): unknown => {
     if (typeof one === 'string' && typeof other === 'string') return text(one, other);
@@ -219,7 +222,9 @@ const from = (names: readonly string[]) => (number: number) => {
 /** An account number with the check digits of an IBAN. */
 function withCheckDigits(iban: string): string {
   if (isIban(iban)) return iban;
-  const candidates = Array.from({ length: 97 }, (_, at) => String(at + 2).padStart(2, '0'));
+  const candidates = Array.from({ length: 97 }, (_, position) =>
+    String(position + 2).padStart(2, '0'),
+  );
   const made = candidates.map((digits) => iban.slice(0, 2) + digits + iban.slice(4));
   return made.find((each) => isIban(each)) ?? iban;
 }

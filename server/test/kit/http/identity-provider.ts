@@ -57,8 +57,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: shown.map(({ jwk }) => jwk) }),
     };
-    const answer = spoilt.get(path) ?? right[path];
-    if (answer) answer(reply, request);
+    const response = spoilt.get(path) ?? right[path];
+    if (response) response(reply, request);
     else reply.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -69,8 +69,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     show(...fresh: ProviderKey[]) {
       shown = fresh;
     },
-    spoil: (path: string, answer: Answer | object) =>
-      spoilt.set(path, typeof answer === 'function' ? (answer as Answer) : json(answer)),
+    spoil: (path: string, response: Answer | object) =>
+      spoilt.set(path, typeof response === 'function' ? (response as Answer) : json(response)),
     restore: () => spoilt.clear(),
     /** Paths requested since the last call. */
     seen(): string[] {

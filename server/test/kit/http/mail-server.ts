@@ -39,8 +39,8 @@ export async function startMailServer(
     // Names of clients decide nothing here, and a machine without DNS waits for each.
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
-      const good = username === LOGIN.user && password === LOGIN.pass;
-      if (good) callback(null, { user: LOGIN.user });
+      const valid = username === LOGIN.user && password === LOGIN.pass;
+      if (valid) callback(null, { user: LOGIN.user });
       else callback(fault(535, 'No such login'));
     },
     onRcptTo({ address }, _session, callback) {

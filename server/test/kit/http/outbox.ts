@@ -110,7 +110,7 @@ export async function openOutbox() {
     clock,
     anotherDatabase,
     /** A deliverer on the standing clock, or on `effects`. */
-    deliverer(more: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
+    deliverer(overrides: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
       const usual = {
         ...{
           effects,
@@ -124,7 +124,7 @@ export async function openOutbox() {
         },
         loopbackWebhooks: true,
       };
-      const made = createDeliverer({ ...usual, ...more });
+      const made = createDeliverer({ ...usual, ...overrides });
       deliverers.push(made);
       return made;
     },

@@ -28,17 +28,17 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
   const burn = (coinId: string, body: Json, key?: string) =>
     fixture.write(`/stablecoins/${coinId}/burns`, body, key);
 
-  const mintBody = (walletId: string, more: Json = {}) => ({
+  const mintBody = (walletId: string, overrides: Json = {}) => ({
     amount: String(100n * DOLLAR),
     fundingSource: { type: 'WIRE' },
     destination: { accountId: walletId },
-    ...more,
+    ...overrides,
   });
-  const burnBody = (bankId: string, more: Json = {}) => ({
+  const burnBody = (bankId: string, overrides: Json = {}) => ({
     amount: String(10n * DOLLAR),
     source: { type: 'EXTERNAL_ACCOUNT' },
     destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId: bankId, rail: 'WIRE' },
-    ...more,
+    ...overrides,
   });
 
   const look = async (id: string) => ok(await fixture.read(`/stablecoin-operations/${id}`), 200);

@@ -152,14 +152,14 @@ export async function watch(
      * events are delivered concurrently and are sorted by id.
      */
     next(): string[] {
-      const came: Delivery[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
+      const credited: Delivery[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
       seen = fixture.arrivals.length;
-      const own = came.filter((each) => each.data.id === paymentId());
+      const own = credited.filter((each) => each.data.id === paymentId());
       const ids = own.map((each) => each.id);
       expect(ids).toEqual(ids.toSorted());
-      expect(new Set(came.map((each) => each.id)).size).toBe(came.length);
+      expect(new Set(credited.map((each) => each.id)).size).toBe(credited.length);
       last = own.at(-1)?.data ?? last;
-      return came.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
+      return credited.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
     /** The payment as the latest webhook showed it. */
     last: () => last,

@@ -17,13 +17,13 @@ export type ProviderReply = Awaited<ReturnType<MintPort['submit']>>;
 export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply>);
 
 /** A worker whose provider returns the replies in order, and repeats the last one. */
-export function workerReplying(app: TestApp, ...answers: readonly ScriptedReply[]) {
+export function workerReplying(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { what: string; id: string }[] = [];
   const reply = async (what: string, { id }: MintOrder): Promise<ProviderReply> => {
-    const answer = answers[Math.min(calls.push({ what, id }), answers.length) - 1];
-    if (answer instanceof Error || !answer) throw answer;
-    return typeof answer === 'function' ? answer() : answer;
+    const response = responses[Math.min(calls.push({ what, id }), responses.length) - 1];
+    if (response instanceof Error || !response) throw response;
+    return typeof response === 'function' ? response() : response;
   };
   const port: MintPort = {
     ...(mint as MintPort),
@@ -56,11 +56,11 @@ export function workerReplying(app: TestApp, ...answers: readonly ScriptedReply[
 
 export const replies = (
   state: Exclude<OrderProgress['state'], 'failed'>,
-  more: object = {},
+  overrides: object = {},
 ): OrderProgress => ({
   state,
   providerStatus: state,
-  ...more,
+  ...overrides,
 });
 export const failed: OrderProgress = { state: 'failed', providerStatus: 'returned', reason: 'R01' };
 /** The order has expired permanently. */

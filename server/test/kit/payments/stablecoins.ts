@@ -20,27 +20,28 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const write = (path: string, body: Json, key = `stablecoin-${++counter}`): Promise<Answer> =>
     app.call('POST', path, body, { as, headers: { 'idempotency-key': key } });
 
-  const linkBody = (more: Json = {}) => ({
+  const linkBody = (overrides: Json = {}) => ({
     provider: 'BRALE',
     apiClientId: `client-${++counter}`,
     apiClientSecret: `secret-${counter}-000`,
-    ...more,
+    ...overrides,
   });
-  const link = (more: Json = {}) => write('/stablecoin-provider-accounts', linkBody(more));
+  const link = (overrides: Json = {}) =>
+    write('/stablecoin-provider-accounts', linkBody(overrides));
 
   /** Body of a registration; `ending` is the suffix of the provider's identifier. */
-  const tokenBody = (ending = '000', more: Json = {}) => ({
-    providerTokenIdentifier: `coin${letters()}-${ending}`,
+  const tokenBody = (ownSuffix = '000', overrides: Json = {}) => ({
+    providerTokenIdentifier: `coin${letters()}-${ownSuffix}`,
     networkTokenIdentifier: `btkn1test${++counter}000`,
     network: 'SPARK',
-    ...more,
+    ...overrides,
   });
-  const register = (ending?: string, more: Json = {}) =>
-    write('/stablecoins', tokenBody(ending, more));
+  const register = (ownSuffix?: string, overrides: Json = {}) =>
+    write('/stablecoins', tokenBody(ownSuffix, overrides));
 
   /** A linked provider account whose secret ends in `ending`. */
-  const linked = async (ending = '000') =>
-    ok(await link({ apiClientSecret: `secret-${++counter}-${ending}` }), 201);
+  const linked = async (ownSuffix = '000') =>
+    ok(await link({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
 
   /** A token of a new provider account. Status: PROVISIONED, unless a suffix scripts another. */
   async function coin({ secret = '000', token = '000' } = {}) {

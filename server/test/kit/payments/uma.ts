@@ -47,10 +47,10 @@ export async function openUmaFixture() {
   };
 
   /** A customer with an account, and a pending payment to it. */
-  async function offered(more: object = {}) {
+  async function offered(overrides: object = {}) {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
-    const payment = ok(await receive({ customerId: person.id, ...more }), 200);
+    const payment = ok(await receive({ customerId: person.id, ...overrides }), 200);
     return { person, account, payment };
   }
 

@@ -39,10 +39,10 @@ export function assertionJson(device: Authenticator, challenge: string, ceremony
 export function factorFixture(app: TestApp, options: CallOptions = {}) {
   const at = (path: string, id: string) => `/sca/factors${path}?customerId=${id}`;
   const list = (id: string) => app.call('GET', at('', id), undefined, options);
-  const start = (id: string, type: string, more: CallOptions = {}) =>
-    app.call('POST', at('', id), { type }, { ...options, ...more });
-  const confirm = (id: string, body: object, more: CallOptions = {}) =>
-    app.call('POST', at('/confirm', id), body, { ...options, ...more });
+  const start = (id: string, type: string, overrides: CallOptions = {}) =>
+    app.call('POST', at('', id), { type }, { ...options, ...overrides });
+  const confirm = (id: string, body: object, overrides: CallOptions = {}) =>
+    app.call('POST', at('/confirm', id), body, { ...options, ...overrides });
   const remove = (id: string, credentialId: string) =>
     app.call('DELETE', at(`/${credentialId}`, id), undefined, options);
 
@@ -87,9 +87,9 @@ export const giveSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SI
   }, as);
 
 /** Expects INVALID_INPUT for these fields. */
-export function expectBad(answer: Answer, ...fields: string[]) {
-  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-  expect(fieldsOf(answer)).toEqual(fields);
+export function expectBad(reply: Answer, ...fields: string[]) {
+  expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
+  expect(fieldsOf(reply)).toEqual(fields);
 }
 
 /** A server with a production platform with a passkey site, and requests for both modes. */

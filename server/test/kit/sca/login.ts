@@ -31,9 +31,10 @@ export function loginFixture(app: TestApp, options: CallOptions = {}) {
     fail: (id: string) => record(id, 'FAILED_LOGIN_ATTEMPT'),
     reset: (id: string) => record(id, 'RESET_PASSWORD_COMPLETED'),
     async failTimes(id: string, times: number): Promise<Answer[]> {
-      const answers: Answer[] = [];
-      for (let at = 0; at < times; at++) answers.push(await record(id, 'FAILED_LOGIN_ATTEMPT'));
-      return answers;
+      const responses: Answer[] = [];
+      for (let index = 0; index < times; index++)
+        responses.push(await record(id, 'FAILED_LOGIN_ATTEMPT'));
+      return responses;
     },
   };
 }

@@ -11,8 +11,12 @@ export const ADDRESS = '203.0.113.7';
 export const ORIGIN = 'http://localhost:3000';
 
 /** An individual in Germany with a verified phone number and no session. */
-export async function provenCustomer(app: TestApp, options: CallOptions = {}, more: object = {}) {
-  const person = await european(app, options, more);
+export async function provenCustomer(
+  app: TestApp,
+  options: CallOptions = {},
+  overrides: object = {},
+) {
+  const person = await european(app, options, overrides);
   ok(await sendCode(app, person.id, 'phone', options), 204);
   ok(await confirmCode(app, person.id, 'phone', CODE, options), 200);
   return person;

@@ -88,7 +88,7 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
   for (const secret of secrets) {
     const at = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
-    const answers: Answer[] = [
+    const responses: Answer[] = [
       await fixture.manage('GET', at),
       await fixture.manage('GET', `/agents?isPaused=${secret}`),
       await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
@@ -113,7 +113,7 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
       }),
       await act('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
     ];
-    for (const { status, body: reported } of answers) {
+    for (const { status, body: reported } of responses) {
       expect([status, status >= 400 && status < 500, reported]).toEqual([status, true, reported]);
     }
   }

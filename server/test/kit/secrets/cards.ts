@@ -92,7 +92,7 @@ async function pay(
 async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: string): Promise<void> {
   const at = encodeURIComponent(secret);
   const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
-  const good = fixture.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
+  const valid = fixture.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
   const simulate = `/sandbox/cards/${of.card.id}/simulate`;
   for (const [method, path, body] of [
     ['GET', `/cards/${at}`],
@@ -102,8 +102,8 @@ async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: strin
     ['PATCH', `/cards/${of.card.id}`, { state: secret }],
     ['PATCH', `/cards/${of.card.id}`, { fundingSources: [secret] }],
     ['POST', '/cards', card],
-    ['POST', '/cards', { ...good, threeDSecurePassword: secret }],
-    ['POST', '/cards', { ...good, form: secret }],
+    ['POST', '/cards', { ...valid, threeDSecurePassword: secret }],
+    ['POST', '/cards', { ...valid, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
     ['POST', `${simulate}/${at}`, {}],
     ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...of, card: { id: secret } })],

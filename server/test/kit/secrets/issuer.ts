@@ -11,17 +11,17 @@ const PATH = '/stablecoin-provider-accounts';
 
 export async function liveAsIssuer({ app, as, secrets }: IssuerLifecycle): Promise<void> {
   const fixture = stablecoinFixture(app, { as });
-  const drawn = (ending: string) => secrets.note('a secret at a provider', `${hush()}-${ending}`);
+  const drawn = (suffix: string) => secrets.note('a secret at a provider', `${hush()}-${suffix}`);
   const body = fixture.linkBody({ apiClientSecret: drawn('000') });
   const linked = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body), 409);
-  for (const [ending, status] of [
+  for (const [suffix, status] of [
     ['002', 400],
     ['005', 400],
     ['008', 503],
   ] as const) {
-    ok(await fixture.link({ apiClientSecret: drawn(ending) }), status);
+    ok(await fixture.link({ apiClientSecret: drawn(suffix) }), status);
   }
   ok(await fixture.link({ apiClientSecret: '', apiClientId: drawn('000') }), 400);
   ok(await fixture.link({ provider: drawn('000') }), 400);

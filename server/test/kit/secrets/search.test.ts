@@ -17,7 +17,7 @@ describe('the search', () => {
     ['in base64 for addresses', Buffer.concat([Buffer.from('{'), bytes]).toString('base64url')],
     ['a key in capitals', KEY.toString('hex').toUpperCase()],
     ['a key in base64', Buffer.concat([KEY, KEY]).toString('base64')],
-  ])('finds a secret %s', (_how, text) => {
+  ])('finds a secret %s', (_description, text) => {
     const list = secretList();
     list.note('one', SECRET);
     list.note('one', KEY.toString('hex'));

@@ -63,7 +63,8 @@ function fixtures(lifecycle: StrongLifecycle) {
 type Fixtures = ReturnType<typeof fixtures>;
 
 /** Expects the rejection of a wrong proof. */
-const expectWrong = (answer: Answer) => expect([answer.status, answer.body.code]).toEqual(BAD);
+const expectWrong = (response: Answer) =>
+  expect([response.status, response.body.code]).toEqual(BAD);
 const BAD = [400, 'INVALID_INPUT'];
 
 async function approved(lifecycle: StrongLifecycle): Promise<string> {
@@ -238,8 +239,8 @@ async function loseApp(
 ): Promise<void> {
   const { app, secrets, exchanges } = lifecycle;
   const reset = `/sca/factors/reset`;
-  const whose = `?customerId=${id}`;
-  const start = ok(await request('POST', `${reset}${whose}`, { factor: 'TOTP' }), 201);
+  const owner = `?customerId=${id}`;
+  const start = ok(await request('POST', `${reset}${owner}`, { factor: 'TOTP' }), 201);
   const { resetId, verificationLink } = start;
   await lifecycle.look();
   if (verificationLink === undefined) return;
@@ -253,10 +254,10 @@ async function loseApp(
   expect([await open('GET', wrong), await open('POST', wrong)]).toEqual([404, 404]);
   expect([await open('GET', `${secret}/more`), await open('GET', secret)]).toEqual([404, 200]);
   expect([await open('POST', secret), await open('POST', secret)]).toEqual([200, 404]);
-  ok(await request('POST', `${reset}/${resetId}/complete${whose}`, {}), 204);
+  ok(await request('POST', `${reset}/${resetId}/complete${owner}`, {}), 204);
   for (const each of [secret, wrong]) {
-    expect((await request('GET', `${reset}/${each}${whose}`)).status).toBe(404);
-    expect((await request('POST', `${reset}/${each}/complete${whose}`)).status).toBe(404);
+    expect((await request('GET', `${reset}/${each}${owner}`)).status).toBe(404);
+    expect((await request('POST', `${reset}/${each}/complete${owner}`)).status).toBe(404);
   }
 }
 

@@ -57,13 +57,13 @@ export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: Secre
     noteFields(secrets, body);
     const stamp = options.headers?.['service-wallet-signature'];
     if (stamp) secrets.note('a stamp', stamp, ...WALLETS);
-    const answer = await app.call(method, path, body, options);
-    exchanges.push({ of: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, answer });
-    if (answer.body) noteFields(secrets, answer.body);
+    const response = await app.call(method, path, body, options);
+    exchanges.push({ of: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, answer: response });
+    if (response.body) noteFields(secrets, response.body);
     // The payload of a quote is part of the quote.
-    const text = answer.body?.payloadToSign;
+    const text = response.body?.payloadToSign;
     if (text && !path.startsWith('/quotes')) secrets.note('a text to sign', text);
-    return answer;
+    return response;
   }
   return { app: { ...app, call }, exchanges };
 }
@@ -159,7 +159,7 @@ async function refresh(lifecycle: Completed): Promise<ClientSession> {
 /** The same with a reply that is stored until the client retries. */
 export async function refreshLate(
   lifecycle: Completed,
-  meanwhile: () => Promise<void>,
+  concurrentWork: () => Promise<void>,
 ): Promise<void> {
   const keys = draw(lifecycle);
   const path = `/auth/sessions/${lifecycle.session.session.id}/refresh`;
@@ -169,7 +169,7 @@ export async function refreshLate(
   expect(ok(await lifecycle.fixture.call('POST', path, body, headers), 200).status).toBe(
     'PROCESSING',
   );
-  await meanwhile();
+  await concurrentWork();
   sessionOf(lifecycle, ok(await lifecycle.fixture.call('POST', path, body, headers), 201), keys);
 }
 
@@ -215,9 +215,9 @@ async function proveByIdentity(lifecycle: Completed): Promise<void> {
   });
   const path = `/auth/credentials/${added.id}/verify`;
   expect((await fixture.call('POST', path, await proof('of another key'))).status).toBe(401);
-  const good = await proof(nonceOf(keys.uncompressedKey));
-  sessionOf(lifecycle, ok(await fixture.call('POST', path, good, repeated()), 200), keys);
-  expect((await fixture.call('POST', path, good)).status).toBeGreaterThanOrEqual(400);
+  const valid = await proof(nonceOf(keys.uncompressedKey));
+  sessionOf(lifecycle, ok(await fixture.call('POST', path, valid, repeated()), 200), keys);
+  expect((await fixture.call('POST', path, valid)).status).toBeGreaterThanOrEqual(400);
 }
 
 /** Export of the recovery phrase, which must not be stored. */

@@ -36,8 +36,8 @@ interface Holder extends Owner {
 export const fieldsOf = ({ body }: Answer) =>
   (body.details?.errors as { field: string }[] | undefined)?.map(({ field }) => field);
 
-export function expectUnauthorized(answer: Answer, reason: string, code = 'UNAUTHORIZED') {
-  expect(answer).toMatchObject({ status: 401, body: { code, reason } });
+export function expectUnauthorized(response: Answer, reason: string, code = 'UNAUTHORIZED') {
+  expect(response).toMatchObject({ status: 401, body: { code, reason } });
 }
 
 export type PasskeyFixture = ReturnType<typeof passkeyFixture>;

@@ -58,10 +58,10 @@ export function recoveryFixture(app: TestApp, as: TestPlatform = app.platform) {
 
   const advance = (ms: number) => app.effects.set(app.effects.now() + ms);
 
-  async function expectCancelled(row: RecoveryRow, why: RecoveryCancelReason) {
+  async function expectCancelled(row: RecoveryRow, reason: RecoveryCancelReason) {
     expect(await reload(row)).toMatchObject({
       status: 'CANCELLED',
-      cancelled_for: why,
+      cancelled_for: reason,
       cancelled_by: null,
       contact_digest: null,
       ended_at: app.effects.now(),

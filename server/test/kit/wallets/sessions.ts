@@ -8,7 +8,7 @@ import { drawKeys, type Keys } from './embedded-wallets.ts';
 export async function insertSession(
   { runtime, operate }: TestApp,
   accountId: string,
-  more: { expires_at?: number } = {},
+  overrides: { expires_at?: number } = {},
 ): Promise<Keys> {
   const keys = drawKeys();
   const wallet = await runtime.db.read(wallets, accountId);
@@ -30,7 +30,7 @@ export async function insertSession(
       expires_at: ctx.now + 15 * 60_000,
       created_at: ctx.now,
       updated_at: ctx.now,
-      ...more,
+      ...overrides,
     });
   });
   return keys;

@@ -9,9 +9,9 @@ export const payloadOf = (quote: Answer['body']): string =>
   quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
 
 /** The header of a signature, with others. */
-export const stampHeaders = (stamp: string, more: Record<string, string> = {}) => ({
+export const stampHeaders = (stamp: string, overrides: Record<string, string> = {}) => ({
   'service-wallet-signature': stamp,
-  ...more,
+  ...overrides,
 });
 
 interface RecordedStamp extends Record<string, unknown> {

@@ -6,9 +6,9 @@ import { type CodeFixture, type Provocation, provocation } from './kit.ts';
 
 const fixtureOf = ({ app }: CodeFixture) => cardFixture(app);
 
-async function card(fixture: CodeFixture, more: Record<string, unknown> = {}) {
+async function card(fixture: CodeFixture, overrides: Record<string, unknown> = {}) {
   const cards = fixtureOf(fixture);
-  return cards.card(await cards.holder(), more);
+  return cards.card(await cards.holder(), overrides);
 }
 
 async function closed(fixture: CodeFixture): Promise<string> {
@@ -43,7 +43,7 @@ export const CARDS: readonly Provocation[] = [
     async (fixture) => {
       const cards = fixtureOf(fixture);
       const holder = await cards.holder();
-      for (let at = 0; at < 10; at++) await cards.askCard(holder);
+      for (let index = 0; index < 10; index++) await cards.askCard(holder);
       return cards.askCard(holder);
     },
   ),

@@ -24,8 +24,8 @@ async function payerAndPayee({ app }: CodeFixture) {
 }
 
 const setLimit = async ({ operator }: CodeFixture, platform: string, ...flags: string[]) => {
-  const ran = await operator(['platform', 'set-limit', platform, '--currency', 'USD', ...flags]);
-  if (ran.code !== 0) throw new Error(ran.err);
+  const result = await operator(['platform', 'set-limit', platform, '--currency', 'USD', ...flags]);
+  if (result.code !== 0) throw new Error(result.err);
 };
 
 async function approveQuoted({ post, agents }: CodeFixture) {
@@ -87,14 +87,14 @@ const ACCOUNTS: readonly Provocation[] = [
       '`railhead-server external-accounts check`; repeat the request after the validation',
     async (fixture) => {
       const { account, target } = await payerAndPayee(fixture);
-      const ran = await fixture.operator([
+      const result = await fixture.operator([
         'external-accounts',
         'check',
         target.id,
         '--reason',
         'Name',
       ]);
-      if (ran.code !== 0) throw new Error(ran.err);
+      if (result.code !== 0) throw new Error(result.err);
       return fixture.post('/transfer-out', transfer(account.id, target.id, 1_00));
     },
   ),
@@ -214,8 +214,8 @@ const QUOTES: readonly Provocation[] = [
       const as = await app.newPlatform('Calm');
       const { person, account } = await fundedCustomer(app, 100_00, { as });
       const target = await externalAccount(app, person.id, 'USD', '000', { as });
-      const ran = await fixture.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
-      if (ran.code !== 0) throw new Error(ran.err);
+      const result = await fixture.operator(['platform', 'set', as.id, '--hourly-payments', '1']);
+      if (result.code !== 0) throw new Error(result.err);
       const pay = () =>
         fixture.post('/transfer-out', transfer(account.id, target.id, 2_00), { as });
       await pay();
@@ -272,7 +272,7 @@ const QUOTES: readonly Provocation[] = [
       );
       const { reference } = ok(sent, 201).reconciliationInstructions;
       const flags = ['--amount', '1.00', '--currency', 'USD', '--reference', 'codes-1'];
-      const ran = await fixture.operator([
+      const result = await fixture.operator([
         'deposits',
         'record',
         '--payment-reference',
@@ -281,7 +281,7 @@ const QUOTES: readonly Provocation[] = [
       ]);
       return {
         status: 404,
-        body: { code: /Payment reference not found/.test(ran.err) && 'REFERENCE_NOT_FOUND' },
+        body: { code: /Payment reference not found/.test(result.err) && 'REFERENCE_NOT_FOUND' },
       };
     },
   ),

@@ -152,8 +152,8 @@ const INVITATIONS: readonly Provocation[] = [
     async ({ app, post, operator }) => {
       const as = await app.newPlatform('Closed');
       const { umaAddress } = await customer(app, { as });
-      const ran = await operator(['platform', 'set', as.id, '--no-invitations']);
-      if (ran.code !== 0) throw new Error(ran.err);
+      const result = await operator(['platform', 'set', as.id, '--no-invitations']);
+      if (result.code !== 0) throw new Error(result.err);
       return post('/invitations', { inviterUma: umaAddress }, { as });
     },
   ),
@@ -220,8 +220,8 @@ const TERMS: readonly Provocation[] = [
       const person = await customer(app, { as });
       const account = await internalAccount(app, person.id, 'USD', { as });
       const target = await externalAccount(app, person.id, 'USD', '000', { as });
-      const ran = await operator(['platform', 'set', as.id, '--terms']);
-      if (ran.code !== 0) throw new Error(ran.err);
+      const result = await operator(['platform', 'set', as.id, '--terms']);
+      if (result.code !== 0) throw new Error(result.err);
       return post('/quotes', quoteBody(account.id, target.id, 1_00), { as });
     },
   ),

@@ -14,17 +14,17 @@ async function open({ app }: CodeFixture) {
 }
 
 /** A stablecoin of a linked platform; it can be minted unless a suffix selects an error. */
-async function coined(fixture: CodeFixture, endings: { secret?: string; token?: string } = {}) {
+async function coined(fixture: CodeFixture, suffixes: { secret?: string; token?: string } = {}) {
   const at = await open(fixture);
-  const coin = await at.coin(endings);
+  const coin = await at.coin(suffixes);
   await fixture.app.settle();
   return { ...at, coin };
 }
 
 type Coined = Awaited<ReturnType<typeof coined>>;
 
-const mint = async (at: Coined, more: Json = {}) =>
-  at.mint(at.coin.id, at.mintBody((await at.wallet()).id, more));
+const mint = async (at: Coined, overrides: Json = {}) =>
+  at.mint(at.coin.id, at.mintBody((await at.wallet()).id, overrides));
 
 const debit = (externalAccountId: string) => ({
   fundingSource: { type: 'ACH_DEBIT', externalAccountId },
@@ -44,13 +44,13 @@ const ofBank = (code: Provocation['code'], suffix: string): Provocation =>
     },
   );
 
-const ofLink = (code: Provocation['code'], ending: string): Provocation =>
+const ofLink = (code: Provocation['code'], secret: string): Provocation =>
   provocation(
     code,
-    `Link a provider account with an \`apiClientSecret\` that ends in ${ending}, then register a stablecoin`,
+    `Link a provider account with an \`apiClientSecret\` that ends in ${secret}, then register a stablecoin`,
     async (fixture) => {
       const issuer = await open(fixture);
-      await issuer.linked(ending);
+      await issuer.linked(secret);
       return issuer.register();
     },
   );

@@ -93,7 +93,7 @@ const CREDENTIALS: readonly Provocation[] = [
     async (fixture) => {
       const { credential } = await fixture.wallets.customerWithWallet();
       const path = `/auth/credentials/${credential.id}/challenge`;
-      for (let at = 0; at < 60; at++) await fixture.post(path);
+      for (let index = 0; index < 60; index++) await fixture.post(path);
       return fixture.post(path);
     },
   ),

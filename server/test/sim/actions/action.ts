@@ -19,28 +19,34 @@ export interface Action {
 }
 
 /** The error code of a rejected request, which must be one of `codes`. */
-export function rejection(answer: Answer, codes: readonly string[]): string | undefined {
-  if (answer.status < 400) return undefined;
-  const { code } = answer.body as { code: string };
+export function rejection(response: Answer, codes: readonly string[]): string | undefined {
+  if (response.status < 400) return undefined;
+  const { code } = response.body as { code: string };
   if (!codes.includes(code)) {
-    throw broken(`rejected with ${code} (${JSON.stringify(answer.body)}), not ${codes.join(', ')}`);
+    throw broken(
+      `rejected with ${code} (${JSON.stringify(response.body)}), not ${codes.join(', ')}`,
+    );
   }
   return code;
 }
 
 /** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
-export function judge(answer: Answer, codes: readonly string[], what: string): string | undefined {
-  const code = rejection(answer, codes);
+export function judge(
+  response: Answer,
+  codes: readonly string[],
+  what: string,
+): string | undefined {
+  const code = rejection(response, codes);
   if (codes.length && !code) throw broken(`${what}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }
 
 /** The body of a reply that must have this status. */
-export function expected(answer: Answer, status: number): Answer['body'] {
-  if (answer.status !== status) {
-    throw broken(`returned ${answer.status}, not ${status}: ${JSON.stringify(answer.body)}`);
+export function expected(response: Answer, status: number): Answer['body'] {
+  if (response.status !== status) {
+    throw broken(`returned ${response.status}, not ${status}: ${JSON.stringify(response.body)}`);
   }
-  return answer.body;
+  return response.body;
 }
 
 export const living = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);

@@ -53,7 +53,7 @@ export function chanceOf(seed: string): Chance {
     },
     bytes(count) {
       const out = Buffer.alloc(count);
-      for (let at = 0; at < count; at++) out[at] = next() >>> 24;
+      for (let index = 0; index < count; index++) out[index] = next() >>> 24;
       return out;
     },
   };

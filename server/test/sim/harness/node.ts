@@ -57,9 +57,9 @@ function guard(app: App, isDead: () => boolean): void {
     const open = db[name]!.bind(db);
     db[name] = async (...input) => {
       if (isDead()) throw lost();
-      const answer = await open(...input);
+      const response = await open(...input);
       if (isDead()) throw lost();
-      return answer;
+      return response;
     };
   }
 }

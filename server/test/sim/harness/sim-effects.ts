@@ -101,10 +101,10 @@ export function simEffects(seed: string, start = START): SimEffects {
         data?: Record<string, unknown>;
       };
       const question = isQuestion(type, data);
-      const answer = answerOf(receiver, question);
+      const response = answerOf(receiver, question);
       // An approval request counts as delivered whatever the reply is.
-      if (question || answer.status < 300 || answer.status === 409) delivered.add(id);
-      return answer;
+      if (question || response.status < 300 || response.status === 409) delivered.add(id);
+      return response;
     },
     delivered: delivered,
     pass(ms) {

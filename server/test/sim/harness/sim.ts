@@ -311,10 +311,10 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const node = () => nodes[chance.below(nodes.length)] as Node;
 
   async function revive(): Promise<void> {
-    for (const [at, each] of nodes.entries()) {
+    for (const [index, each] of nodes.entries()) {
       if (!each.dead) continue;
       await each.close();
-      nodes[at] = await openNode(settings, effects);
+      nodes[index] = await openNode(settings, effects);
     }
   }
 
@@ -327,22 +327,22 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   ) {
     const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
     for (let attempts = 0; attempts < 5; attempts++) {
-      const answer = await send(node(), { method, path, body, as, key, headers });
-      if (answer && attempts > 0) answer.again = true;
-      if (!answer) {
+      const response = await send(node(), { method, path, body, as, key, headers });
+      if (response && attempts > 0) response.again = true;
+      if (!response) {
         await revive();
         continue;
       }
       // 501 of a missing connector is a final reply.
-      const fine = answer.status === 501 || (callsExternal && answer.status === 503);
-      if (answer.status >= 500 && !fine)
-        throw broken(`${method} ${path}: ${JSON.stringify(answer)}`);
+      const fine = response.status === 501 || (callsExternal && response.status === 503);
+      if (response.status >= 500 && !fine)
+        throw broken(`${method} ${path}: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
-      if (key !== undefined && answer.status < 429 && !UNKEPT.includes(answer.status)) {
-        completed.push({ platform: as, path, key, body, answer, at: effects.now() });
+      if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
+        completed.push({ platform: as, path, key, body, answer: response, at: effects.now() });
         if (completed.length > REMEMBERED) completed.shift();
       }
-      return answer;
+      return response;
     }
     throw broken(`${method} ${path} has no reply`);
   }

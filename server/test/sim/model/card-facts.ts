@@ -38,9 +38,9 @@ export const hasPendingFundingDebit = ({ card_funding_debit_statuses: statuses }
 export function factsOf(row: Noted): Facts {
   const { cardId, token } = JSON.parse(row.card ?? '{}');
   const statuses = listOf(row.card_funding_debit_statuses);
-  const debits = listOf(row.card_funding_debits).map((amount, at) => ({
+  const debits = listOf(row.card_funding_debits).map((amount, index) => ({
     amount,
-    status: statuses[at] ?? '',
+    status: statuses[index] ?? '',
   }));
   const pulled = (status: string) =>
     sum(debits.flatMap((pull) => (pull.status === status ? pull.amount : [])));
@@ -115,8 +115,8 @@ export function ofAccount(row: Noted, transfers: readonly Transfer[]): Transfer[
 export function inSuspense(transfers: readonly Transfer[]): bigint {
   const isThere = (id: string) => id.includes(':suspense:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const came = isThere(credit) ? amount : 0n;
-    return net + came - (isThere(debit) ? amount : 0n);
+    const received = isThere(credit) ? amount : 0n;
+    return net + received - (isThere(debit) ? amount : 0n);
   }, 0n);
 }
 
@@ -124,8 +124,8 @@ export function inSuspense(transfers: readonly Transfer[]): bigint {
 export function besideAccount(transfers: readonly Transfer[]): bigint {
   const isThere = (id: string) => id.includes(':suspense:') || id.includes(':rail_in_transit:');
   return transfers.reduce((net, { debit, credit, amount }) => {
-    const came = isThere(credit) ? amount : 0n;
-    return net + came - (isThere(debit) ? amount : 0n);
+    const received = isThere(credit) ? amount : 0n;
+    return net + received - (isThere(debit) ? amount : 0n);
   }, 0n);
 }
 

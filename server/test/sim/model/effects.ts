@@ -148,10 +148,10 @@ function withoutDebts(transfers: readonly Transfer[], row: Noted): Transfer[] {
 }
 
 /** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
-function withStrays(did: Sums, { row, transfers }: Payment): Sums {
+function withStrays(actual: Sums, { row, transfers }: Payment): Sums {
   const out = transfers.find(({ step, credit }) => step === 'refund.out' && isInside(credit));
-  if (!out || row.type !== 'OUTGOING') return did;
-  const left = new Map(did);
+  if (!out || row.type !== 'OUTGOING') return actual;
+  const left = new Map(actual);
   add(left, out.credit, -out.amount);
   add(left, out.debit.replace(':inbound:', ':rail_in_transit:'), out.amount);
   return left;
@@ -163,8 +163,8 @@ const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
   !isInside(row.source_account) &&
   (step === 'return' || step === 'return.owed');
 
-function differs({ status, funds }: Noted, due: Sums, did: Sums): string | undefined {
-  const [should, is] = [textOf(due), textOf(did)];
+function differs({ status, funds }: Noted, due: Sums, actual: Sums): string | undefined {
+  const [should, is] = [textOf(due), textOf(actual)];
   if (should === is) return undefined;
   return `is ${status}, funds ${funds}; it transferred [${is}], not [${should}]`;
 }
@@ -181,6 +181,6 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
   const money = transfers.filter(
     (each) => !each.currency.startsWith('velocity.') && !isDebitReturn(payment, each),
   );
-  const did = withStrays(effectOf(withoutDebts(money, row)), payment);
-  return differs(row, due, did);
+  const actual = withStrays(effectOf(withoutDebts(money, row)), payment);
+  return differs(row, due, actual);
 }

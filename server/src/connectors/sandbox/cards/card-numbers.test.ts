@@ -49,8 +49,8 @@ describe('the check digit', () => {
 
 describe('numbers of sandbox cards', () => {
   it('are 16 digits of the test range that check, with a code of three and an end', () => {
-    for (let at = 0; at < 200; at++) {
-      const { number, code, ...ends } = shown(`Card:${at}`, `card_${at}`);
+    for (let index = 0; index < 200; index++) {
+      const { number, code, ...ends } = shown(`Card:${index}`, `card_${index}`);
       expect(number).toMatch(/^411111\d{10}$/);
       expect(luhnSum(number) % 10).toBe(0);
       expect(code).toMatch(/^\d{3}$/);
@@ -73,7 +73,7 @@ describe('numbers of sandbox cards', () => {
   });
 
   it('differ by card, are the same for the same one, and differ by installation', () => {
-    const drawn = Array.from({ length: 50 }, (_, at) => shown(`Card:${at}`).number);
+    const drawn = Array.from({ length: 50 }, (_, index) => shown(`Card:${index}`).number);
     expect(new Set(drawn).size).toBe(50);
     expect(shown('Card:3').number).toBe(drawn[3]);
     const elsewhere = numbersOf(8);

@@ -39,8 +39,8 @@ const digitsOf = (hash: Buffer, count: number): string =>
 /** Luhn checksum; a number is valid if it is a multiple of ten. */
 export function luhnSum(number: string): number {
   let sum = 0;
-  for (const [at, digit] of [...number].reverse().entries()) {
-    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+  for (const [index, digit] of [...number].reverse().entries()) {
+    const value = Number(digit) * (index % 2 === 0 ? 1 : 2);
     sum += value > 9 ? value - 9 : value;
   }
   return sum;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { IdentityCase } from '../../ports/index.ts';
 import { sandboxIdentity } from './identity.ts';
 
-const person = (fullName: string, more: Partial<IdentityCase> = {}): IdentityCase => ({
+const person = (fullName: string, overrides: Partial<IdentityCase> = {}): IdentityCase => ({
   ...{ id: 'Verification:1', platformId: 'PlatformConfig:1', customerId: 'Customer:1' },
   ...{ type: 'INDIVIDUAL', email: null, phoneNumber: null, identifier: null },
-  ...{ details: { fullName }, owners: [], documents: [], ...more },
+  ...{ details: { fullName }, owners: [], documents: [], ...overrides },
 });
 
-const business = (registrationNumber?: string, more: Partial<IdentityCase> = {}) =>
-  person('', { type: 'BUSINESS', details: { businessInfo: { registrationNumber } }, ...more });
+const business = (registrationNumber?: string, overrides: Partial<IdentityCase> = {}) =>
+  person('', { type: 'BUSINESS', details: { businessInfo: { registrationNumber } }, ...overrides });
 
 const owner = (lastName: string) => ({
   ...{ id: `BeneficialOwner:${lastName}`, roles: ['UBO'], ownershipPercentage: 10 },

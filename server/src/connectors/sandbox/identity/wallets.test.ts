@@ -49,7 +49,7 @@ describe('tokens of identity providers in the sandbox', () => {
     ['a part of a second', { iat: S - 0.5, exp: S + 0.5 }],
     ['a nbf that has come', { nbf: S }],
     ['an e-mail address and a nonce of another form, which are left out', { email: 1, nonce: [] }],
-  ])('may have %s', async (_what, claims) => {
+  ])('may have %s', async (_description, claims) => {
     const { identity } = (await judged(claims)) as { identity: object };
     expect(identity).toMatchObject({ audience: 'app-1', subject: 'user-1' });
     expect(identity).not.toHaveProperty('email');
@@ -65,7 +65,7 @@ describe('tokens of identity providers in the sandbox', () => {
     ['of an issuer that is no text', { iss: 7 }, ISSUER],
     ['of an issuer named like what every object has', { iss: 'constructor' }, ISSUER],
     ['of the prototype', { iss: '__proto__' }, ISSUER],
-  ])('%s are malformed', async (_what, claims, reason) => {
+  ])('%s are malformed', async (_description, claims, reason) => {
     expect(await judged(claims)).toEqual({ problem: 'malformed', reason });
   });
 
@@ -111,7 +111,7 @@ describe('tokens of identity providers in the sandbox', () => {
     ['an exp that was', { exp: S - 1 }, 'The token has expired.'],
     ['a nbf to come', { nbf: S + 6 }, 'The token is not valid yet.'],
     ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
-  ])('with %s are refused', async (_what, claims, reason) => {
+  ])('with %s are refused', async (_description, claims, reason) => {
     expect(await judged(claims)).toEqual({ problem: 'rejected', reason });
   });
 });

@@ -125,7 +125,9 @@ export function pixKeyOf(seed: string): string {
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
-  return [8, 12, 16, 20, 32].map((end, at) => hex.slice([0, 8, 12, 16, 20][at], end)).join('-');
+  return [8, 12, 16, 20, 32]
+    .map((end, index) => hex.slice([0, 8, 12, 16, 20][index], end))
+    .join('-');
 }
 
 /** An EVM address that starts with 7e57 ("test"), with the EIP-55 checksum. */

@@ -36,11 +36,11 @@ function read(text: string) {
   const value = (groups: number[]) => groups.reduce((sum, group) => sum * 32 + group, 0);
   const data = words.slice(0, -104);
   const fields: Record<string, number[]> = {};
-  for (let at = 7; at < data.length; ) {
-    const [type, high, low] = data.slice(at, at + 3) as [number, number, number];
-    const end = at + 3 + high * 32 + low;
-    fields['qpzry9x8gf2tvdw0s3jn54khce6mua7l'[type] as string] = data.slice(at + 3, end);
-    at = end;
+  for (let index = 7; index < data.length; ) {
+    const [type, high, low] = data.slice(index, index + 3) as [number, number, number];
+    const end = index + 3 + high * 32 + low;
+    fields['qpzry9x8gf2tvdw0s3jn54khce6mua7l'[type] as string] = data.slice(index + 3, end);
+    index = end;
   }
   const bytes = (letter: string) => {
     const groups = fields[letter] ?? [];

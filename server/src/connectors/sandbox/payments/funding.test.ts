@@ -57,7 +57,7 @@ describe('sandboxFunding', () => {
         infos('InternalAccount:a', currency),
         infos('InternalAccount:b', currency),
       ];
-      for (const [at, info] of one.entries()) expect(info).not.toEqual(other[at]);
+      for (const [index, info] of one.entries()) expect(info).not.toEqual(other[index]);
     }
   });
 

@@ -32,7 +32,7 @@ export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, Answer>> = {
 
 export const sandboxBeneficiaryVerification: BeneficiaryVerificationPort = {
   async verify(account, elapsedMs) {
-    const answer = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matched;
-    return answer(beneficiaryNameOf(account) ?? '', elapsedMs);
+    const response = NAME_CHECKS_BY_SUFFIX[sandboxSuffixOf(account)] ?? matched;
+    return response(beneficiaryNameOf(account) ?? '', elapsedMs);
   },
 };

@@ -198,7 +198,9 @@ export const sandboxMint: MintPort = {
     if (down) throw unavailable();
     if (refused) return [];
     const first = `account_${shortHash(credentials.clientId, 'mint account')}`;
-    return Array.from({ length: accounts }, (_, at) => (at ? `${first}_${at + 1}` : first));
+    return Array.from({ length: accounts }, (_, index) =>
+      index ? `${first}_${index + 1}` : first,
+    );
   },
   async token(link, name, ageMs) {
     const gone = unlinked(link);

@@ -11,7 +11,7 @@ const AT = 1_000_000;
 const port = sandboxUma(DOMAIN);
 
 const lookup = (receiver: string) => port.lookup({ receiver, sender: '$a@b.example', at: AT });
-const payment = (receiver: string, more: Partial<UmaPayment> = {}): UmaPayment => ({
+const payment = (receiver: string, overrides: Partial<UmaPayment> = {}): UmaPayment => ({
   id: 'Transaction:1',
   sender: '$a@b.example',
   receiver,
@@ -19,7 +19,7 @@ const payment = (receiver: string, more: Partial<UmaPayment> = {}): UmaPayment =
   amount: 10_00n,
   payerData: { FULL_NAME: 'Ada Lovelace' },
   at: AT,
-  ...more,
+  ...overrides,
 });
 const sent = (receiver: string) => ({ ...payment(receiver), reference: 'Transaction:1' });
 

@@ -22,7 +22,8 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 const fixture = agentFixture(app);
 
-const payer = (more: object = {}, amount?: number) => agentPayer(app, fixture, more, amount);
+const payer = (overrides: object = {}, amount?: number) =>
+  agentPayer(app, fixture, overrides, amount);
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 
 describe('action allowed by the policy', () => {
@@ -146,9 +147,9 @@ describe('policy rule', () => {
   it.each(rules)('%s rejects and is audited', async (rule, policy, before, reason) => {
     const agent = await payer(policy);
     for (let n = 0; n < before; n++) ok(await agent.transfer('out', 1_00), 201);
-    const answer = await agent.transfer('out', 100_00);
-    expect(coded(answer)).toEqual([403, 'FORBIDDEN']);
-    expect(answer.body.reason).toMatch(reason);
+    const response = await agent.transfer('out', 100_00);
+    expect(coded(response)).toEqual([403, 'FORBIDDEN']);
+    expect(response.body.reason).toMatch(reason);
     const last = (await agent.audit()).at(-1);
     expect(last).toMatchObject({
       what: 'ACTION_REFUSED',
@@ -165,8 +166,8 @@ describe('policy rule', () => {
     for (const kind of KINDS) expect(coded(await agent.send(kind))).toEqual([403, 'FORBIDDEN']);
     const quote = await agent.quote(1_00);
     await agent.narrow({ permissions: ['CREATE_QUOTES'] });
-    const answer = await agent.execute(quote.id);
-    expect([coded(answer), answer.body.reason]).toEqual([
+    const response = await agent.execute(quote.id);
+    expect([coded(response), response.body.reason]).toEqual([
       [403, 'FORBIDDEN'],
       expect.stringContaining('EXECUTE_QUOTES'),
     ]);
@@ -334,8 +335,8 @@ describe('unavailable resources', () => {
       const page = await list('?limit=1');
       expect([ids(page), page.hasMore, page.totalCount]).toEqual([[second.id], true, 2]);
       expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([first.id]);
-      const bad = await agent.call('GET', '/agents/me/actions?status=NEW');
-      expect(coded(bad)).toEqual([400, 'INVALID_INPUT']);
+      const invalid = await agent.call('GET', '/agents/me/actions?status=NEW');
+      expect(coded(invalid)).toEqual([400, 'INVALID_INPUT']);
     });
   });
 });

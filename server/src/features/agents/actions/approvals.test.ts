@@ -6,12 +6,12 @@ import {
   ASKS,
   agentPayer,
   coded,
+  eventLinesOf,
   KINDS,
   type Kind,
   limits,
   onTransaction,
   waitsAt,
-  whats,
 } from '../../../../test/kit/agents/agent-payments.ts';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import { balances, eventTypes, ok } from '../../../../test/kit/app/fixtures.ts';
@@ -29,8 +29,8 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 const HUNDRED = 100_00;
-const payer = (more: object = {}, amount?: number) =>
-  agentPayer(app, fixture, { ...ASKS, ...more }, amount);
+const payer = (overrides: object = {}, amount?: number) =>
+  agentPayer(app, fixture, { ...ASKS, ...overrides }, amount);
 const side = (kind: Kind) => (kind === 'TRANSFER_IN' ? 'INCOMING' : 'OUTGOING');
 
 const waiting: ReturnType<typeof waitsAt> = (...requested) => waitsAt(app, fixture)(...requested);
@@ -50,7 +50,7 @@ describe('pending action', () => {
     expect(await eventTypes(app, transactionId)).toEqual([]);
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
-    expect(await whats(agent)).toEqual(['ACTION_SUBMITTED']);
+    expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // Nothing that waits can be called back, and nothing of it goes out by itself.
     const back = await app.call('POST', `/transactions/${transactionId}/cancel`);
     expect(coded(back)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
@@ -61,10 +61,10 @@ describe('pending action', () => {
   it('is the only one for its quote until it is decided', async () => {
     const agent = await payer();
     const quote = await agent.quote(HUNDRED);
-    const answers = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    const responses = await Promise.all([1, 2, 3].map(() => agent.execute(quote.id)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
-    const { id } = answers.find(({ status }) => status === 200)?.body ?? {};
+    const { id } = responses.find(({ status }) => status === 200)?.body ?? {};
     ok(await agent.decide('reject', id), 200);
     const second = ok(await agent.execute(quote.id), 200);
     expect(ok(await agent.decide('approve', second.id), 200).status).toBe('APPROVED');
@@ -99,8 +99,8 @@ describe('approveAgentAction', () => {
 
   it.each(KINDS)('is accepted for the transaction of %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
-    const answer = ok(await onTransaction(app, 'approve', transactionId), 200);
-    expect(answer).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
+    const response = ok(await onTransaction(app, 'approve', transactionId), 200);
+    expect(response).toMatchObject({ id: transactionId, type: side(kind), agentId: agent.id });
     await app.settle();
     expect((await agent.show(action.id)).transaction.status).toBe('COMPLETED');
     for (const decision of ['approve', 'reject'] as const) {
@@ -134,8 +134,8 @@ describe('approveAgentAction', () => {
       });
       const misplaced = await app.call('POST', `${of(other.id)}/${decision}`);
       const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
-      for (const answer of [foreign, misplaced, unknown]) {
-        expect(coded(answer)).toEqual([404, 'NOT_FOUND']);
+      for (const response of [foreign, misplaced, unknown]) {
+        expect(coded(response)).toEqual([404, 'NOT_FOUND']);
       }
       const elsewhere = await app.call(
         'POST',
@@ -167,7 +167,7 @@ describe('rejectAgentAction', () => {
     expect(await eventTypes(app, transactionId)).toEqual(
       isQuote ? [] : [`${side(kind)}_PAYMENT.FAILED`],
     );
-    expect(await whats(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
+    expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', 'ACTION_REJECTED']);
     expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     await app.settle();
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
@@ -178,8 +178,8 @@ describe('rejectAgentAction', () => {
     const long = await onTransaction(app, 'reject', transactionId, { reason: 'x'.repeat(256) });
     expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
     const reason = 'x'.repeat(255);
-    const answer = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
-    expect(answer.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
+    const response = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
+    expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
     const shown = await agent.show(action.id);
     expect([shown.status, shown.rejectionReason]).toEqual(['REJECTED', reason]);
   });
@@ -240,10 +240,10 @@ describe('late approval', () => {
     ],
   ];
 
-  it.each(causes)('ends FAILED if %s', async (_, code, meanwhile, more = {}) => {
+  it.each(causes)('ends FAILED if %s', async (_, code, concurrentWork, overrides = {}) => {
     for (const kind of ['EXECUTE_QUOTE', 'TRANSFER_OUT'] as const) {
-      const { agent, action, transactionId } = await waiting(kind, more);
-      await meanwhile(agent);
+      const { agent, action, transactionId } = await waiting(kind, overrides);
+      await concurrentWork(agent);
       const before = await agent.usage();
       const done = ok(await agent.decide('approve', action.id), 200);
       expect([done.status, done.transaction]).toEqual(['FAILED', undefined]);
@@ -254,7 +254,7 @@ describe('late approval', () => {
       expect(await eventTypes(app, transactionId)).toEqual(
         isQuote ? [] : ['OUTGOING_PAYMENT.FAILED'],
       );
-      expect((await whats(agent)).at(-1)).toBe('ACTION_FAILED');
+      expect((await eventLinesOf(agent)).at(-1)).toBe('ACTION_FAILED');
       expect(coded(await agent.decide('approve', action.id))).toEqual([409, 'CONFLICT']);
     }
   });
@@ -263,8 +263,8 @@ describe('late approval', () => {
     const one = await waiting('TRANSFER_OUT', {}, 150_00);
     await one.agent.narrow({ defaultExecutionMode: 'AUTO' });
     ok(await one.agent.transfer('out', 60_00), 201);
-    const answer = ok(await onTransaction(app, 'approve', one.transactionId), 200);
-    expect(answer.status).toBe('FAILED');
+    const response = ok(await onTransaction(app, 'approve', one.transactionId), 200);
+    expect(response.status).toBe('FAILED');
     expect(await one.agent.failureOf(one.action.id)).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
   });
@@ -287,9 +287,9 @@ describe('late approval', () => {
   it('through the transaction of a quote returns the reason of the failure', async () => {
     const { agent, action, transactionId } = await waiting('EXECUTE_QUOTE');
     await agent.pause();
-    const answer = await onTransaction(app, 'approve', transactionId);
-    expect(coded(answer)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
-    expect(answer.body.reason).toContain('The agent is paused.');
+    const response = await onTransaction(app, 'approve', transactionId);
+    expect(coded(response)).toEqual([409, 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL']);
+    expect(response.body.reason).toContain('The agent is paused.');
     expect((await agent.show(action.id)).status).toBe('FAILED');
     expect((await agent.transaction(transactionId)).status).toBe('PENDING');
   });
@@ -329,7 +329,7 @@ describe('late approval', () => {
       expect(coded(await agent.decide('approve', id))).toEqual([409, 'CONFLICT']);
     }
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
-    const lines = await whats(agent);
+    const lines = await eventLinesOf(agent);
     expect(lines.filter((what) => what === 'ACTION_REJECTED')).toHaveLength(2);
     const { data } = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
     expect(data).toEqual([]);

@@ -37,15 +37,15 @@ const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 const coded = ({ status, body }: Answer) => [status, body.code];
 const request = (body: object, headers?: Record<string, string>) =>
   held.call('POST', QUOTES, body, headers ? { headers } : {});
-const made = async (more: object = {}) =>
-  ok(await request(quoteBody(held.usd, bank, 100_00, more)), 201);
+const made = async (overrides: object = {}) =>
+  ok(await request(quoteBody(held.usd, bank, 100_00, overrides)), 201);
 const fieldsOf = ({ body }: Answer) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
-const account = (accountId: string, more: object = {}) => ({
-  source: { sourceType: 'ACCOUNT', accountId, ...more },
+const account = (accountId: string, overrides: object = {}) => ({
+  source: { sourceType: 'ACCOUNT', accountId, ...overrides },
 });
-const paidIn = (more: object = {}) => ({
-  source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...more },
+const paidIn = (overrides: object = {}) => ({
+  source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...overrides },
 });
 const narrowTo = (policy: object) => fixture.manage('PATCH', `/agents/${held.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
@@ -121,12 +121,12 @@ describe('agentCreateQuote', () => {
         );
         const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
         expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
-        for (const answer of [
+        for (const response of [
           await sibling.call('GET', `${QUOTES}/${quote.id}`),
           await held.call('GET', `${QUOTES}/${platforms.id}`),
           await held.call('GET', `${QUOTES}/nothing`),
         ]) {
-          expect(answer.body).toEqual(unknown.body);
+          expect(response.body).toEqual(unknown.body);
         }
       });
     });
@@ -242,7 +242,7 @@ describe('quote of an agent to a UMA address', () => {
   const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
   /** A request to pay an address that the platform has looked up for a customer. */
-  async function toUma(umaAddress: string, customerId = held.customer.id, more: object = {}) {
+  async function toUma(umaAddress: string, customerId = held.customer.id, overrides: object = {}) {
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${customerId}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
     return {
@@ -250,7 +250,7 @@ describe('quote of an agent to a UMA address', () => {
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
       lookupId,
       senderCustomerInfo: INFO,
-      ...more,
+      ...overrides,
     };
   }
 

@@ -17,11 +17,11 @@ const me = (authorization: string, of = app) =>
 describe('access token', () => {
   it('is accepted as a bearer token only', async () => {
     const { accessToken, id } = await fixture.agentOf((await customer(app)).id);
-    for (const good of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
-      expect(ok(await me(good), 200).id).toBe(id);
+    for (const valid of [`Bearer ${accessToken}`, `bearer  ${accessToken} `]) {
+      expect(ok(await me(valid), 200).id).toBe(id);
     }
     const basic = Buffer.from(`${accessToken}:`).toString('base64');
-    for (const bad of [
+    for (const invalid of [
       '',
       accessToken,
       'Bearer',
@@ -32,8 +32,8 @@ describe('access token', () => {
       `Token ${accessToken}`,
       `Basic ${basic}`,
     ]) {
-      const { status, body } = await me(bad);
-      expect([bad, status, body.code]).toEqual([bad, 401, 'UNAUTHORIZED']);
+      const { status, body } = await me(invalid);
+      expect([invalid, status, body.code]).toEqual([invalid, 401, 'UNAUTHORIZED']);
     }
   });
 
@@ -112,7 +112,7 @@ describe('rate limits', () => {
       const person = await customer(tight);
       const pass = () => tight.effects.set(tight.effects.now() + 10_000);
       const agents = [];
-      for (let at = 0; at < 3; at++) {
+      for (let index = 0; index < 3; index++) {
         agents.push(await own.agentOf(person.id));
         pass();
       }
@@ -140,18 +140,18 @@ describe('rate limits', () => {
     try {
       const own = agentFixture(wary);
       const person = await customer(wary);
-      const [good, fresh] = [await own.agentOf(person.id), await own.agentOf(person.id)];
-      ok(await good.call('GET', '/agents/me'), 200);
+      const [valid, fresh] = [await own.agentOf(person.id), await own.agentOf(person.id)];
+      ok(await valid.call('GET', '/agents/me'), 200);
       const bad = () => me(`Bearer gat_${'0'.repeat(40)}`, wary);
       expect([(await bad()).status, (await bad()).status]).toEqual([401, 401]);
       expect((await bad()).status).toBe(429);
       expect((await wary.call('GET', '/config', undefined, { as: null })).status).toBe(429);
-      ok(await good.call('GET', '/agents/me'), 200);
+      ok(await valid.call('GET', '/agents/me'), 200);
       expect((await fresh.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.
-      ok(await own.manage('DELETE', `/agents/${good.id}`), 204);
-      expect((await good.call('GET', '/agents/me')).status).toBe(401);
-      expect((await good.call('GET', '/agents/me')).status).toBe(429);
+      ok(await own.manage('DELETE', `/agents/${valid.id}`), 204);
+      expect((await valid.call('GET', '/agents/me')).status).toBe(401);
+      expect((await valid.call('GET', '/agents/me')).status).toBe(429);
     } finally {
       await wary.close();
     }

@@ -70,12 +70,12 @@ describe('redeemAgentDeviceCode', () => {
   it('succeeds for one of two concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
       const { agent, deviceCode } = await fresh();
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         fixture.redeem(deviceCode.code),
         fixture.redeem(deviceCode.code),
       ]);
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-      const won = answers.find(({ status }) => status === 200);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const won = responses.find(({ status }) => status === 200);
       const me = await fixture.withToken(won?.body.accessToken)('GET', '/agents/me');
       expect(ok(me, 200).id).toBe(agent.id);
     }
@@ -165,8 +165,8 @@ describe('redemption attempts', () => {
   it('are counted for concurrent requests and per network', async () => {
     await fresh();
     const addresses = Array.from({ length: 14 }, (_, nth) => `2001:db8:0:7::${nth + 1}`);
-    const answers = await Promise.all(addresses.map((address) => from(address)));
-    const rejected = answers.filter(({ statusCode }) => statusCode !== 404);
+    const responses = await Promise.all(addresses.map((address) => from(address)));
+    const rejected = responses.filter(({ statusCode }) => statusCode !== 404);
     expect(rejected.length).toBeGreaterThanOrEqual(4);
     const rows = await app.runtime.db.find(attemptLimits, {});
     expect(Math.max(...rows.map(({ at }) => at.length))).toBeLessThanOrEqual(10);

@@ -10,12 +10,12 @@ type Json = Record<string, unknown>;
 const app = testApp();
 const fixture = agentFixture(app);
 
-const create = (customerId: string, more: Json = {}, policyMore: Json = {}) =>
+const create = (customerId: string, overrides: Json = {}, policyMore: Json = {}) =>
   fixture.manage('POST', '/agents', {
     name: 'Buyer',
     customerId,
     policy: policy(policyMore),
-    ...more,
+    ...overrides,
   });
 
 const fieldsOf = (body: { details: { errors: { field: string }[] } }) =>
@@ -92,7 +92,7 @@ describe('createAgent', () => {
   it('reports all invalid fields of a policy', async () => {
     const { customer: person, usd } = await fixture.holder();
     const other = await fixture.holder();
-    const bad = {
+    const invalid = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
       accountRestrictions: {
@@ -101,7 +101,7 @@ describe('createAgent', () => {
       },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await create(person.id, { name: '' }, bad);
+    const { status, body } = await create(person.id, { name: '' }, invalid);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     const rules = 'policy.accountRestrictions.accountRules';
     expect(fieldsOf(body)).toEqual([
@@ -201,9 +201,9 @@ describe('updateAgent', () => {
     [{ name: 'x'.repeat(256), isPaused: 'yes' }, ['isPaused', 'name']],
   ])('rejects %j', async (body, fields) => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
-    const answer = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(answer.body)).toEqual(fields);
+    const response = await fixture.manage('PATCH', `/agents/${agent.id}`, body);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(response.body)).toEqual(fields);
   });
 });
 
@@ -235,8 +235,8 @@ describe('deleteAgent', () => {
       ['PATCH', '/policy', {}],
       ['POST', '/device-codes'],
     ] as const) {
-      const answer = await fixture.manage(method, `/agents/${agent.id}${path}`, more);
-      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+      const response = await fixture.manage(method, `/agents/${agent.id}${path}`, more);
+      expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
     expect((await fixture.redeem(agent.code)).status).toBe(404);
     expect((await fixture.manage('GET', `/agents/device-codes/${agent.code}/status`)).status).toBe(

@@ -108,12 +108,12 @@ describe('updateAgentPolicy', () => {
 
   it('reports all invalid fields', async () => {
     const { agent } = await fixture.unconnected((await customer(app)).id);
-    const bad = {
+    const invalid = {
       spendingLimits: { currency: 'XXX', dailyTransactionLimit: -1 },
       accountRestrictions: { allowedAccountIds: ['x'] },
       approvalThresholds: { amount: 5 },
     };
-    const { status, body } = await fixture.manage('PATCH', `/agents/${agent.id}/policy`, bad);
+    const { status, body } = await fixture.manage('PATCH', `/agents/${agent.id}/policy`, invalid);
     expect([status, body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(body)).toEqual([
       'accountRestrictions.allowedAccountIds.0',

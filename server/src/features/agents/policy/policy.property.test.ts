@@ -127,7 +127,7 @@ const lower = (limit: number | null | undefined, to: number) =>
 
 /** Changes that make a policy stricter; `to` is a new limit or selects an element. */
 const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
-  ({ permissions }, to) => ({ permissions: permissions.filter((_, at) => at !== to % 5) }),
+  ({ permissions }, to) => ({ permissions: permissions.filter((_, index) => index !== to % 5) }),
   () => ({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   ...(['perTransactionLimit', 'dailyLimit', 'monthlyLimit', 'dailyTransactionLimit'] as const).map(
     (name) =>
@@ -137,7 +137,7 @@ const STRICTER: ((policy: Policy, to: number) => Partial<Policy>)[] = [
   ),
   ({ accountRestrictions: all }, to) => {
     const ids = all?.allowedAccountIds ?? ['one', 'two', 'three'];
-    const allowedAccountIds = ids.filter((_, at) => at !== to % 3);
+    const allowedAccountIds = ids.filter((_, index) => index !== to % 3);
     return { accountRestrictions: { ...all, allowedAccountIds } };
   },
   ({ accountRestrictions: all }, to) => {
@@ -185,10 +185,10 @@ describe('evaluate, for any policy', () => {
           else if ('next' in each) {
             spent = { ...NOTHING, month: each.next === 'day' ? spent.month : 0n };
           } else if (evaluate(agent, spent, each.requested).decision !== 'REJECTED') {
-            const { amount: much } = each.requested;
-            spent = { count: spent.count + 1n, day: spent.day + much, month: spent.month + much };
+            const { amount: total } = each.requested;
+            spent = { count: spent.count + 1n, day: spent.day + total, month: spent.month + total };
             const most = agent.policy.spendingLimits;
-            expect(Number(much)).toBeLessThanOrEqual(oneLimit(agent, each.requested));
+            expect(Number(total)).toBeLessThanOrEqual(oneLimit(agent, each.requested));
             expect(Number(spent.count)).toBeLessThanOrEqual(most.dailyTransactionLimit ?? Infinity);
             expect(Number(spent.day)).toBeLessThanOrEqual(most.dailyLimit ?? Infinity);
             expect(Number(spent.month)).toBeLessThanOrEqual(most.monthlyLimit ?? Infinity);

@@ -5,25 +5,25 @@ import type { Policy, Rule, Verdict } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
 
-const limits = (more: Partial<Policy['spendingLimits']> = {}): Policy['spendingLimits'] => ({
+const limits = (extraFields: Partial<Policy['spendingLimits']> = {}): Policy['spendingLimits'] => ({
   currency: 'USD',
   perTransactionLimit: 100_00,
-  ...more,
+  ...extraFields,
 });
 
-const policy = (more: Partial<Policy> = {}): Policy => ({
+const policy = (extraFields: Partial<Policy> = {}): Policy => ({
   permissions: ['EXECUTE_QUOTES', 'CREATE_TRANSFERS'],
   defaultExecutionMode: 'AUTO',
   spendingLimits: limits(),
-  ...more,
+  ...extraFields,
 });
 
-const act = (more: Partial<Act> = {}): Act => ({
+const act = (extraFields: Partial<Act> = {}): Act => ({
   type: 'TRANSFER_OUT',
   accountId: 'one',
   amount: 100_00n,
   forThreshold: null,
-  ...more,
+  ...extraFields,
 });
 
 interface Case {

@@ -38,15 +38,15 @@ describe.each([
 
   it('rejects only amounts that exceed the limit', async () => {
     const id = await fixture.agentWith({ dailyLimit: 500_00 });
-    const amounts = times(200, 0n).map((_, at) => BigInt(1 + ((at * 37) % 90)) * 10n);
+    const amounts = times(200, 0n).map((_, index) => BigInt(1 + ((index * 37) % 90)) * 10n);
     const all = await fixture.crowd(id, amounts, runtimes());
     const { day } = await fixture.spent(id);
     expect(day).toBe(
-      amounts.reduce((sum, much, at) => (isPaid(all[at] as Paid) ? sum + much : sum), 0n),
+      amounts.reduce((sum, total, at) => (isPaid(all[at] as Paid) ? sum + total : sum), 0n),
     );
-    const rejected = amounts.filter((_, at) => !isPaid(all[at] as Paid));
+    const rejected = amounts.filter((_, index) => !isPaid(all[index] as Paid));
     expect(rejected.length).toBeGreaterThan(0);
-    for (const much of rejected) expect(day + much).toBeGreaterThan(500_00n);
+    for (const total of rejected) expect(day + total).toBeGreaterThan(500_00n);
   });
 
   it('applies a lowered limit from its commit', async () => {

@@ -31,7 +31,7 @@ describe('usage', () => {
       monthlyLimit: 250_00,
     });
     const { person, account } = await fundedCustomer(app);
-    const [good, bad] = [
+    const [valid, invalid] = [
       await externalAccount(app, person.id, 'USD', '000'),
       await externalAccount(app, person.id, 'USD', '002'),
     ];
@@ -51,12 +51,12 @@ describe('usage', () => {
       const { status } = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
       return isPaid(paid) ? status : paid;
     };
-    expect(await run(bad.id)).toBe('FAILED');
+    expect(await run(invalid.id)).toBe('FAILED');
     expect(await fixture.spent(id)).toEqual({ count: 1n, day: 0n, month: 0n });
-    expect(await run(good.id)).toBe('COMPLETED');
-    expect(await run(bad.id)).toBe('FAILED');
+    expect(await run(valid.id)).toBe('COMPLETED');
+    expect(await run(invalid.id)).toBe('FAILED');
     expect(await fixture.spent(id)).toEqual({ count: 3n, day: 100_00n, month: 100_00n });
-    expect(await run(good.id)).toBe('dailyTransactionLimit');
+    expect(await run(valid.id)).toBe('dailyTransactionLimit');
   });
 
   it('is counted per day, per month and as a payment', async () => {

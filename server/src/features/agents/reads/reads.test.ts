@@ -27,10 +27,10 @@ const ME = '/agents/me';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 const coded = ({ status, body }: Answer) => [status, body.code];
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
-const usd = (more: object = {}) => ({
+const usd = (overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: accountInfos.USD?.('000'),
-  ...more,
+  ...overrides,
 });
 const narrowTo = (policy: object, of = held) =>
   fixture.manage('PATCH', `/agents/${of.id}/policy`, policy);

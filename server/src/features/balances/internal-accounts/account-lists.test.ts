@@ -9,8 +9,8 @@ const app = testApp();
 let ada: string;
 let bob: string;
 
-const customer = async (name: string, more: object = {}) => {
-  const body = { customerType: 'INDIVIDUAL', fullName: name, ...more };
+const customer = async (name: string, overrides: object = {}) => {
+  const body = { customerType: 'INDIVIDUAL', fullName: name, ...overrides };
   const reply = await app.call('POST', '/customers', body);
   expect(reply.status).toBe(201);
   return reply.body.id as string;
@@ -166,7 +166,7 @@ describe('accounts.backfill', () => {
 
   it('opens accounts for existing customers in batches', async () => {
     const early = [];
-    for (let at = 0; at < 51; at++) early.push(await customer(`Early ${at}`));
+    for (let index = 0; index < 51; index++) early.push(await customer(`Early ${index}`));
     const gone = early.pop() as string;
     expect((await app.call('DELETE', `/customers/${gone}`)).status).toBe(200);
     const { body: config } = await app.call('GET', '/config');

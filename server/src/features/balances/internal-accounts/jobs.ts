@@ -121,7 +121,7 @@ async function activate(
   const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
   const owners = [...new Set(rows.flatMap((row) => row?.customer_id ?? []))];
   const deleted = await Promise.all(owners.map((id) => isCustomerDeleted(ctx, id)));
-  const gone = new Set(owners.filter((_, at) => deleted[at]));
+  const gone = new Set(owners.filter((_, index) => deleted[index]));
   for (const row of rows) {
     if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
     transitionInternalAccount(ctx, row, 'provision');

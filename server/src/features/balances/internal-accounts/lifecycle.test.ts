@@ -123,8 +123,8 @@ describe('frozen account', () => {
       balance: 1_000_00n,
     });
     for (const id of quotes) {
-      const answer = await app.call('POST', `/quotes/${id}/execute`);
-      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+      const response = await app.call('POST', `/quotes/${id}/execute`);
+      expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     }
     const path = `/sandbox/internal-accounts/${account.id}/fund`;
     expect((await app.call('POST', path, { amount: 1 })).status).toBe(400);

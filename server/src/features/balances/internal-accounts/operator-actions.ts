@@ -40,7 +40,7 @@ type AccountSummary = ReturnType<typeof view>;
 
 async function viewsOf({ db }: Runtime, rows: readonly InternalAccountRow[]) {
   const ledgerAccounts = await Promise.all(rows.map((row) => readLedgerAccount(db, row.id)));
-  return rows.map((row, at) => view(row, ledgerAccounts[at] ?? { balance: 0n, held: 0n }));
+  return rows.map((row, index) => view(row, ledgerAccounts[index] ?? { balance: 0n, held: 0n }));
 }
 
 /** An internal account by its id. Throws ACCOUNT_NOT_FOUND. */

@@ -99,7 +99,7 @@ export async function balancesOf(
   ids: readonly string[],
 ): Promise<(id: string) => Holding> {
   const rows = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const byId = new Map(ids.map((id, at) => [id, rows[at] ?? NOTHING]));
+  const byId = new Map(ids.map((id, index) => [id, rows[index] ?? NOTHING]));
   return (id) => byId.get(id) ?? NOTHING;
 }
 

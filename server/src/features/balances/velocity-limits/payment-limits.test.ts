@@ -192,7 +192,9 @@ describe('daily limit', () => {
     // Known accounts are cached by database handle, as they are by process.
     const other: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const paid = await Promise.all(
-      Array.from({ length: 200 }, (_, at) => pay(1_00n, { runtime: at % 2 ? other : app.runtime })),
+      Array.from({ length: 200 }, (_, index) =>
+        pay(1_00n, { runtime: index % 2 ? other : app.runtime }),
+      ),
     );
     expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);
     expect(paid.filter((each) => each === EXCEEDED)).toHaveLength(100);

@@ -42,7 +42,9 @@ describe.each([
 ])('in %s', (_, processes) => {
   it('of 64 concurrent payments the balance limits how many are approved', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
-    const requested = Array.from({ length: 64 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const requested = Array.from({ length: 64 }, (_, index) =>
+      of(processes, index).ask(cardId, 1_00),
+    );
     const all = await Promise.all(requested);
     expect(all.filter(isApproved)).toHaveLength(20);
     const reasons = new Set(
@@ -61,8 +63,12 @@ describe.each([
     const { id: other } = await fixture.card({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
     const all = await Promise.all(
-      Array.from({ length: 40 }, (_, at) =>
-        of(processes, at).ask(at % 4 < 2 ? cardId : other, 1_00 + (at % 3), kinds[at % 2]),
+      Array.from({ length: 40 }, (_, index) =>
+        of(processes, index).ask(
+          index % 4 < 2 ? cardId : other,
+          1_00 + (index % 3),
+          kinds[index % 2],
+        ),
       ),
     );
     const spent = all.reduce((sum, each, at) => sum + (each.approved ? 1_00 + (at % 3) : 0), 0);
@@ -74,7 +80,9 @@ describe.each([
   it('nothing is approved after the commit that freezes the card', async () => {
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
-    const requests = Array.from({ length: 32 }, (_, at) => of(processes, at).ask(cardId, 1_00));
+    const requests = Array.from({ length: 32 }, (_, index) =>
+      of(processes, index).ask(cardId, 1_00),
+    );
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
       // Everything that is approved by now is in the books, and nothing else ever will be.
@@ -92,7 +100,7 @@ describe.each([
   it('a message sent ten times concurrently has one effect and one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
     const request = of(1, 0).message(cardId, 10_00);
-    const many = Array.from({ length: 10 }, (_, at) => of(processes, at).send(request));
+    const many = Array.from({ length: 10 }, (_, index) => of(processes, index).send(request));
     const all = await Promise.all(many);
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ approved: true });
@@ -104,8 +112,8 @@ describe.each([
     const { token } = request;
     const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
     await Promise.all(
-      Array.from({ length: 10 }, (_, at) =>
-        of(processes, at).notify(token, cleared, `n-${cardId}`),
+      Array.from({ length: 10 }, (_, index) =>
+        of(processes, index).notify(token, cleared, `n-${cardId}`),
       ),
     );
     const [payment] = await of(1, 0).paymentsOf(customer.id);
@@ -139,7 +147,7 @@ describe('a card whose limit is lowered during the request', () => {
       // As behind a freeze: what is approved is in the books by now, and nothing else ever will be.
       loweredAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };
-    const requests = Array.from({ length: 32 }, (_, at) => of(2, at).ask(cardId, 1_00));
+    const requests = Array.from({ length: 32 }, (_, index) => of(2, index).ask(cardId, 1_00));
     const [all] = await Promise.all([Promise.all(requests), lower()]);
     expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
     expect(all.filter(isApproved)).toHaveLength(loweredAfter);

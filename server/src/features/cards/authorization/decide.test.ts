@@ -21,9 +21,9 @@ beforeAll(() => {
 afterAll(() => app.settle());
 
 /** A holder with 100 dollars and an active card. */
-async function cardOf(funds = 100_00, more: object = {}, currency = 'USD') {
+async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') {
   const holder = await fixture.holder({ currency, funds });
-  const card = await fixture.card(holder, { ...more });
+  const card = await fixture.card(holder, { ...overrides });
   expect(card.state).toBe('ACTIVE');
   return { ...holder, cardId: card.id as string };
 }

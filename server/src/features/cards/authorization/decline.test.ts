@@ -6,7 +6,7 @@ import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
 const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
 /** Of all that could be wrong nothing is. */
-const good: AuthorizationState = {
+const valid: AuthorizationState = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n },
   request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
   objection: undefined,
@@ -18,7 +18,7 @@ const good: AuthorizationState = {
   },
 };
 
-const source = good.source as NonNullable<AuthorizationState['source']>;
+const source = valid.source as NonNullable<AuthorizationState['source']>;
 
 /** Decline reasons in their order. */
 const WRONGS: readonly [string, (authorizationState: AuthorizationState) => AuthorizationState][] =
@@ -37,28 +37,28 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
   ];
 
 const with_ = (...wrongs: ((authorizationState: AuthorizationState) => AuthorizationState)[]) =>
-  wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), good);
+  wrongs.reduce((authorizationState, wrong) => wrong(authorizationState), valid);
 
 describe('declineReason', () => {
   it('is undefined for an amount equal to limit and balance', () => {
-    expect(declineReason(good)).toBeUndefined();
+    expect(declineReason(valid)).toBeUndefined();
   });
 
   it.each(WRONGS)('is %s if no other reason applies', (reason, wrong) => {
-    expect(declineReason(wrong(good))).toBe(reason);
+    expect(declineReason(wrong(valid))).toBe(reason);
   });
 
   it('is the first in the order of all that apply', () => {
-    for (const [at, [reason]] of WRONGS.entries()) {
+    for (const [index, [reason]] of WRONGS.entries()) {
       // The card is in one state, so those before it are left out.
-      const rest = WRONGS.slice(at).filter(([other]) => at > 0 || other !== 'CARD_PAUSED');
+      const rest = WRONGS.slice(index).filter(([other]) => index > 0 || other !== 'CARD_PAUSED');
       expect(declineReason(with_(...rest.map(([, wrong]) => wrong)))).toBe(reason);
     }
   });
 
   it('a card without a limit can spend the available balance', () => {
-    const card = { ...good.card, max_spend: null };
-    expect(declineReason({ ...good, card })).toBeUndefined();
+    const card = { ...valid.card, max_spend: null };
+    expect(declineReason({ ...valid, card })).toBeUndefined();
   });
 
   it.each([
@@ -66,7 +66,7 @@ describe('declineReason', () => {
     ['CLOSED', 'CARD_NOT_ACTIVE'],
     ['FROZEN', 'CARD_PAUSED'],
   ] as const)('declines on a card that is %s', (state, reason) => {
-    expect(declineReason({ ...good, card: { ...good.card, state } })).toBe(reason);
+    expect(declineReason({ ...valid, card: { ...valid.card, state } })).toBe(reason);
   });
 
   it.each([
@@ -76,14 +76,14 @@ describe('declineReason', () => {
     ['that owes', { ...source, account: { ...source.account, owed: 1n } }],
     ['whose key may not sign', { ...source, maySign: false }],
   ] as const)('takes nothing from an account %s', (_, input) => {
-    expect(declineReason({ ...good, source: input })).toBe('NO_FUNDING_SOURCE');
+    expect(declineReason({ ...valid, source: input })).toBe('NO_FUNDING_SOURCE');
   });
 
   it('compares to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
     const of = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
-      return { ...good, source: { ...source, account, spendable } };
+      return { ...valid, source: { ...source, account, spendable } };
     };
     expect(declineReason(of(50_000_000n))).toBeUndefined();
     expect(declineReason(of(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
@@ -92,18 +92,18 @@ describe('declineReason', () => {
   it('accepts a merchant credit regardless of limit, balance and key', () => {
     const poor = { ...source, maySign: false, spendable: usd(0n) };
     for (const kind of CARD_REQUESTS.filter(isCredit)) {
-      const request = { ...good.request, kind, amount: 1_000_00n };
-      expect(declineReason({ ...good, request, source: poor }), kind).toBeUndefined();
+      const request = { ...valid.request, kind, amount: 1_000_00n };
+      expect(declineReason({ ...valid, request, source: poor }), kind).toBeUndefined();
       const frozen = { ...poor, account: { ...poor.account, status: 'FROZEN' as const, owed: 5n } };
-      expect(declineReason({ ...good, request, source: frozen }), kind).toBeUndefined();
+      expect(declineReason({ ...valid, request, source: frozen }), kind).toBeUndefined();
     }
     expect(CARD_REQUESTS.filter(isCredit)).toHaveLength(3);
   });
 
   const closed = { ...source, account: { ...source.account, status: 'CLOSED' as const } };
   const credit = (kind: CardRequestKind): AuthorizationState => ({
-    ...good,
-    request: { ...good.request, kind },
+    ...valid,
+    request: { ...valid.request, kind },
   });
 
   it('rejects a credit to a closed account or a deleted holder', () => {

@@ -34,13 +34,13 @@ async function cardOf() {
 const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
 
 /** A process in which time goes on while a payment is written; `meanwhile` something else happens. */
-const slow = (meanwhile: () => unknown = () => {}): Runtime => ({
+const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
   ...app.runtime,
   committer: {
     async commit(set) {
       const outcome = await app.runtime.committer.commit(set);
       if (opens(set) && outcome.ok) {
-        await meanwhile();
+        await concurrentWork();
         app.effects.set(app.effects.now() + 2_001);
       }
       return outcome;
@@ -70,7 +70,7 @@ describe('a repetition with a later deadline', () => {
     const through = cardNetwork(
       app,
       slow(() => {
-        for (let at = 0; at < 3; at++) repeated.push(through.send(request, Infinity));
+        for (let index = 0; index < 3; index++) repeated.push(through.send(request, Infinity));
         // Time enough for a look into the books, where the approval stands just now.
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),

@@ -44,11 +44,11 @@ const withCommit = (commit: (set: ChangeSet, real: Commit) => Promise<Outcome>):
 const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
 
 /** A process in which time goes on while a payment is written; `meanwhile` something else may happen. */
-const slow = (meanwhile: () => Promise<void> = async () => {}): Runtime =>
+const slow = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
   withCommit(async (set, real) => {
     const outcome = await real(set);
     if (!opens(set) || !outcome.ok) return outcome;
-    await meanwhile();
+    await concurrentWork();
     app.effects.set(app.effects.now() + WAITS_MS + 1);
     return outcome;
   });

@@ -132,8 +132,8 @@ const reverse: Action = (payment) => {
 const endDebit =
   (place: number, isConfirmed: boolean): Action =>
   (payment) => {
-    const open = payment.card.fundingDebits.flatMap((each, at) =>
-      each.status === 'PENDING' ? [at] : [],
+    const open = payment.card.fundingDebits.flatMap((each, index) =>
+      each.status === 'PENDING' ? [index] : [],
     );
     const at = open[place % Math.max(open.length, 1)];
     if (at === undefined) return;

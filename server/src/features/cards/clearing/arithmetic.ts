@@ -299,11 +299,11 @@ export type Resolution = 'collect' | 'write-off';
 function endStuckDebits(before: CardFacts, enough: bigint): Change & { rest: bigint } {
   let [card, rest] = [before, enough];
   const steps: (Step & { verb: TransferVerb })[] = [];
-  for (const [at, { amount, status }] of before.fundingDebits.entries()) {
+  for (const [index, { amount, status }] of before.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
     const isPosted = rest > 0n;
-    steps.push(endHold(before, at, isPosted ? 'post' : 'void'));
-    card = withDebitStatus(card, at, isPosted ? 'CONFIRMED' : 'FAILED');
+    steps.push(endHold(before, index, isPosted ? 'post' : 'void'));
+    card = withDebitStatus(card, index, isPosted ? 'CONFIRMED' : 'FAILED');
     if (isPosted) rest -= amount;
   }
   return { card, steps, rest: atLeastZero(rest) };

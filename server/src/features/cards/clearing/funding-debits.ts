@@ -77,7 +77,7 @@ async function applyProgress(
 
 /** Index of the debit with a number from one. Throws CONFLICT if there is none. */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
-  const open = row.card_funding_debits.flatMap((_, at) => (isOpen(row, at) ? [at] : []));
+  const open = row.card_funding_debits.flatMap((_, index) => (isOpen(row, index) ? [index] : []));
   const [at, ...others] = number === undefined ? open : open.filter((each) => each + 1 === number);
   if (at === undefined) {
     throw new Fault(

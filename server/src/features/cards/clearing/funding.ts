@@ -47,13 +47,13 @@ export async function checkFunding(
   );
   const found = rows.map((row) => (row?.platform_id === holder.platform_id ? row : undefined));
   const [first] = found;
-  const errors = found.flatMap((row, at) => {
+  const errors = found.flatMap((row, index) => {
     const other = row && first && row.currency !== first.currency;
     const message = row
       ? (objectionTo(row, holder, issuer, holder.card) ??
         (other && 'is in another currency than the first'))
       : 'is no account';
-    return message ? [{ field: `fundingSources.${at}`, message }] : [];
+    return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });
   if (errors.length) {
     const reason = errors.map(({ field, message }) => `${field} ${message}`).join(', ');

@@ -7,7 +7,8 @@ import { named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { SignedRequestChallenge } from '../../customers/registration/index.ts';
 
 const TAG = 'Embedded Wallet Auth';
-const text = (description: string, more: object = {}) => Type.String({ description, ...more });
+const text = (description: string, overrides: object = {}) =>
+  Type.String({ description, ...overrides });
 const params = Type.Object({ id: text('Delegated key id.') });
 
 const DelegatedKeyStatus = named(

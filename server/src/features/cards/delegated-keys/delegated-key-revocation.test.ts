@@ -64,13 +64,13 @@ describe('several keys of one funding source', () => {
     const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(of));
     const legs: [object, Answer][] = [];
     for (const body of bodies) legs.push([body, await fixture.made(body, of.session)]);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       legs.map(([body, leg]) => fixture.follow(body, leg, of.session)),
     );
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
-    for (const answer of answers)
-      if (answer.status === 409) expect(reasonOf(answer)).toEqual(HAS_ACTIVE);
+    for (const response of responses)
+      if (response.status === 409) expect(reasonOf(response)).toEqual(HAS_ACTIVE);
     const keys = await fixture.listed(`accountId=${of.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
@@ -85,10 +85,10 @@ describe('several keys of one funding source', () => {
       [201, 'ACTIVE'],
     ] as const) {
       const headers = await signedHeaders(ok(leg, 202), of.session);
-      const answers = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
-      expect(answers.map((each) => each.status).sort()).toEqual([status, 401, 401]);
+      const responses = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
+      expect(responses.map((each) => each.status).sort()).toEqual([status, 401, 401]);
       expect(await statusesOf(of)).toEqual([key]);
-      leg = answers.find((each) => each.status === status) as Answer;
+      leg = responses.find((each) => each.status === status) as Answer;
     }
   });
 
@@ -99,7 +99,7 @@ describe('several keys of one funding source', () => {
     await app.operate(async (ctx) => {
       const { key } = (await findWallet(ctx, of.accountId)) as Wallet;
       const [source] = await ctx.db.find(fundingSources, { card_id: of.card.id });
-      for (let at = 0; at < 99; at++) {
+      for (let index = 0; index < 99; index++) {
         const made = { id: ctx.id('DelegatedKey'), publicKey: '02', signer: 'x' };
         if (source) addKey(ctx, source, made, { nickname: 'x', key });
       }
@@ -123,8 +123,8 @@ describe('revokeDelegatedKey', () => {
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
     expect((await app.call('DELETE', path, undefined, { as: viewer })).status).toBe(403);
-    const answer = await fixture.revoke(id);
-    expect([answer.status, answer.body]).toEqual([204, '']);
+    const response = await fixture.revoke(id);
+    expect([response.status, response.body]).toEqual([204, '']);
     await expectAllRevoked(of, 1);
     expect((await fixture.keyNow(id)).status).toBe('REVOKED');
     expect(await active()).toBeUndefined();
@@ -198,13 +198,13 @@ describe('a delegated key', () => {
       const headers = await Promise.all(
         legs.map(([, reply]) => signedHeaders(ok(reply, 202), of.session)),
       );
-      const [closed, ...answers] = await Promise.all([
+      const [closed, ...responses] = await Promise.all([
         fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
-        ...legs.map(([body], at) => fixture.send(body, headers[at])),
+        ...legs.map(([body], index) => fixture.send(body, headers[index])),
       ]);
       ok(closed as Answer, 200);
       // A concurrent request finds the card closed, or its funding sources ended.
-      for (const answer of answers) expect([201, 202, 404, 409]).toContain(answer.status);
+      for (const response of responses) expect([201, 202, 404, 409]).toContain(response.status);
       const rows = await app.runtime.db.find(delegatedKeys, { account_id: of.accountId });
       await expectAllRevoked(of, rows.length);
     }

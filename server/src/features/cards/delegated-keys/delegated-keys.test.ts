@@ -117,9 +117,9 @@ describe('createDelegatedKey', () => {
   });
 
   it('reports every invalid field at once', async () => {
-    const answer = await fixture.send({ cardId: 1, nickname: ' ' });
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
+    const response = await fixture.send({ cardId: 1, nickname: ' ' });
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['cardId', 'internalAccountId', 'nickname']);
     const of = { accountId: 'x', card: { id: 'x' } };
     for (const nickname of ['', '   ', 'x'.repeat(257)]) {
@@ -138,8 +138,8 @@ describe('createDelegatedKey', () => {
       expect(reasonOf(await fixture.send(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
     for (const id of ['x', unknown('InternalAccount'), foreign.accountId]) {
-      const answer = await fixture.send(fixture.bodyOf(of, { internalAccountId: id }));
-      expect(reasonOf(answer)).toEqual(NO_ACCOUNT);
+      const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: id }));
+      expect(reasonOf(response)).toEqual(NO_ACCOUNT);
     }
     const both = { cardId: foreign.card.id, internalAccountId: foreign.accountId };
     expect(reasonOf(await fixture.send(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
@@ -148,9 +148,9 @@ describe('createDelegatedKey', () => {
   it('accepts only a wallet that is a funding source of the card', async () => {
     const of = await fixture.walletCard();
     const plain = await internalAccount(app, of.customer.id, 'USD');
-    const answer = await fixture.send(fixture.bodyOf(of, { internalAccountId: plain.id }));
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors[0].field).toBe('internalAccountId');
+    const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: plain.id }));
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors[0].field).toBe('internalAccountId');
     const other = await fixture.holder();
     const unbound = await fixture.send(fixture.bodyOf(of, { internalAccountId: other.accountId }));
     const reason = 'The wallet is not a funding source of the card.';
@@ -178,8 +178,8 @@ describe('createDelegatedKey', () => {
   it('requires MANAGE', async () => {
     const of = await fixture.walletCard();
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const answer = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(of), { as });
-    expect(answer.status).toBe(403);
+    const response = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(of), { as });
+    expect(response.status).toBe(403);
   });
 });
 
@@ -229,13 +229,13 @@ describe('signatures of createDelegatedKey', () => {
     const changes = [{ nickname: 'Another' }, { cardId: other.id }];
     const first = await fixture.send(body);
     for (const change of changes) {
-      const answer = await fixture.follow({ ...body, ...change }, first, of.session);
-      expect(codeOf(answer)).toEqual(MISMATCH);
+      const response = await fixture.follow({ ...body, ...change }, first, of.session);
+      expect(codeOf(response)).toEqual(MISMATCH);
     }
     const second = await fixture.follow(body, first, of.session);
     for (const change of changes) {
-      const answer = await fixture.follow({ ...body, ...change }, second, of.session);
-      expect(codeOf(answer)).toEqual(MISMATCH);
+      const response = await fixture.follow({ ...body, ...change }, second, of.session);
+      expect(codeOf(response)).toEqual(MISMATCH);
     }
     const reordered = Object.fromEntries(Object.entries(body).reverse());
     ok(await fixture.follow(reordered, second, of.session), 201);
@@ -251,13 +251,13 @@ describe('signatures of createDelegatedKey', () => {
         'request-id': string;
         'service-wallet-signature': string;
       };
-      const answers = [
+      const responses = [
         await fixture.send(body, { 'request-id': requestId }),
         await fixture.send(body, { 'service-wallet-signature': stamp }),
         await fixture.send(body, { ...headers, 'service-wallet-signature': 'x' }),
         await fixture.send(body, { ...headers, 'request-id': unknown('Request') }),
       ];
-      expect(answers.map(codeOf)).toEqual([
+      expect(responses.map(codeOf)).toEqual([
         [401, 'WALLET_SIGNATURE_MISSING'],
         [401, 'REQUEST_ID_MISSING'],
         [401, 'WALLET_SIGNATURE_MALFORMED'],
@@ -309,9 +309,9 @@ describe('signatures of createDelegatedKey', () => {
 
 describe('listDelegatedKeys', () => {
   it('requires a wallet or a funding source, and accepts both', async () => {
-    const answer = await fixture.call('GET', '/auth/delegated-keys');
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map(({ field }: { field: string }) => field);
+    const response = await fixture.call('GET', '/auth/delegated-keys');
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(['accountId', 'fundingSourceId']);
     const of = await fixture.walletCard();
     const card = await fixture.cards.card(of);

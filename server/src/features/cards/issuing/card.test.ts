@@ -29,7 +29,7 @@ const TABLE: Record<State, [string, string, string, string | undefined]> = {
 const REQUESTED = ['ACTIVE', 'FROZEN', 'CLOSED', undefined] as const;
 
 describe.each(Object.keys(TABLE) as State[])('a card in state %s', (from) => {
-  it.each(REQUESTED.map((state, at) => ({ state, after: TABLE[from][at] })))(
+  it.each(REQUESTED.map((state, index) => ({ state, after: TABLE[from][index] })))(
     'requested to become $state: $after',
     ({ state, after }) => {
       expect(resultOf(from, state ? { state } : { maxSpendPerTransaction: null })).toBe(after);

@@ -87,14 +87,14 @@ describe('updateCardById', () => {
     expect(coded(same)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
     const closed = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    const answers = [
+    const responses = [
       await fixture.patchCard(id, { state: 'CLOSED' }),
       await fixture.patchCard(id, { state: 'ACTIVE' }),
       await fixture.patchCard(id, { state: 'FROZEN', maxSpendPerTransaction: 5 }),
       await fixture.patchCard(id, { maxSpendPerTransaction: 5 }),
       await fixture.patchCard(id, { fundingSources: closed.fundingSources }),
     ];
-    expect(answers.map((answer) => answer.body.code)).toEqual([
+    expect(responses.map((response) => response.body.code)).toEqual([
       'CARD_ALREADY_CLOSED',
       'INVALID_STATE_TRANSITION',
       'INVALID_STATE_TRANSITION',
@@ -137,8 +137,8 @@ describe('updateCardById', () => {
   it('applies concurrent requests one after the other', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const all = await Promise.all(
-      Array.from({ length: 10 }, (_, at) =>
-        fixture.patchCard(id, { state: at % 2 ? 'CLOSED' : 'FROZEN' }),
+      Array.from({ length: 10 }, (_, index) =>
+        fixture.patchCard(id, { state: index % 2 ? 'CLOSED' : 'FROZEN' }),
       ),
     );
     const done = all.filter(({ status }) => status === 200);
@@ -256,12 +256,12 @@ describe('the issuer', () => {
     kind: string,
     cardId: string,
     issuer: Partial<IssuerPort>,
-    meanwhile: () => Promise<unknown> = async () => {},
+    concurrentWork: () => Promise<unknown> = async () => {},
   ) {
     const jobs = cardJobs({ connectors: () => ({ issuer: issuer as IssuerPort }) as never });
     const job = { id: 'Job:x', kind, input: { cardId, named: true } } as unknown as Job;
     const { stage } = (await jobs.find((each) => each.kind === kind)?.run(app.runtime, job)) ?? {};
-    await meanwhile();
+    await concurrentWork();
     return app.operate(async (ctx) => {
       await stage?.(ctx);
       return ctx.set.inserts.map(({ row }) => row.kind).filter(Boolean);

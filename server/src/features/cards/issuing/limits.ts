@@ -22,8 +22,8 @@ const cardLimit = (of: string, limit: number): VelocityLimit => ({
   limit: BigInt(limit),
 });
 
-const limitReached = (whose: string, limit: number) => () =>
-  new Fault('CARD_LIMIT_REACHED', `${whose} can have at most ${limit} open cards.`);
+const limitReached = (owner: string, limit: number) => () =>
+  new Fault('CARD_LIMIT_REACHED', `${owner} can have at most ${limit} open cards.`);
 
 /** Counts a new card; the commit fails with CARD_LIMIT_REACHED at the limit. */
 export async function countCard(

@@ -25,9 +25,9 @@ const MINUTE = 60_000;
 const app = testApp();
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const code = (answer: { status: number; body: { code: string } }) => [
-  answer.status,
-  answer.body.code,
+const code = (response: { status: number; body: { code: string } }) => [
+  response.status,
+  response.body.code,
 ];
 const statusOf = async (id: string) =>
   ok(await app.call('GET', `/customers/${id}`), 200).contactVerification;
@@ -93,10 +93,10 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
 
   it('sends one code for ten concurrent requests', async () => {
     const person = await european(app);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => sendCode(app, person.id, name)),
     );
-    const all = answers.map(({ status }) => status).sort();
+    const all = responses.map(({ status }) => status).sort();
     expect(all).toEqual([204, ...Array<number>(9).fill(429)]);
     expect(await messagesTo(app, person.id)).toHaveLength(1);
   });
@@ -144,15 +144,15 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
   it('invalidates a code after five wrong attempts', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
-    const answers = [];
-    for (let at = 0; at < 5; at++)
-      answers.push(await confirmCode(app, person.id, name, `99999${at}`));
+    const responses = [];
+    for (let index = 0; index < 5; index++)
+      responses.push(await confirmCode(app, person.id, name, `99999${index}`));
     const right = await confirmCode(app, person.id, name, '123456');
     expect(right.status).toBe(400);
-    for (const each of answers) expect(each.body).toEqual(right.body);
+    for (const each of responses) expect(each.body).toEqual(right.body);
     wait(30_000);
     ok(await sendCode(app, person.id, name), 204);
-    for (let at = 0; at < 4; at++) {
+    for (let index = 0; index < 4; index++) {
       expect((await confirmCode(app, person.id, name, '999999')).status).toBe(400);
     }
     ok(await confirmCode(app, person.id, name, '123456'), 200);

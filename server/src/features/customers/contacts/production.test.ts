@@ -224,8 +224,8 @@ describe('guessing codes', () => {
     const { id } = await person();
     const code = await mailedTo(id);
     await beside(async (second) => {
-      const guesses = Array.from({ length: 40 }, (_, at) =>
-        confirmOn(at % 2 ? second : app.runtime, id, not(code, at + 1)),
+      const guesses = Array.from({ length: 40 }, (_, index) =>
+        confirmOn(index % 2 ? second : app.runtime, id, not(code, index + 1)),
       );
       expect(new Set(await Promise.all(guesses))).toEqual(new Set([400]));
       expect(await wrongAttempts()).toBe(5);
@@ -240,10 +240,10 @@ describe('guessing codes', () => {
     const code = await mailedTo(id);
     await beside(async (second) => {
       const both = [app.runtime, second, app.runtime, second];
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         both.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
       );
-      const [first, ...others] = answers.sort();
+      const [first, ...others] = responses.sort();
       expect(first).toBe(200);
       // A request that read the customer before and the code after its use gets 400.
       for (const other of others) expect([400, 409]).toContain(other);

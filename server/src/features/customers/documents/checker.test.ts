@@ -40,8 +40,8 @@ describe('the check of a document', () => {
     'rejects with %s in the sandbox by file name',
     async (code, reason) => {
       const holder = await harness.person();
-      const answer = await harness.upload(bill(holder), png(`bill-${code}.png`));
-      expect([...statusAndCode(answer), answer.body.reason]).toEqual([400, code, reason]);
+      const response = await harness.upload(bill(holder), png(`bill-${code}.png`));
+      expect([...statusAndCode(response), response.body.reason]).toEqual([400, code, reason]);
       expect(await documentsOf(app.runtime, [holder])).toEqual([]);
       await harness.uploaded(bill(holder), png(`${code}-bill.png`));
     },

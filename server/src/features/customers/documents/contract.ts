@@ -10,8 +10,8 @@ import { DOCUMENT_SIDES, DOCUMENT_TYPES, MAX_FILE_BYTES } from './types.ts';
 
 const TAG = 'Documents';
 const maybe = Type.Optional;
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 /** Schema, and the type of its values. */
 export type DocumentType = (typeof DOCUMENT_TYPES)[number];

@@ -53,9 +53,9 @@ describe('uploadDocument', () => {
     const { id } = await harness.uploaded(bill(holder), mislabeled);
     expect((await harness.rowOf(id)).format).toBe('JPEG');
     const exe = { bytes: Buffer.from('MZ...........'), name: 'x.pdf', type: 'application/pdf' };
-    const answer = await harness.upload(bill(holder, 'OTHER'), exe);
-    expect(statusAndCode(answer)).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors).toEqual([
+    const response = await harness.upload(bill(holder, 'OTHER'), exe);
+    expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors).toEqual([
       {
         field: 'file',
         constraint: { enum: ['application/pdf', 'image/jpeg', 'image/png'] },
@@ -89,10 +89,10 @@ describe('uploadDocument', () => {
       side: 'BACK',
       country: 'UK',
     };
-    const answer = await harness.upload(fields, { bytes: Buffer.from('neither of these') });
-    expect(statusAndCode(answer)).toEqual([400, 'INVALID_INPUT']);
+    const response = await harness.upload(fields, { bytes: Buffer.from('neither of these') });
+    expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
     const wrong = ['country', 'documentNumber', 'file', 'issuingAuthority', 'side'];
-    expect(errorFields(answer)).toEqual(wrong);
+    expect(errorFields(response)).toEqual(wrong);
     expect(errorFields(await harness.upload({}, png()))).toEqual([
       'country',
       'documentHolder',
@@ -109,13 +109,13 @@ describe('uploadDocument', () => {
     const theirs = await harness.person(app.other);
     const { owner } = await harness.business(app.other);
     const unknown = theirs.replace(/[0-9a-f]{12}$/, '0123456789ab');
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     for (const holder of [theirs, owner, unknown, app.platform.id, 'unknown']) {
-      const answer = await harness.upload(bill(holder));
-      expect(statusAndCode(answer)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
-      answers.push(answer);
+      const response = await harness.upload(bill(holder));
+      expect(statusAndCode(response)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
+      responses.push(response);
     }
-    for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
+    for (const { body } of responses) expect(body).toEqual(responses[0]?.body);
     const states = await harness.fileStates();
     expect([...states.values()].filter((state) => state === 'UPLOADING')).toEqual([]);
   });
@@ -157,9 +157,9 @@ describe('uploadDocument', () => {
   it('accepts one of several concurrent uploads and keeps only its file', async () => {
     const holder = await harness.person();
     const fields = bill(holder);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => harness.upload(fields)));
-    expect(answers.map((each) => each.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
-    const lost = answers.filter((each) => each.status === 409);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => harness.upload(fields)));
+    expect(responses.map((each) => each.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    const lost = responses.filter((each) => each.status === 409);
     for (const each of lost) expect(each.body.code).toBe('DOCUMENT_ALREADY_EXISTS');
     const rows = await documentsOf(app.runtime, [holder]);
     expect(rows).toHaveLength(1);
@@ -198,7 +198,7 @@ describe('listDocuments', () => {
     }
     const list = (query: string, as = app.platform) =>
       app.call('GET', `/documents?${query}`, undefined, { as });
-    const idsOf = (answer: Answer) => answer.body.data.map((each: { id: string }) => each.id);
+    const idsOf = (response: Answer) => response.body.data.map((each: { id: string }) => each.id);
     const first = await list(`documentHolder=${owner}&limit=2`);
     expect(idsOf(first)).toEqual(ids.slice(0, 2));
     expect(first.body).toMatchObject({ hasMore: true, totalCount: 3 });
@@ -208,8 +208,8 @@ describe('listDocuments', () => {
     expect(idsOf(await list(`documentHolder=${company}`))).toEqual([]);
     expect(idsOf(await list(`documentHolder=${owner}`, app.other))).toEqual([]);
     for (const query of ['documentHolder=unknown', 'cursor=x', 'limit=0']) {
-      const answer = await list(query);
-      expect([answer.status, ...errorFields(answer)]).toEqual([400, query.split('=')[0]]);
+      const response = await list(query);
+      expect([response.status, ...errorFields(response)]).toEqual([400, query.split('=')[0]]);
     }
   });
 });
@@ -239,8 +239,17 @@ describe('replaceDocument', () => {
 
   it('validates the new document by the same rules', async () => {
     const { id } = await harness.uploaded(passport(await harness.person()));
-    const answer = await harness.replace(id, { documentType: 'NATIONAL_ID', country: 'XX' }, null);
-    expect(errorFields(answer)).toEqual(['country', 'documentNumber', 'file', 'issuingAuthority']);
+    const response = await harness.replace(
+      id,
+      { documentType: 'NATIONAL_ID', country: 'XX' },
+      null,
+    );
+    expect(errorFields(response)).toEqual([
+      'country',
+      'documentNumber',
+      'file',
+      'issuingAuthority',
+    ]);
     const rejected = await harness.replace(id, passport(undefined), png('x-SUSPECTED_FRAUD.png'));
     expect(statusAndCode(rejected)).toEqual([400, 'SUSPECTED_FRAUD']);
     expect((await harness.fileStates()).get((await harness.rowOf(id)).file_id)).toBe('KEPT');
@@ -250,8 +259,8 @@ describe('replaceDocument', () => {
     const holder = await harness.person();
     await harness.uploaded(passport(holder));
     const { id } = await harness.uploaded(bill(holder));
-    const answer = await harness.replace(id, passport(undefined));
-    expect(statusAndCode(answer)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
+    const response = await harness.replace(id, passport(undefined));
+    expect(statusAndCode(response)).toEqual([409, 'DOCUMENT_ALREADY_EXISTS']);
     ok(await harness.replace(id, bill(undefined)), 200);
     const other = await harness.uploaded(bill(holder, 'OTHER'));
     const selfies = [id, other.id].map((each) => harness.replace(each, bill(undefined, 'SELFIE')));
@@ -266,8 +275,8 @@ describe('replaceDocument', () => {
     await harness.submit(id);
     ok(await harness.replace(id, bill(undefined)), 200);
     await harness.setStatus(holder, 'APPROVED');
-    const answer = await harness.replace(id, bill(undefined));
-    expect(statusAndCode(answer)).toEqual([400, 'INVALID_INPUT']);
+    const response = await harness.replace(id, bill(undefined));
+    expect(statusAndCode(response)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('returns 404 for a document of another platform', async () => {

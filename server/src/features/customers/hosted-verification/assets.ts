@@ -8,6 +8,6 @@ export async function pageAssets(): Promise<{ script: string }> {
   const { build } = await import('esbuild');
   const absWorkingDir = path.join(import.meta.dirname, 'page');
   const { outputFiles = [] } = await build({ ...(settings as BuildOptions), absWorkingDir });
-  const text = (ending: string) => outputFiles.find((each) => each.path.endsWith(ending))?.text;
+  const text = (suffix: string) => outputFiles.find((each) => each.path.endsWith(suffix))?.text;
   return { script: text('.js') ?? '' };
 }

@@ -8,8 +8,8 @@ import { described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 
 const TAG = 'KYC/KYB Verifications';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 const redirectUri = Type.Optional(
   text(

@@ -57,8 +57,8 @@ async function send(secret: string, method: string, path: string, body?: unknown
     ...(wire ? { payload: wire.payload, headers: { 'content-type': wire.type } } : {}),
   });
   const isJson = String(reply.headers['content-type']).includes('json');
-  const answer = isJson ? JSON.parse(reply.body) : reply.body;
-  return { status: reply.statusCode, body: answer, headers: reply.headers };
+  const response = isJson ? JSON.parse(reply.body) : reply.body;
+  return { status: reply.statusCode, body: response, headers: reply.headers };
 }
 
 const passport = (documentHolder: string, name?: string) =>
@@ -323,8 +323,8 @@ describe('the page of a link', () => {
     const { body } = await app.call('GET', `/customers/${person.id}`, undefined, as());
     expect(body).toMatchObject({ idType: 'SSN' });
     expect(body.email).toBeUndefined();
-    const bad = { ...change, identifier: '1', nationality: 'XX' };
-    const rejected = await send(secret, 'PATCH', '/customer', bad);
+    const invalid = { ...change, identifier: '1', nationality: 'XX' };
+    const rejected = await send(secret, 'PATCH', '/customer', invalid);
     expect(
       rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
     ).toEqual(['identifier', 'nationality']);
@@ -383,18 +383,18 @@ describe('requests with unknown secrets', () => {
       const person = await customer(tight, options);
       const path = `/customers/${person.id}/kyc-link`;
       const made = ok(await tight.call('POST', path, {}, options), 201);
-      const good = new URL(made.kycUrl).pathname;
+      const valid = new URL(made.kycUrl).pathname;
       const get = async (url: string) =>
         (await tight.app.server.inject({ method: 'GET', url })).statusCode;
-      expect(await get(good)).toBe(200);
-      const answers = [
+      expect(await get(valid)).toBe(200);
+      const responses = [
         await get('/verify/a'),
         await get('/verify/b/state'),
         await get('/verify/c'),
       ];
-      expect(answers).toEqual([410, 410, 429]);
+      expect(responses).toEqual([410, 410, 429]);
       expect(await get('/verify/c/state')).toBe(429);
-      expect(await get(`${good}/state`)).toBe(200);
+      expect(await get(`${valid}/state`)).toBe(200);
     } finally {
       await tight.close();
     }

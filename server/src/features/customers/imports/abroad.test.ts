@@ -71,8 +71,8 @@ async function overApi(cells: Record<string, string>, as: TestPlatform): Promise
   const { country, ...rest } = cells;
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-01-15' };
   const body = { ...person, address: { ...STREET, country }, ...rest };
-  const { status, body: answer } = await app.call('POST', '/customers', body, { as });
-  return status === 201 ? GOOD : verdictOf(answer);
+  const { status, body: response } = await app.call('POST', '/customers', body, { as });
+  return status === 201 ? GOOD : verdictOf(response);
 }
 
 describe.each(['sandbox', 'production'] as const)(
@@ -82,20 +82,20 @@ describe.each(['sandbox', 'production'] as const)(
       const as = mode === 'sandbox' ? app.platform : app.production;
       const { umaDomain } = ok(await app.call('GET', '/config', undefined, { as }), 200);
       const idOf = (at: number) => `${mode}-${at}`;
-      const rows = CASES.map((cells, at) =>
-        harness.person(idOf(at), { umaAddress: `$${idOf(at)}@${umaDomain}`, ...cells }),
+      const rows = CASES.map((cells, index) =>
+        harness.person(idOf(index), { umaAddress: `$${idOf(index)}@${umaDomain}`, ...cells }),
       );
       const { errors } = await harness.imported(file(...rows), as);
       const failed = new Map<string, Errors>(
         errors.map((each: Errors & { correlationId: string }) => [each.correlationId, each]),
       );
       const verdicts = await Promise.all(CASES.map((cells) => overApi(cells, as)));
-      const imported = CASES.map((_, at) => {
-        const error = failed.get(idOf(at));
+      const imported = CASES.map((_, index) => {
+        const error = failed.get(idOf(index));
         return error ? verdictOf(error) : GOOD;
       });
-      expect(imported.map((each, at) => [CASES[at], each])).toEqual(
-        verdicts.map((each, at) => [CASES[at], each]),
+      expect(imported.map((each, index) => [CASES[index], each])).toEqual(
+        verdicts.map((each, index) => [CASES[index], each]),
       );
       expect(verdicts.filter(({ code }) => code === 'NONE').length).toBeGreaterThan(5);
       expect(verdicts.filter(({ code }) => code !== 'NONE').length).toBeGreaterThan(10);

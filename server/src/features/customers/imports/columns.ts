@@ -185,7 +185,7 @@ export function candidateOf(
   if (cells.length !== columns.length) {
     return malformed(`has ${cells.length} cells, the header row has ${columns.length}`);
   }
-  const named = new Map(columns.map((name, at) => [name, cells[at] as string]));
+  const named = new Map(columns.map((name, index) => [name, cells[index] as string]));
   const kind = KINDS.find((each) => each === named.get('customerType'));
   const body = bodyOf(named, kind);
   const wrong = bodyErrors(body).filter(
@@ -205,8 +205,8 @@ function withoutColumns(
   cells: ReadonlyMap<string, string>,
   errors: readonly FieldError[],
 ): ReadonlyMap<string, string> {
-  const bad = new Set(errors.map(({ field }) => field));
-  return new Map([...cells].filter(([column]) => !bad.has(column)));
+  const invalid = new Set(errors.map(({ field }) => field));
+  return new Map([...cells].filter(([column]) => !invalid.has(column)));
 }
 
 function isPresent(body: Body, path: string): boolean {

@@ -275,8 +275,10 @@ describe('getBulkCustomerImportJob', () => {
   });
 
   it('shows the progress after each slice', async () => {
-    const rows = Array.from({ length: 1_100 }, (_, at) =>
-      at % 1_000 === 999 ? harness.person(`s-${at}`, { country: '??' }) : harness.person(`s-${at}`),
+    const rows = Array.from({ length: 1_100 }, (_, index) =>
+      index % 1_000 === 999
+        ? harness.person(`s-${index}`, { country: '??' })
+        : harness.person(`s-${index}`),
     );
     const id = await harness.started(file(...rows));
     expect(await harness.shown(id)).toMatchObject({
@@ -296,8 +298,8 @@ describe('getBulkCustomerImportJob', () => {
   }, 60_000);
 
   it('limits errors to the first thousand in replies and events', async () => {
-    const rows = Array.from({ length: 1_200 }, (_, at) =>
-      harness.person(`e-${at}`, { country: '??' }),
+    const rows = Array.from({ length: 1_200 }, (_, index) =>
+      harness.person(`e-${index}`, { country: '??' }),
     );
     const body = await harness.imported(file(...rows));
     expect(body.progress).toEqual(progress(1_200, 0, 1_200));

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe('slices', () => {
-  const handler = (more: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
+  const handler = (overrides: Partial<Parameters<typeof importJobs>[0]> = {}): JobHandler =>
     importJobs({
       connectors: connectorRegistry(app.effects),
       openWallets: async () => undefined,
@@ -33,7 +33,7 @@ describe('slices', () => {
       bodyErrors,
       pressed: () => false,
       written: () => undefined,
-      ...more,
+      ...overrides,
     })[0] as JobHandler;
 
   const jobOf = async (id: string) => {
@@ -56,7 +56,7 @@ describe('slices', () => {
 
   it('registers each row once if a worker dies before the result is staged', async () => {
     const id = await harness.started(
-      file(...Array.from({ length: 40 }, (_, at) => harness.person(`d-${at}`))),
+      file(...Array.from({ length: 40 }, (_, index) => harness.person(`d-${index}`))),
     );
     const died = await handler().run(app.runtime, await jobOf(id));
     expect(died).toBeDefined(); // the result is never staged
@@ -78,7 +78,7 @@ describe('slices', () => {
 
   it('parses at most 16 rows before it yields to requests', async () => {
     const id = await harness.started(
-      file(...Array.from({ length: 100 }, (_, at) => harness.person(`p-${at}`))),
+      file(...Array.from({ length: 100 }, (_, index) => harness.person(`p-${index}`))),
     );
     let [run, longest, done] = [0, 0, false];
     const served = () => {
@@ -100,7 +100,7 @@ describe('slices', () => {
 
   it('resumes after a database outage', async () => {
     const id = await harness.started(
-      file(...Array.from({ length: 30 }, (_, at) => harness.person(`b-${at}`))),
+      file(...Array.from({ length: 30 }, (_, index) => harness.person(`b-${index}`))),
     );
     let left = 11;
     const failing = {
@@ -172,7 +172,7 @@ describe('slices', () => {
 
   it('registers each row once with two workers on the same slice', async () => {
     const id = await harness.started(
-      file(...Array.from({ length: 60 }, (_, at) => harness.person(`t-${at}`))),
+      file(...Array.from({ length: 60 }, (_, index) => harness.person(`t-${index}`))),
     );
     const job = await jobOf(id);
     const both = await Promise.all([
@@ -190,7 +190,7 @@ describe('slices', () => {
   });
 
   it('completes two imports with two workers', async () => {
-    const rows = Array.from({ length: 300 }, (_, at) => harness.person(`u-${at}`));
+    const rows = Array.from({ length: 300 }, (_, index) => harness.person(`u-${index}`));
     const ids = [
       await harness.started(file(...rows.slice(0, 150))),
       await harness.started(file(...rows.slice(150))),
@@ -207,7 +207,7 @@ describe('slices', () => {
 
   it('reduces its concurrency under load and stops at the time limit', async () => {
     const id = await harness.started(
-      file(...Array.from({ length: 40 }, (_, at) => harness.person(`h-${at}`))),
+      file(...Array.from({ length: 40 }, (_, index) => harness.person(`h-${index}`))),
     );
     let most = 0;
     let under = 0;
@@ -239,7 +239,8 @@ describe('slices', () => {
 
   it('postpones imports beyond the limit of concurrent slices', async () => {
     const ids: string[] = [];
-    for (let at = 0; at < 6; at++) ids.push(await harness.started(file(harness.person(`m-${at}`))));
+    for (let index = 0; index < 6; index++)
+      ids.push(await harness.started(file(harness.person(`m-${index}`))));
     await app.worker.runDue();
     const states = await Promise.all(ids.map(async (id) => (await harness.shown(id)).status));
     expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
@@ -266,9 +267,9 @@ describe('slices', () => {
 
   it('generates ids in the order of the rows', () => {
     const id = `BulkCustomerImportJob:${uuid7(app.effects)}`;
-    const ids = Array.from({ length: 50_000 }, (_, at) => customerIdOf(id, at + 1));
+    const ids = Array.from({ length: 50_000 }, (_, index) => customerIdOf(id, index + 1));
     expect(new Set(ids).size).toBe(50_000);
-    const tens = ids.filter((_, at) => at % 16 === 15);
+    const tens = ids.filter((_, index) => index % 16 === 15);
     expect(tens).toEqual([...tens].sort());
     for (const each of ids.slice(0, 100)) {
       expect(each).toMatch(

@@ -12,13 +12,14 @@ const ROW = '$a@d,c1,INDIVIDUAL,Ada,1990-01-15,1 Main St,Austin,TX,78701,US';
 function inspect(content: string | Uint8Array, size = 7): FileFindings {
   const bytes = Buffer.from(content);
   const inspector = inspectCsv();
-  for (let at = 0; at < bytes.length; at += size) inspector.write(bytes.subarray(at, at + size));
+  for (let index = 0; index < bytes.length; index += size)
+    inspector.write(bytes.subarray(index, index + size));
   return inspector.end() as FileFindings;
 }
 
 async function* pieces(bytes: Buffer, size: number, taken?: { bytes: number }) {
-  for (let at = 0; at < bytes.length; at += size) {
-    const piece = bytes.subarray(at, at + size);
+  for (let index = 0; index < bytes.length; index += size) {
+    const piece = bytes.subarray(index, index + size);
     if (taken) taken.bytes += piece.length;
     yield piece;
   }

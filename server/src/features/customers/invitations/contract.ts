@@ -13,8 +13,8 @@ import {
 
 const TAG = 'Invitations';
 const maybe = Type.Optional;
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 const time = (description: string) => described(Timestamp, description);
 
 export const UmaInvitation = named(

@@ -16,13 +16,13 @@ interface Person {
   umaAddress: string;
 }
 
-const inviter = (as: TestPlatform = app.platform, more: object = {}): Promise<Person> =>
-  customer(app, { as }, more);
+const inviter = (as: TestPlatform = app.platform, overrides: object = {}): Promise<Person> =>
+  customer(app, { as }, overrides);
 const invite = (body: object, as: TestPlatform = app.platform) =>
   app.call('POST', '/invitations', body, { as });
-const made = async (more: object = {}, as: TestPlatform = app.platform) => {
+const made = async (overrides: object = {}, as: TestPlatform = app.platform) => {
   const { umaAddress } = await inviter(as);
-  return ok(await invite({ inviterUma: umaAddress, ...more }, as), 201);
+  return ok(await invite({ inviterUma: umaAddress, ...overrides }, as), 201);
 };
 const show = (code: string, as: TestPlatform = app.platform) =>
   app.call('GET', `/invitations/${code}`, undefined, { as });
@@ -31,11 +31,11 @@ const claim = (code: string, inviteeUma: unknown, as: TestPlatform = app.platfor
 const cancel = (code: string, as: TestPlatform = app.platform) =>
   app.call('POST', `/invitations/${code}/cancel`, undefined, { as });
 
-const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
-const outcome = (answer: { status: number; body: { code?: string } }) => [
-  answer.status,
-  answer.body.code,
+const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();
+const outcome = (response: { status: number; body: { code?: string } }) => [
+  response.status,
+  response.body.code,
 ];
 
 const tenBytes = (text: string) => text.padEnd(20, '0');
@@ -73,8 +73,13 @@ describe('createInvitation', () => {
   });
 
   it('reports all invalid fields at once', async () => {
-    const bad = { inviterUma: '', firstName: 'x'.repeat(101), amountToSend: 0, expiresAt: 'soon' };
-    const rejected = await invite(bad);
+    const invalid = {
+      inviterUma: '',
+      firstName: 'x'.repeat(101),
+      amountToSend: 0,
+      expiresAt: 'soon',
+    };
+    const rejected = await invite(invalid);
     expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
     const expiresAt = new Date(app.effects.now()).toISOString();
@@ -220,14 +225,18 @@ describe('claimInvitation', () => {
 
   it('succeeds for one of several concurrent claims', async () => {
     const invitation = await made();
-    const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, at) =>
-        claim(invitation.code, `$friend${at}@elsewhere.example`, at % 2 ? app.other : app.platform),
+    const responses = await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        claim(
+          invitation.code,
+          `$friend${index}@elsewhere.example`,
+          index % 2 ? app.other : app.platform,
+        ),
       ),
     );
-    const won = answers.filter((each) => each.status === 200);
+    const won = responses.filter((each) => each.status === 200);
     expect(won).toHaveLength(1);
-    for (const lost of answers.filter((each) => each.status !== 200)) {
+    for (const lost of responses.filter((each) => each.status !== 200)) {
       expect(outcome(lost)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
     }
     expect((await show(invitation.code)).body).toEqual(won[0]?.body);
@@ -238,16 +247,16 @@ describe('claimInvitation', () => {
 
   it('is rejected for an invitee that is deleted concurrently', async () => {
     const invitation = await made();
-    const friend = await inviter();
+    const payee = await inviter();
     const claims = invitationOperations({ origin: () => 'http://here' }).find(
       ({ contract }) => contract.operationId === 'claimInvitation',
     );
     const params = { invitationCode: invitation.code };
-    const input = { params, query: {}, headers: {}, body: { inviteeUma: friend.umaAddress } };
+    const input = { params, query: {}, headers: {}, body: { inviteeUma: payee.umaAddress } };
     let isThere = true;
     const claiming = operate(app.runtime, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
       const reply = await claims?.run(ctx, input);
-      if (isThere) ok(await app.call('DELETE', `/customers/${friend.id}`), 200);
+      if (isThere) ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
       isThere = false;
       return reply;
     });
@@ -267,8 +276,14 @@ describe('claimInvitation', () => {
     const gone = await inviter();
     await app.call('DELETE', `/customers/${gone.id}`);
     const unassigned = `$unassigned@${theirs.umaAddress.split('@')[1]}`;
-    const bad = ['friend@x', '$friend', '$fr iend@x.example', theirs.umaAddress, gone.umaAddress];
-    for (const inviteeUma of [...bad, unassigned]) {
+    const invalid = [
+      'friend@x',
+      '$friend',
+      '$fr iend@x.example',
+      theirs.umaAddress,
+      gone.umaAddress,
+    ];
+    for (const inviteeUma of [...invalid, unassigned]) {
       const rejected = await claim(invitation.code, inviteeUma);
       expect([inviteeUma, ...outcome(rejected)]).toEqual([inviteeUma, 400, 'INVALID_UMA_ADDRESS']);
       expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
@@ -328,11 +343,11 @@ describe('personal data in invitations', () => {
     app.runtime.db.find(invitations, { customer_id }, { limit: 10_000 });
 
   it('is erased', async () => {
-    const [sender, friend] = [await inviter(), await inviter()];
+    const [sender, payee] = [await inviter(), await inviter()];
     const body = { inviterUma: sender.umaAddress, firstName: 'Bob' };
     const open = ok(await invite(body), 201);
     const used = ok(await invite(body), 201);
-    await claim(used.code, friend.umaAddress);
+    await claim(used.code, payee.umaAddress);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(2);
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(0);
     const after = (await show(open.code)).body;
@@ -348,8 +363,12 @@ describe('personal data in invitations', () => {
     const { code } = ok(await invite({ inviterUma: sender.umaAddress, firstName: 'Bob' }), 201);
     const [row] = await sentBy(sender.id);
     await app.operate(async (ctx) => {
-      for (let at = 0; row && at < 1_000; at++) {
-        ctx.insert(invitations, { ...row, id: `copy ${at}`, created_at: row.created_at + at });
+      for (let index = 0; row && index < 1_000; index++) {
+        ctx.insert(invitations, {
+          ...row,
+          id: `copy ${index}`,
+          created_at: row.created_at + index,
+        });
       }
     });
     expect(await app.operate((ctx) => eraseInvitations(ctx, sender.id))).toBe(1_001);

@@ -6,9 +6,9 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 const limited = testApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 
-async function made(more: object = {}, as: TestPlatform = app.platform) {
+async function made(overrides: object = {}, as: TestPlatform = app.platform) {
   const inviter = await customer(app, { as }, { email: 'ada@example.com' });
-  const body = { inviterUma: inviter.umaAddress, ...more };
+  const body = { inviterUma: inviter.umaAddress, ...overrides };
   return ok(await app.call('POST', '/invitations', body, { as }), 201);
 }
 

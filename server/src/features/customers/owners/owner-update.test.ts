@@ -125,10 +125,10 @@ describe('updateBeneficialOwner', () => {
   it('merges concurrent updates', async () => {
     const was = await harness.made();
     const changes = [{ nationality: 'GB' }, { middleName: 'B' }, { phoneNumber: '+15125550100' }];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       changes.map((personalInfo) => harness.change(was.id, { personalInfo })),
     );
-    expect(answers.map((each) => each.status)).toEqual([200, 200, 200]);
+    expect(responses.map((each) => each.status)).toEqual([200, 200, 200]);
     expect((await harness.show(was.id)).body.personalInfo).toMatchObject(
       Object.assign({}, ...changes),
     );

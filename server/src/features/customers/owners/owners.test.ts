@@ -166,17 +166,17 @@ describe('createBeneficialOwner', () => {
   it('rejects unknown, foreign and deleted customers', async () => {
     const foreign = await harness.company(app.other);
     for (const id of [foreign.id, `Customer:${UNKNOWN}`, 'x']) {
-      const answer = await harness.add(ownerBody(id));
-      expect([answer.status, answer.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      const response = await harness.add(ownerBody(id));
+      expect([response.status, response.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     const business = await harness.company();
     const owner = ok(await harness.add(ownerBody(business.id)), 201);
     await app.call('DELETE', `/customers/${business.id}`);
-    for (const answer of [
+    for (const response of [
       await harness.add(ownerBody(business.id)),
       await harness.change(owner.id, { roles: ['UBO'] }),
     ]) {
-      expect([answer.status, answer.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+      expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     }
     expect((await harness.show(owner.id)).body).toEqual(owner);
   });
@@ -184,7 +184,7 @@ describe('createBeneficialOwner', () => {
   it('accepts twenty concurrent directors', async () => {
     const { id } = await harness.company();
     const many = await Promise.all(Array.from({ length: 20 }, () => harness.add(ownerBody(id))));
-    expect(many.map((answer) => answer.status)).toEqual(many.map(() => 201));
+    expect(many.map((response) => response.status)).toEqual(many.map(() => 201));
     expect((await harness.list(`?customerId=${id}`)).body.totalCount).toBe(20);
   });
 
@@ -267,8 +267,8 @@ describe('getBeneficialOwner', () => {
       201,
     );
     for (const id of [foreign.id, `BeneficialOwner:${UNKNOWN}`, 'x', `Customer:${UNKNOWN}`]) {
-      for (const answer of [await harness.show(id), await harness.change(id, {})]) {
-        expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+      for (const response of [await harness.show(id), await harness.change(id, {})]) {
+        expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
       }
     }
     expect((await harness.show(foreign.id, app.other)).body).toEqual(foreign);

@@ -15,8 +15,8 @@ import {
 
 const maybe = Type.Optional;
 
-export const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+export const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 export const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));

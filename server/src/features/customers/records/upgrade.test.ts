@@ -18,8 +18,8 @@ afterEach(async () => {
 });
 
 /** Converts a customer to the row format of the previous version. */
-async function old(identifier: string | null, details: object = DETAILS, more: object = {}) {
-  const { id } = await customer(app, {}, more);
+async function old(identifier: string | null, details: object = DETAILS, overrides: object = {}) {
+  const { id } = await customer(app, {}, overrides);
   const sealed = identifier && seal(app.effects, MASTER, identifier, `customers ${id}`);
   await app.runtime.db.query(
     `update customers set data_key = null, personal = null, email_digest = null,

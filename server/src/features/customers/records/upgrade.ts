@@ -31,7 +31,7 @@ const SEALED_COLUMNS = [
   'identifier_digest',
 ] as const;
 
-const ARRAYS = SEALED_COLUMNS.map((_, at) => `$${at + 3}::text[]`).join(', ');
+const ARRAYS = SEALED_COLUMNS.map((_, index) => `$${index + 3}::text[]`).join(', ');
 
 const SEAL = `update customers c set version = c.version + 1, details = null, identifier = null,
     ${SEALED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}

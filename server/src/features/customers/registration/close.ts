@@ -28,7 +28,7 @@ async function freezeAccounts(
   ]);
   const ids = accounts.map((account) => account.id);
   const held = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const full = ids.filter((_, at) => held[at]?.balance || held[at]?.held);
+  const full = ids.filter((_, index) => held[index]?.balance || held[index]?.held);
   const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
   if (full.length) {
     const reason = 'The customer still has funds. Transfer the balances of its accounts first.';

@@ -8,8 +8,8 @@ const app = testApp();
 const create = (body: unknown) => app.call('POST', '/customers', body);
 const patch = (id: string, change: object) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...change });
-const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
+const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();
 
 describe('errors of both kinds', () => {
   it('are combined for a new customer', async () => {
@@ -51,8 +51,8 @@ describe('errors of both kinds', () => {
 
   it('are combined for an update', async () => {
     const was = await customer(app);
-    const answer = await patch(was.id, { phoneNumber: '1', currencies: ['Q'] });
-    expect(fieldsOf(answer)).toEqual(['currencies', 'phoneNumber']);
+    const response = await patch(was.id, { phoneNumber: '1', currencies: ['Q'] });
+    expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
     expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
     const unknown = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
     expect([unknown.status, fieldsOf(unknown)]).toEqual([400, ['phoneNumber']]);

@@ -15,8 +15,8 @@ import {
 const TAG = 'Customers';
 const maybe = Type.Optional;
 
-const text = (description: string, more: { format?: string } = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: { format?: string } = {}) =>
+  Type.String({ description, ...overrides });
 
 export const SignedRequestChallenge = named(
   'SignedRequestChallenge',

@@ -7,10 +7,10 @@ import { customers } from '../records/store.ts';
 
 const app = testApp();
 
-const person = (more: object = {}) => ({
+const person = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
-  ...more,
+  ...overrides,
 });
 const info = {
   legalName: 'Acme & Sons LLC',
@@ -18,14 +18,14 @@ const info = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const company = (more: object = {}, of: object = {}) => ({
+const company = (overrides: object = {}, of: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: { ...info, ...of },
-  ...more,
+  ...overrides,
 });
 const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
-const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
+const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();
 const domainOf = async (as?: TestPlatform) =>
   (await app.call('GET', '/config', undefined, { as })).body.umaDomain as string;
 const eventsAbout = async (id: string) =>
@@ -37,12 +37,12 @@ const accountsOf = async (id: string, as?: TestPlatform): Promise<string[]> => {
     (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
   );
 };
-const consent = (more: object = {}) => ({
+const consent = (overrides: object = {}) => ({
   acceptedAt: '2026-01-05T08:00:00Z',
   ipAddress: '203.0.113.7',
   termsVersion: 'V1',
   acceptanceMethod: 'CHECKBOX',
-  ...more,
+  ...overrides,
 });
 
 const everything = {
@@ -182,7 +182,7 @@ describe('createCustomer', () => {
   });
 
   it('reports all invalid fields at once, of rules and schema', async () => {
-    const answer = await create({
+    const response = await create({
       customerType: 'INDIVIDUAL',
       fullName: 'Ada  Lovelace',
       email: 'invalid',
@@ -195,9 +195,9 @@ describe('createCustomer', () => {
       purposeOfAccount: 'OTHER',
       endUserTermsConsent: { acceptanceMethod: 'NOD' },
     });
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('INVALID_INPUT');
-    expect(fieldsOf(answer)).toEqual([
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('INVALID_INPUT');
+    expect(fieldsOf(response)).toEqual([
       'address.country',
       'address.line1',
       'address.postalCode',
@@ -218,7 +218,7 @@ describe('createCustomer', () => {
   });
 
   it('reports all violations of platform rules at once', async () => {
-    const answer = await create(
+    const response = await create(
       person({
         region: 'ZZ',
         birthDate: '2030-01-01',
@@ -231,9 +231,9 @@ describe('createCustomer', () => {
         }),
       }),
     );
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('INVALID_INPUT');
-    expect(fieldsOf(answer)).toEqual([
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('INVALID_INPUT');
+    expect(fieldsOf(response)).toEqual([
       'birthDate',
       'currencies',
       'endUserTermsConsent.acceptedAt',

@@ -6,10 +6,10 @@ import { ownerBody, ownerHarness } from '../../../../test/kit/customers/owners.t
 
 const app = testApp();
 
-const person = (more: object = {}) => ({
+const person = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
-  ...more,
+  ...overrides,
 });
 const businessInfo = {
   legalName: 'Acme & Sons LLC',
@@ -17,10 +17,14 @@ const businessInfo = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const business = (more: object = {}) => ({ customerType: 'BUSINESS', businessInfo, ...more });
+const business = (overrides: object = {}) => ({
+  customerType: 'BUSINESS',
+  businessInfo,
+  ...overrides,
+});
 const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
-const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
+const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();
 
 describe('listCustomers', () => {
   const list = async (query: string, as: TestPlatform) => {
@@ -34,9 +38,9 @@ describe('listCustomers', () => {
     const contact = { email: 'a@example.de', phoneNumber: '+4915112345678' };
     const made: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
     const add = async (body: object, platformCustomerId: string) => {
-      const answer = await create({ ...body, platformCustomerId }, as);
-      expect(answer.status).toBe(201);
-      made[platformCustomerId] = answer.body;
+      const response = await create({ ...body, platformCustomerId }, as);
+      expect(response.status).toBe(201);
+      made[platformCustomerId] = response.body;
       await app.advance(60_000);
     };
     await add(person(), 'ada');
@@ -78,9 +82,9 @@ describe('listCustomers', () => {
 
   it('reports all invalid filters at once', async () => {
     const query = 'limit=0&customerType=ROBOT&createdAfter=yesterday&isIncludingDeleted=maybe';
-    const answer = await app.call('GET', `/customers?${query}`);
-    expect(answer.status).toBe(400);
-    expect(fieldsOf(answer)).toEqual(
+    const response = await app.call('GET', `/customers?${query}`);
+    expect(response.status).toBe(400);
+    expect(fieldsOf(response)).toEqual(
       expect.arrayContaining(['createdAfter', 'customerType', 'isIncludingDeleted', 'limit']),
     );
     expect((await app.call('GET', '/customers?cursor=nonsense')).status).toBe(400);

@@ -9,33 +9,33 @@ import type { ContactChange } from './parts.ts';
 const app = testApp();
 
 const address = { line1: '1 Main St', city: 'Austin', postalCode: '78701', country: 'US' };
-const person = (more: object = {}) => ({
+const person = (overrides: object = {}) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
-  ...more,
+  ...overrides,
 });
-const business = (more: object = {}) => ({
+const business = (overrides: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme',
     country: 'US',
     taxId: '12-3456789',
     incorporatedOn: '2020-02-29',
-    ...more,
+    ...overrides,
   },
 });
 
 async function created(body: object, as?: TestPlatform) {
-  const answer = await app.call('POST', '/customers', body, { as });
-  expect(answer.status).toBe(201);
+  const response = await app.call('POST', '/customers', body, { as });
+  expect(response.status).toBe(201);
   await app.advance(60_000);
-  return answer.body;
+  return response.body;
 }
 
 const patch = (id: string, change: object, type = 'INDIVIDUAL', as?: TestPlatform) =>
   app.call('PATCH', `/customers/${id}`, { customerType: type, ...change }, { as });
-const fieldsOf = (answer: { body: { details: { errors: { field: string }[] } } }) =>
-  answer.body.details.errors.map((error) => error.field).sort();
+const fieldsOf = (response: { body: { details: { errors: { field: string }[] } } }) =>
+  response.body.details.errors.map((error) => error.field).sort();
 const identifierOf = async (id: string) => {
   const row = await app.runtime.db.read(customers, id);
   return row ? personalOf(app.runtime.vault, row).identifier : null;
@@ -128,14 +128,20 @@ describe('updateCustomerById', () => {
     const both = await patch(was.id, { email: 'a@b.example', phoneNumber: '+15125550100' });
     expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
-    const bad = await patch(was.id, {
+    const invalid = await patch(was.id, {
       fullName: 'Ada  King',
       email: 'invalid',
       nationality: 'XX',
       pepStatus: 'MAYBE',
       currencies: [],
     });
-    expect(fieldsOf(bad)).toEqual(['currencies', 'email', 'fullName', 'nationality', 'pepStatus']);
+    expect(fieldsOf(invalid)).toEqual([
+      'currencies',
+      'email',
+      'fullName',
+      'nationality',
+      'pepStatus',
+    ]);
     const other = await patch(was.id, { sourceOfWealthCategories: ['OTHER'] });
     expect(fieldsOf(other)).toEqual(['sourceOfWealthOtherDescription']);
     const terms = await patch(was.id, {
@@ -272,8 +278,8 @@ describe('updateCustomerById', () => {
       { email: 'ada@example.com' },
       { address },
     ];
-    const answers = await Promise.all(changes.map((change) => patch(was.id, change)));
-    expect(answers.map((each) => each.status)).toEqual(changes.map(() => 200));
+    const responses = await Promise.all(changes.map((change) => patch(was.id, change)));
+    expect(responses.map((each) => each.status)).toEqual(changes.map(() => 200));
     const { body } = await app.call('GET', `/customers/${was.id}`);
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
@@ -285,8 +291,8 @@ describe('updateCustomerById', () => {
         ['PATCH', person()],
         ['DELETE', undefined],
       ] as const) {
-        const answer = await app.call(method, `/customers/${id}`, body);
-        expect([answer.status, answer.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+        const response = await app.call(method, `/customers/${id}`, body);
+        expect([response.status, response.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
       }
     }
   });

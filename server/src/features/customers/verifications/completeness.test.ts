@@ -48,10 +48,10 @@ const OWNER = {
 
 const documentOf = (
   type: KnownDocument['type'],
-  more: Partial<KnownDocument> = {},
+  overrides: Partial<KnownDocument> = {},
 ): KnownDocument => ({
   ...{ id: `Document:${type}`, holder: 'Customer:1', type, side: null },
-  ...more,
+  ...overrides,
 });
 
 const BUSINESS: Known = {
@@ -292,8 +292,8 @@ describe('a business', () => {
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
         const accepted = findingKind(category).accepted ?? [];
-        const answers = accepted.some((each) => each === type);
-        expect([type, all([documentOf(type)]).includes(category)]).toEqual([type, !answers]);
+        const responses = accepted.some((each) => each === type);
+        expect([type, all([documentOf(type)]).includes(category)]).toEqual([type, !responses]);
       }
     }
   });

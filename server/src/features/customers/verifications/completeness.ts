@@ -47,15 +47,15 @@ export interface Known {
 export function errorOf(
   resourceId: string,
   type: FindingType,
-  more: { field?: string | undefined; reason?: string | undefined } = {},
+  overrides: { field?: string | undefined; reason?: string | undefined } = {},
 ): VerificationError {
   const { accepted, reason } = findingKind(type);
   return {
     resourceId,
     type,
-    ...(more.field === undefined ? {} : { field: more.field }),
+    ...(overrides.field === undefined ? {} : { field: overrides.field }),
     ...(accepted ? { acceptedDocumentTypes: [...accepted] } : {}),
-    reason: more.reason ?? reason,
+    reason: overrides.reason ?? reason,
   };
 }
 

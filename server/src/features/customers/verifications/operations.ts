@@ -32,8 +32,8 @@ export const verificationOperations = (parts: VerificationParts) => [
       cursor,
     });
     const keys = await Promise.all(rows.map((row) => readCustomer(ctx, row.customer_id)));
-    const data = rows.map((row, at) =>
-      presentVerification(ctx.vault, keys[at] ?? { id: row.customer_id, data_key: null }, row),
+    const data = rows.map((row, index) =>
+      presentVerification(ctx.vault, keys[index] ?? { id: row.customer_id, data_key: null }, row),
     );
     return { status: 200, body: { data, ...rest } };
   }),

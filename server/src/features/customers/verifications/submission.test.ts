@@ -20,8 +20,8 @@ beforeAll(async () => {
 const read = (path: string, by = as) => harness.app.call('GET', path, undefined, { as: by });
 
 /** An individual with complete data. */
-async function complete(fullName: string, more: object = {}) {
-  const { id } = await harness.person(as, fullName, more);
+async function complete(fullName: string, overrides: object = {}) {
+  const { id } = await harness.person(as, fullName, overrides);
   await harness.addDocument(as, id, 'PASSPORT');
   return id as string;
 }
@@ -98,8 +98,8 @@ describe('createVerification', () => {
   it('rejects customers with unverified contacts', async () => {
     const contact = { region: 'DE', email: 'a@example.de', phoneNumber: '+4915112345678' };
     const id = await complete('Ada Lovelace', contact);
-    const answer = await harness.submit(as, id);
-    expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+    const response = await harness.submit(as, id);
+    expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
       const known = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
@@ -194,9 +194,9 @@ describe('wantedOf', () => {
     await harness.addDocument(as, id, 'PASSPORT');
     await harness.submit(as, id);
     const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
-    const found = (resourceId: string, type: string, more = {}) => ({
+    const found = (resourceId: string, type: string, overrides = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
-      ...more,
+      ...overrides,
     });
     const accepted = { acceptedDocumentTypes: ['UTILITY_BILL'] };
     const errors = [
@@ -233,8 +233,8 @@ describe('concurrent requests', () => {
 
   it('serialize submissions, the last of which is authoritative', async () => {
     const id = await complete('Ada Lovelace 001');
-    const answers = await Promise.all([1, 2, 3, 4].map(() => harness.submit(as, id)));
-    expect(answers.map((each) => each.status)).toEqual([200, 200, 200, 200]);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => harness.submit(as, id)));
+    expect(responses.map((each) => each.status)).toEqual([200, 200, 200, 200]);
     const rows = await harness.app.runtime.db.find(verifications, { customer_id: id });
     expect([rows.length, rows.filter((each) => each.latest).length]).toEqual([4, 1]);
     const types = await events(id);
@@ -247,8 +247,8 @@ describe('concurrent requests', () => {
 
   it('decide once for several submissions', async () => {
     const id = await complete('Ada Lovelace');
-    const answers = await Promise.all([1, 2, 3].map(() => harness.submit(as, id)));
-    expect(answers.map((each) => each.status).sort()).toEqual([200, 400, 400]);
+    const responses = await Promise.all([1, 2, 3].map(() => harness.submit(as, id)));
+    expect(responses.map((each) => each.status).sort()).toEqual([200, 400, 400]);
     expect(await events(id)).toEqual(['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED']);
   });
 
@@ -261,11 +261,11 @@ describe('concurrent requests', () => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state: 'approved' });
       }, as);
-      const [answer] = await Promise.all([harness.submit(as, id), approval]);
+      const [response] = await Promise.all([harness.submit(as, id), approval]);
       expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
       const latest = await latestOf(harness.app.runtime, id);
       expect([latest?.status, latest?.decided_by]).toEqual(['APPROVED', 'operator']);
-      const pending = answer.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
+      const pending = response.status === 200 ? ['VERIFICATION.PENDING_MANUAL_REVIEW'] : [];
       expect(await events(id)).toEqual([
         ...[...before, ...pending],
         ...['VERIFICATION.APPROVED', 'CUSTOMER.KYC_APPROVED'],
@@ -297,8 +297,8 @@ describe('concurrent requests', () => {
       const known = await ctx.read(beneficialOwners, owner?.id as string);
       if (known) ctx.update(beneficialOwners, known, { share: 31, updated_at: ctx.now });
     }, as);
-    const [answer] = await Promise.all([harness.submit(as, id), change]);
-    expect(ok(answer, 200).verificationStatus).toBe('APPROVED');
+    const [response] = await Promise.all([harness.submit(as, id), change]);
+    expect(ok(response, 200).verificationStatus).toBe('APPROVED');
     const stored = await harness.app.runtime.db.read(beneficialOwners, owner?.id as string);
     expect([stored?.status, stored?.share]).toEqual(['APPROVED', 31]);
   });

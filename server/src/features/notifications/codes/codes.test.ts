@@ -31,7 +31,7 @@ describe('generateCode', () => {
   it.each([undefined, LETTERS_AND_DIGITS])('is uniform over %s', (alphabet) => {
     const effects = testEffects();
     const counts = new Map<string, number>();
-    for (let at = 0; at < 5_000; at++) {
+    for (let index = 0; index < 5_000; index++) {
       for (const each of generateCode(effects, { length: 12, ...(alphabet && { alphabet }) })) {
         counts.set(each, (counts.get(each) ?? 0) + 1);
       }

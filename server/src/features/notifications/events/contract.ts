@@ -9,8 +9,8 @@ const TAG = 'Events';
 const MAX_WAIT_S = 60;
 const MAX_CURSOR = 400;
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 const time = (description: string) => described(Timestamp, description);
 
 const EventResource = named(

@@ -174,7 +174,7 @@ const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4
 export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Promise<number[]> {
   const horizon = await horizonOf(db);
   const rows = await db.query<{ at: number }>(ARRIVED, [
-    waiting.map((_, at) => at),
+    waiting.map((_, index) => index),
     waiting.map((each) => each.platformId),
     waiting.map((each) => each.position),
     waiting.map((each) => each.id),

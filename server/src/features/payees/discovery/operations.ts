@@ -100,8 +100,8 @@ async function pricesOf(
     return service && priceRow({ corridor, rail, service, sending, mid, platform });
   };
   const rows: Awaited<ReturnType<typeof price>>[] = [];
-  for (let at = 0; at < selected.length; at += CORRIDORS_PER_BATCH) {
-    const batch = selected.slice(at, at + CORRIDORS_PER_BATCH);
+  for (let index = 0; index < selected.length; index += CORRIDORS_PER_BATCH) {
+    const batch = selected.slice(index, index + CORRIDORS_PER_BATCH);
     const all = batch.flatMap((each) => railsOf(port, each).map((rail) => price(each, rail)));
     rows.push(...(await Promise.all(all)));
     await pause();

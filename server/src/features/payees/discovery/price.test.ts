@@ -9,8 +9,8 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { priceRow, readableRate } from './price.ts';
 import { rateCache } from './rates.ts';
 
-const platform = (more: Partial<PlatformRow> = {}) =>
-  ({ currencies: [], fees: [], ...more }) as unknown as PlatformRow;
+const platform = (overrides: Partial<PlatformRow> = {}) =>
+  ({ currencies: [], fees: [], ...overrides }) as unknown as PlatformRow;
 
 function row(to: string, sending: bigint, of: PlatformRow = platform()) {
   const corridor = corridors('USD', to)[0];

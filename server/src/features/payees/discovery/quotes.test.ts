@@ -17,9 +17,9 @@ const { beneficiary: indian } = exampleOf('INR_ACCOUNT');
 const { beneficiary: salvadoran } = exampleOf('SLV_ACCOUNT');
 /** Fields for the rails that the catalog examples do not cover. */
 const OTHER_WAYS: Record<string, Account[]> = {
-  INR: ['NEFT', 'RTGS'].map((rail, at) => ({
+  INR: ['NEFT', 'RTGS'].map((rail, index) => ({
     accountType: 'INR_ACCOUNT',
-    accountNumber: `5010001234567${at}`,
+    accountNumber: `5010001234567${index}`,
     ifsc: 'HDFC0001234',
     rail,
     beneficiary: indian,
@@ -111,13 +111,13 @@ describe('getExchangeRates compared with createQuote', () => {
     }));
     for (const { id, currency, rails } of payees.filter((each) => each.currency !== from)) {
       for (const rail of rails) {
-        const answer = await quote(from, id, COINS.includes(currency) ? undefined : rail, amount);
-        if (answer.status !== 201) {
+        const response = await quote(from, id, COINS.includes(currency) ? undefined : rail, amount);
+        if (response.status !== 201) {
           // SWIFT does not support every currency of such an account.
-          expect([rail, answer.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
+          expect([rail, response.body.code]).toEqual(['SWIFT', 'NOT_IMPLEMENTED']);
           continue;
         }
-        const { totalReceivingAmount: receiving, feesIncluded: fees } = answer.body;
+        const { totalReceivingAmount: receiving, feesIncluded: fees } = response.body;
         quoted.push({ to: currency, rail, receiving, fees });
       }
     }

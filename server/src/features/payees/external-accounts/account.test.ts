@@ -19,14 +19,14 @@ const details = (info: object) => info as unknown as AccountInfo;
 const usd = details({ accountType: 'USD_ACCOUNT', accountNumber: '123456789', beneficiary });
 const wallet = details({ accountType: 'ETHEREUM_WALLET', address: EVM });
 
-const proposal = (info: AccountInfo, more: Partial<Proposal> = {}): Proposal => ({
+const proposal = (info: AccountInfo, overrides: Partial<Proposal> = {}): Proposal => ({
   currency: 'USDC',
   info,
   ownershipType: undefined,
   production: false,
   counterpartyDuty: false,
   now: Date.UTC(2026, 0, 5),
-  ...more,
+  ...overrides,
 });
 
 function rejection(proposed: Proposal) {
@@ -44,13 +44,13 @@ describe('checkProposal', () => {
   const withRouting = (routingNumber: string) => details({ ...usd, routingNumber });
 
   it('validates check digits in production only', () => {
-    const bad = { currency: 'USD', production: true };
+    const invalid = { currency: 'USD', production: true };
     expect(rejection(proposal(withRouting('123456789'), { currency: 'USD' }))).toBeNull();
-    expect(rejection(proposal(withRouting('123456789'), bad))).toEqual({
+    expect(rejection(proposal(withRouting('123456789'), invalid))).toEqual({
       code: 'INVALID_INPUT',
       fields: ['accountInfo.routingNumber'],
     });
-    expect(rejection(proposal(withRouting('021000021'), bad))).toBeNull();
+    expect(rejection(proposal(withRouting('021000021'), invalid))).toBeNull();
   });
 
   it('rejects a currency that the account type does not support', () => {

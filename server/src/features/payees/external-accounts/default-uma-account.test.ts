@@ -52,17 +52,17 @@ describe('simultaneous defaultUmaDepositAccount: true', () => {
     async (former) => {
       const person = await customer(app);
       if (former === 'with') await post('/customers/external-accounts', bodyFor(person.id));
-      const answers = await Promise.all(
-        Array.from({ length: CROWD }, (_, at) =>
+      const responses = await Promise.all(
+        Array.from({ length: CROWD }, (_, index) =>
           post('/customers/external-accounts', bodyFor(person.id), {
-            'idempotency-key': `default ${person.id} ${at}`,
+            'idempotency-key': `default ${person.id} ${index}`,
           }),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+      expect(responses.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
       const defaults = await defaultsOf(person.id);
       expect(defaults).toHaveLength(1);
-      expect(answers.map(({ body }) => body.id)).toContain(defaults[0]);
+      expect(responses.map(({ body }) => body.id)).toContain(defaults[0]);
       const last = await post('/customers/external-accounts', bodyFor(person.id));
       expect(await defaultsOf(person.id)).toEqual([last.body.id]);
     },
@@ -81,9 +81,9 @@ describe('simultaneous ownership challenges', () => {
     const body = { customerId: person.id, currency: 'USDC', ownershipType, accountInfo };
     const { id } = (await post('/customers/external-accounts', body)).body;
     const path = `/customers/external-accounts/${id}/challenge`;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: CROWD }, () => post(path, { method: 'WALLET_SIGNATURE' })),
     );
-    expect(answers.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
+    expect(responses.map(({ status }) => status)).toEqual(Array(CROWD).fill(201));
   });
 });

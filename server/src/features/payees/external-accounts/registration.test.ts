@@ -20,7 +20,7 @@ async function newCustomer(options = {}): Promise<string> {
 
 const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
 /** An unregistered US account whose number has the given suffix. */
-const usd = (suffix = '000', more: object = {}) => ({
+const usd = (suffix = '000', overrides: object = {}) => ({
   currency: 'USD',
   accountInfo: {
     accountType: 'USD_ACCOUNT',
@@ -28,16 +28,16 @@ const usd = (suffix = '000', more: object = {}) => ({
     routingNumber: '021000021',
     beneficiary,
   },
-  ...more,
+  ...overrides,
 });
-const wallet = (more: object = {}, info: object = {}) => ({
+const wallet = (overrides: object = {}, info: object = {}) => ({
   currency: 'USDC',
   accountInfo: {
     accountType: 'ETHEREUM_WALLET',
     address: `0x${(number++).toString(16).padStart(40, 'a')}`,
     ...info,
   },
-  ...more,
+  ...overrides,
 });
 
 const OF = { customer: '/customers/external-accounts', platform: '/platform/external-accounts' };
@@ -91,12 +91,12 @@ describe('createCustomerExternalAccount', () => {
 
   it('reports every invalid field of accountInfo', async () => {
     const { accountInfo } = usd();
-    const bad = {
+    const invalid = {
       ...accountInfo,
       routingNumber: '12',
       beneficiary: { beneficiaryType: 'INDIVIDUAL' },
     };
-    const reply = await add({ currency: 'USD', accountInfo: bad });
+    const reply = await add({ currency: 'USD', accountInfo: invalid });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(reply)).toEqual(
       expect.arrayContaining(['accountInfo.routingNumber', 'accountInfo.beneficiary.fullName']),
@@ -185,12 +185,14 @@ describe('createCustomerExternalAccount', () => {
   it('validates check digits and makes no name check in production', async () => {
     const as = app.production;
     const { accountInfo, currency } = usd();
-    const bad = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
-    expect((await add(bad)).status).toBe(201);
-    expect(fieldsOf(await add(bad, OF.customer, { as }))).toEqual(['accountInfo.routingNumber']);
-    const good = await add({ currency, accountInfo }, OF.customer, { as });
-    expect(good.status).toBe(201);
-    expect(good.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
+    const invalid = { currency, accountInfo: { ...accountInfo, routingNumber: '123456789' } };
+    expect((await add(invalid)).status).toBe(201);
+    expect(fieldsOf(await add(invalid, OF.customer, { as }))).toEqual([
+      'accountInfo.routingNumber',
+    ]);
+    const valid = await add({ currency, accountInfo }, OF.customer, { as });
+    expect(valid.status).toBe(201);
+    expect(valid.body.beneficiaryVerificationStatus).toBe('UNSUPPORTED');
   });
 
   it('makes no name check for a wallet and drops fields that wallets do not have', async () => {

@@ -37,9 +37,9 @@ describe('contract wallet', () => {
     ['a wrong magic value', reply(`0xffffffff${'00'.repeat(28)}`)],
     ['no code', reply('0x')],
     ['a revert', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
-  ])('sets the account to UNVERIFIED after %s', async (_, answer) => {
+  ])('sets the account to UNVERIFIED after %s', async (_, response) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.respondWith(answer);
+    own.node.respondWith(response);
     expect((await own.verify(id, '0xabcd')).status).toBe(400);
     expect(await own.statusOf(id)).toBe('UNVERIFIED');
   });
@@ -48,9 +48,9 @@ describe('contract wallet', () => {
     ['no reply', 'nothing' as const],
     ['an error page', { status: 502, body: '<html>' }],
     ['a rate limit error', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
-  ])('can be verified again after %s', async (_, answer) => {
+  ])('can be verified again after %s', async (_, response) => {
     const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.respondWith(answer);
+    own.node.respondWith(response);
     const headers = { 'idempotency-key': `node ${id}` };
     const silent = await own.verify(id, '0xabcd', {}, 'customer', headers);
     expect(statusAndCode(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);

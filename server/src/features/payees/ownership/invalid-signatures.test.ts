@@ -44,8 +44,8 @@ describe('invalid signature', () => {
     ] as const) {
       const { id, wallet, messageToSign, expiresAt } = await own.waiting();
       own.app.effects.set(Date.parse(expiresAt) + lateBy);
-      const answer = await own.verify(id, wallet.sign(messageToSign));
-      expect([answer.status, await own.statusOf(id)]).toEqual([status, after]);
+      const response = await own.verify(id, wallet.sign(messageToSign));
+      expect([response.status, await own.statusOf(id)]).toEqual([status, after]);
     }
   });
 
@@ -103,8 +103,8 @@ describe('invalid signature', () => {
       { signature: '' },
       { signature: 'x'.repeat(16_385) },
     ]) {
-      const answer = await own.call('POST', `${OF.customer}/${id}/verify`, body);
-      expect(answer.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
+      const response = await own.call('POST', `${OF.customer}/${id}/verify`, body);
+      expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'signature',
       ]);
     }

@@ -82,7 +82,7 @@ describe.each([
   it('is not found on the other path family or by another platform', async () => {
     const { id, wallet, messageToSign } = await own.waiting(owner);
     const other = owner === 'customer' ? 'platform' : 'customer';
-    const answers = [
+    const responses = [
       await own.challenge(id, undefined, other),
       await own.verify(id, wallet.sign(messageToSign), {}, other),
       await own.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
@@ -90,7 +90,7 @@ describe.each([
       await own.challenge('ExternalAccount:none', undefined, owner),
       await own.verify('ExternalAccount:none', 'x', {}, owner),
     ];
-    for (const each of answers) expect(statusAndCode(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    for (const each of responses) expect(statusAndCode(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     ok(await own.call('DELETE', `${OF[owner]}/${id}`), 204);
     expect((await own.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
   });
@@ -215,10 +215,10 @@ describe('a challenge is rejected', () => {
       }),
       201,
     );
-    const answer = await own.app.call('POST', `${OF.platform}/${id}/challenge`, {
+    const response = await own.app.call('POST', `${OF.platform}/${id}/challenge`, {
       method: 'LIVENESS',
     });
-    expect(answer.status).toBe(409);
+    expect(response.status).toBe(409);
   });
 });
 
@@ -226,18 +226,18 @@ describe('races', () => {
   it('a signature counts once', async () => {
     const { id, wallet, messageToSign } = await own.waiting();
     const signature = wallet.sign(messageToSign);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => own.verify(id, signature)));
-    expect(answers.map((each) => each.status).sort()).toEqual([200, 409, 409, 409]);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => own.verify(id, signature)));
+    expect(responses.map((each) => each.status).sort()).toEqual([200, 409, 409, 409]);
     expect(await eventTypes(own.app, id)).toHaveLength(1);
   });
 
   it('one of several concurrent challenges is outstanding', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = await own.add('ETHEREUM_WALLET', wallet.address);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => own.challenge(id)));
-    const started = answers.filter((each) => each.status === 201);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => own.challenge(id)));
+    const started = responses.filter((each) => each.status === 201);
     expect(started.length).toBeGreaterThan(0);
-    for (const each of answers) expect([201, 409]).toContain(each.status);
+    for (const each of responses) expect([201, 409]).toContain(each.status);
     const stored = await own.app.runtime.db.read(ownershipChallenges, id);
     expect(started.map((each) => each.body.messageToSign)).toContain(stored?.message);
     ok(await own.verify(id, wallet.sign(stored?.message as string)), 200);

@@ -23,8 +23,8 @@ import {
 
 const TAG = 'Cross-Currency Transfers';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 const CurrencyPreference = named(
   'CurrencyPreference',

@@ -80,8 +80,8 @@ describe('getAvailableUmaProviders', () => {
       'cursor=',
       `cursor=${vasps}`,
     ]) {
-      const answer = await get(`/uma-providers?${query}`);
-      expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
+      const response = await get(`/uma-providers?${query}`);
+      expect([query, response.status, response.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
     }
   });
 

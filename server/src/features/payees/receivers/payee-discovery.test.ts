@@ -29,9 +29,9 @@ const uma = (address: string, asking: Asking = {}) =>
 const account = (id: string, asking: Asking = {}) =>
   request(`/receiver/external-account/${id}`, asking);
 
-const codeOf = (answer: { status: number; body: { code: string } }) => [
-  answer.status,
-  answer.body.code,
+const codeOf = (response: { status: number; body: { code: string } }) => [
+  response.status,
+  response.body.code,
 ];
 const rows = async () => {
   const [row] = await app.runtime.db.query('select count(*)::int4 as n from payee_discoveries', []);
@@ -133,8 +133,8 @@ describe('lookupUma', () => {
     '$a@-x',
     '$a@x.',
   ])('rejects the address %s', async (address) => {
-    const answer = await uma(address);
-    expect(codeOf(answer)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const response = await uma(address);
+    expect(codeOf(response)).toEqual([400, 'INVALID_UMA_ADDRESS']);
   });
 
   it('reports both invalid addresses at once', async () => {
@@ -147,8 +147,8 @@ describe('lookupUma', () => {
   });
 
   it('rejects a payment to oneself', async () => {
-    const answer = await uma(ada.umaAddress, { customerId: ada.id });
-    expect(codeOf(answer)).toEqual([400, 'SELF_PAYMENT']);
+    const response = await uma(ada.umaAddress, { customerId: ada.id });
+    expect(codeOf(response)).toEqual([400, 'SELF_PAYMENT']);
   });
 
   it('rejects a blocked provider and accepts an allowed one', async () => {
@@ -158,13 +158,13 @@ describe('lookupUma', () => {
   });
 
   it('reports an unreachable host', async () => {
-    const answer = await uma('$ada@uma.example');
-    expect(codeOf(answer)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
+    const response = await uma('$ada@uma.example');
+    expect(codeOf(response)).toEqual([424, 'LNURLP_REQUEST_FAILED']);
   });
 
   it('makes no request from production', async () => {
-    const answer = await uma(`$success.usd@${HOST}`, { as: app.production });
-    expect(codeOf(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const response = await uma(`$success.usd@${HOST}`, { as: app.production });
+    expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
@@ -312,8 +312,8 @@ describe('lookupExternalAccount', () => {
 
   it('validates the sender like lookupUma', async () => {
     const outside = await externalAccount(app, ada.id, 'EUR');
-    const bad = await account(outside.id, { senderUmaAddress: 'ada' });
-    expect(codeOf(bad)).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const invalid = await account(outside.id, { senderUmaAddress: 'ada' });
+    expect(codeOf(invalid)).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const absent = await account(outside.id, { senderUmaAddress: '$absent@example.com' });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
     const gone = await customer(app);

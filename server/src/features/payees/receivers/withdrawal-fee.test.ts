@@ -24,16 +24,16 @@ beforeAll(async () => {
   }
 });
 
-const body = (more: object = {}) => ({
+const body = (overrides: object = {}) => ({
   internalAccountId: accounts.USDC,
   currency: 'USDC',
   cryptoNetwork: 'SOLANA',
   amount: 1_000_000,
   destinationAddress: SOLANA,
-  ...more,
+  ...overrides,
 });
-const estimate = (more: object = {}, as: TestPlatform = app.platform) =>
-  app.call('POST', '/crypto/estimate-withdrawal-fee', body(more), { as });
+const estimate = (overrides: object = {}, as: TestPlatform = app.platform) =>
+  app.call('POST', '/crypto/estimate-withdrawal-fee', body(overrides), { as });
 
 describe('estimateCryptoWithdrawalFee', () => {
   it.each([
@@ -73,17 +73,17 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('rejects an amount that does not exceed the fees', async () => {
-    const answer = await estimate({ amount: 750 });
-    expect([answer.status, answer.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
-    expect(answer.body.details).toEqual({ min: 751 });
+    const response = await estimate({ amount: 750 });
+    expect([response.status, response.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    expect(response.body.details).toEqual({ min: 751 });
     expect(ok(await estimate({ amount: 751 }), 200).netAmount).toBe(1);
   });
 
   it('reports every invalid field at once', async () => {
     const fields = async (more: object) => {
-      const answer = await estimate(more);
-      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-      return answer.body.details.errors.map((each: { field: string }) => each.field).sort();
+      const response = await estimate(more);
+      expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+      return response.body.details.errors.map((each: { field: string }) => each.field).sort();
     };
     expect(await fields({ amount: 0, cryptoNetwork: 'BASE', currency: 'USDT' })).toEqual([
       'amount',
@@ -98,9 +98,9 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('rejects a currency other than that of the account', async () => {
-    const answer = await estimate({ internalAccountId: accounts.USDT });
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_CURRENCY']);
-    expect(answer.body.details.errors[0].field).toBe('currency');
+    const response = await estimate({ internalAccountId: accounts.USDT });
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_CURRENCY']);
+    expect(response.body.details.errors[0].field).toBe('currency');
     const fiat = await estimate({ internalAccountId: accounts.USD });
     expect(fiat.body.code).toBe('INVALID_CURRENCY');
   });
@@ -108,8 +108,8 @@ describe('estimateCryptoWithdrawalFee', () => {
   it('accepts accounts of the caller only', async () => {
     const theirs = await internalAccount(app, null, 'USDC', { as: app.other });
     for (const internalAccountId of [theirs.id, 'unknown', `InternalAccount:${'0'.repeat(36)}`]) {
-      const answer = await estimate({ internalAccountId });
-      expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      const response = await estimate({ internalAccountId });
+      expect([response.status, response.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
 
@@ -117,10 +117,10 @@ describe('estimateCryptoWithdrawalFee', () => {
     const own = await internalAccount(app, null, 'USDC', { as: app.production });
     const request = { internalAccountId: own.id, cryptoNetwork: 'BASE' };
     const wrong = EVM.replace('5aAeb', '5AAeb');
-    const bad = await estimate({ ...request, destinationAddress: wrong }, app.production);
-    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const good = await estimate({ ...request, destinationAddress: EVM }, app.production);
-    expect([good.status, good.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const invalid = await estimate({ ...request, destinationAddress: wrong }, app.production);
+    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const valid = await estimate({ ...request, destinationAddress: EVM }, app.production);
+    expect([valid.status, valid.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     const sandbox = await estimate({ cryptoNetwork: 'BASE', destinationAddress: wrong });
     expect(sandbox.status).toBe(200);
   });

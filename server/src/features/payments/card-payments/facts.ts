@@ -77,9 +77,9 @@ function fundingDebitsOf({
   card_funding_debits,
   card_funding_debit_statuses,
 }: CardFactColumns): FundingDebit[] {
-  return card_funding_debits.map((amount, at) => {
-    const status = card_funding_debit_statuses[at];
-    if (status === undefined) throw new Error(`funding debit ${at + 1} has no status`);
+  return card_funding_debits.map((amount, index) => {
+    const status = card_funding_debit_statuses[index];
+    if (status === undefined) throw new Error(`funding debit ${index + 1} has no status`);
     return { amount, status };
   });
 }

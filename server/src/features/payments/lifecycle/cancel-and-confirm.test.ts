@@ -28,8 +28,8 @@ async function payout(suffix: string, rail: string, currency = 'USD') {
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
 
 const rejection = async (id: string) => {
-  const answer = await cancel(id);
-  return [answer.status, answer.body.code];
+  const response = await cancel(id);
+  return [response.status, response.body.code];
 };
 
 describe('cancelTransaction', () => {
@@ -93,8 +93,8 @@ describe('confirmReceiptDelivery', () => {
     const { id } = await payout('000', 'ACH');
     const outside = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
     for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...outside]) {
-      const answer = await confirm(id, at);
-      expect([answer.status, answer.body.details.errors[0].field]).toEqual([
+      const response = await confirm(id, at);
+      expect([response.status, response.body.details.errors[0].field]).toEqual([
         400,
         'receiptDeliveryConfirmedAt',
       ]);

@@ -43,14 +43,14 @@ async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
 async function cancel(ctx: Ctx, row: PaymentRow): Promise<PaymentRow> {
   const { job, rail, open } = await cancellableTransfer(ctx, row);
   if (!open || row.refund) {
-    const why =
+    const reason =
       'The payment cannot be cancelled: it has not started, has settled, or is ' +
       'being refunded.';
-    throw new Fault('TRANSACTION_NOT_CANCELLABLE', why);
+    throw new Fault('TRANSACTION_NOT_CANCELLABLE', reason);
   }
   if (rail === null || !RAILS[rail as PaymentRail].cancellable) {
-    const why = 'Only payments over ACH or wire can be cancelled.';
-    throw new Fault('INVALID_INPUT', why, { paymentRail: rail });
+    const reason = 'Only payments over ACH or wire can be cancelled.';
+    throw new Fault('INVALID_INPUT', reason, { paymentRail: rail });
   }
   return requestCancel(ctx, row, job);
 }

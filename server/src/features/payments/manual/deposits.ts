@@ -203,8 +203,8 @@ export async function recordDepositReturn(
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
     if (row.type === 'OUTGOING') return reversePaymentFunding(ctx, row);
     if (row.status === 'COMPLETED' && isDeposit(row) && !(await hasDepositPosting(ctx, row))) {
-      const why = 'The funds came from an internal payment.';
-      throw conflict(`${why} Return the deposit that funded ${row.quote_id}.`);
+      const message = 'The funds came from an internal payment.';
+      throw conflict(`${message} Return the deposit that funded ${row.quote_id}.`);
     }
     return applyStep(reverseDeposit, ctx, row, reason);
   });

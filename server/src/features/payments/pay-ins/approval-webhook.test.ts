@@ -79,14 +79,14 @@ describe('approval webhook', () => {
       return ok(seen, 200);
     };
     const info = { BIRTH_DATE: '1990-01-15' };
-    const good = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
-    expect(good.status).toBe('COMPLETED');
-    expect(good).not.toHaveProperty('requestedReceiverCustomerInfoFields');
+    const valid = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
+    expect(valid.status).toBe('COMPLETED');
+    expect(valid).not.toHaveProperty('requestedReceiverCustomerInfoFields');
     const requested = JSON.parse(fixture.requests()[0]?.body ?? '').data
       .requestedReceiverCustomerInfoFields;
     expect(requested).toEqual([{ name: 'BIRTH_DATE', mandatory: true }]);
-    const bad = await outcome('{}');
-    expect(bad).toMatchObject({
+    const invalid = await outcome('{}');
+    expect(invalid).toMatchObject({
       status: 'FAILED',
       failureReason: 'MISSING_MANDATORY_PAYEE_DATA',
     });
@@ -164,11 +164,11 @@ describe('approvePendingPayment', () => {
   });
 
   it('is accepted before the webhook response', async () => {
-    const meanwhile = async (request: Received) => {
+    const concurrentWork = async (request: Received) => {
       const { data } = JSON.parse(request.body);
       ok(await fixture.act(data.id, 'approve', {}), 200);
     };
-    fixture.respond({ status: 500, meanwhile });
+    fixture.respond({ status: 500, meanwhile: concurrentWork });
     const { payment } = await fixture.offered();
     await app.settle();
     expect((await fixture.read(payment.id)).status).toBe('COMPLETED');
@@ -195,10 +195,10 @@ describe('approvePendingPayment', () => {
     const { data } = ok(await app.call('GET', `/transactions?customerId=${person.id}`), 200);
     const reply = await fixture.act(data[0].id, 'approve', {});
     expect(reply.status).toBe(409);
-    const bad = await fixture.act(data[0].id, 'approve', {
+    const invalid = await fixture.act(data[0].id, 'approve', {
       receiverCustomerInfo: 'yes',
     });
-    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 });
 
@@ -213,7 +213,7 @@ describe('rejectPendingPayment', () => {
     await app.advance(60_000);
     expect(await eventTypes(app, payment.id)).toEqual([PENDING, FAILED]);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const bad = await fixture.act(payment.id, 'reject', { reason: 5 });
-    expect([bad.status, bad.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const invalid = await fixture.act(payment.id, 'reject', { reason: 5 });
+    expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);
   });
 });

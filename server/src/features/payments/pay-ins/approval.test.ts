@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decisionOf, missingIn, requestedFields } from './approval.ts';
 
 const BIRTH = [{ name: 'BIRTH_DATE', mandatory: true }];
-const response = (status: number | null, answer: string | null = '') => ({ status, answer });
+const response = (status: number | null, reply: string | null = '') => ({ status, answer: reply });
 const rejected = (reason: string) => ({ outcome: 'reject', reason });
 
 describe('decisionOf', () => {
@@ -11,20 +11,20 @@ describe('decisionOf', () => {
     ['an empty body when no fields are requested', '', []],
     ['an object without the info', '{"message":"fine"}', []],
     ['null for the info', '{"receiverCustomerInfo":null}', []],
-  ])('accepts 200 with %s', (_, answer, requested) => {
-    expect(decisionOf(response(200, answer), requested)).toEqual({ outcome: 'approve', info: {} });
+  ])('accepts 200 with %s', (_, reply, requested) => {
+    expect(decisionOf(response(200, reply), requested)).toEqual({ outcome: 'approve', info: {} });
   });
 
   it('accepts 200 with the requested fields', () => {
-    const answer = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
+    const reply = '{"receiverCustomerInfo":{"BIRTH_DATE":"1990-01-15"}}';
     const info = { BIRTH_DATE: '1990-01-15' };
-    expect(decisionOf(response(200, answer), BIRTH)).toEqual({ outcome: 'approve', info });
+    expect(decisionOf(response(200, reply), BIRTH)).toEqual({ outcome: 'approve', info });
   });
 
   it.each(['', '{}', '{"receiverCustomerInfo":{"BIRTH_DATE":""}}'])(
     'rejects 200 without a mandatory field: %s',
-    (answer) => {
-      expect(decisionOf(response(200, answer), BIRTH)).toEqual(
+    (reply) => {
+      expect(decisionOf(response(200, reply), BIRTH)).toEqual(
         rejected('MISSING_MANDATORY_PAYEE_DATA'),
       );
     },
@@ -32,8 +32,8 @@ describe('decisionOf', () => {
 
   it.each(['{', '[]', '"yes"', 'null', '{"receiverCustomerInfo":"yes"}', '<html>'])(
     'rejects 200 with an invalid body: %s',
-    (answer) => {
-      expect(decisionOf(response(200, answer), [])).toEqual(
+    (reply) => {
+      expect(decisionOf(response(200, reply), [])).toEqual(
         rejected('PAYMENT_APPROVAL_WEBHOOK_ERROR'),
       );
     },

@@ -39,10 +39,10 @@ const isObject = (value: unknown): value is Info =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `receiverCustomerInfo` of an approval; undefined for an invalid body. */
-function infoIn(answer: string): Info | undefined {
-  if (answer.trim() === '') return {};
+function infoIn(response: string): Info | undefined {
+  if (response.trim() === '') return {};
   try {
-    const body: unknown = JSON.parse(answer);
+    const body: unknown = JSON.parse(response);
     if (!isObject(body)) return undefined;
     const info = body.receiverCustomerInfo ?? {};
     return isObject(info) ? info : undefined;

@@ -170,9 +170,9 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
     const iban = await externalAccount(app, person.id, 'EUR');
     await expectError(transferIn(iban.id, euros.id), 400, 'INVALID_INPUT');
-    const much = 9_000_000_000_000_000;
+    const total = 9_000_000_000_000_000;
     await expectError(
-      transferIn(source.id, account.id, much),
+      transferIn(source.id, account.id, total),
       400,
       'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     );

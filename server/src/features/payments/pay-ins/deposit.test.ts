@@ -44,13 +44,19 @@ async function accountHolder(currency = 'USD') {
 }
 
 /** A deposit as a bank reports it. */
-async function arrive(accountId: string, amount: number, more: Partial<Deposit> = {}) {
+async function arrive(accountId: string, amount: number, overrides: Partial<Deposit> = {}) {
   return app.operate(async (ctx) => {
     const account = await ctx.read(internalAccounts, accountId);
     if (!account) throw new Error('no account');
     const owner = account.customer_id ? await ctx.read(customers, account.customer_id) : undefined;
     const origin = { accountHolderName: 'Grace Hopper', accountIdentifier: '12345000' };
-    const notification = { account, owner: owner ?? null, amount: BigInt(amount), origin, ...more };
+    const notification = {
+      account,
+      owner: owner ?? null,
+      amount: BigInt(amount),
+      origin,
+      ...overrides,
+    };
     return (await receiveDeposit(ctx, notification)).id;
   });
 }
@@ -321,11 +327,11 @@ describe('reverseDeposit', () => {
 });
 
 describe('declared wallet', () => {
-  const register = (customerId: string, address: string, more: object = {}) =>
+  const register = (customerId: string, address: string, overrides: object = {}) =>
     app.call('POST', '/customers/external-accounts', {
       customerId,
       currency: 'USDC',
-      accountInfo: { accountType: 'ETHEREUM_WALLET', address, ...more },
+      accountInfo: { accountType: 'ETHEREUM_WALLET', address, ...overrides },
     });
   const vaspName = 'Coinbase';
 
@@ -359,7 +365,7 @@ describe('declared wallet', () => {
     const address = '0xde709f2102306220921060314715629080e2fb77';
     const origin = { accountIdentifier: address };
     const hold = 'COUNTERPARTY_DECLARATION_REQUIRED';
-    for (let at = 0; at < 120; at++) await arrive(account.id, 1, { hold, origin });
+    for (let index = 0; index < 120; index++) await arrive(account.id, 1, { hold, origin });
     ok(await register(person.id, address, { vaspName }), 201);
     const before = await balances(app, account.id);
     expect(before).toEqual({ balance: 0, total: 120 });

@@ -84,13 +84,13 @@ const cancelDebitJob = (connectors: ConnectorsOf): JobHandler =>
         // Another worker may be sending it; the cancellation must follow.
         return { caller, stage: async (ctx) => postpone(ctx, CANCEL_DEBIT, job) };
       }
-      const answer = await rail.cancel(await debitOf(runtime, row), now);
+      const response = await rail.cancel(await debitOf(runtime, row), now);
       return {
         caller,
         stage: async (ctx) => {
           const current = await currentOf(ctx, row.id, asIncoming);
-          if (answer === 'cancelled') await cancelDebit(ctx, current);
-          if (answer === 'rejected') rejectCancel(ctx, current);
+          if (response === 'cancelled') await cancelDebit(ctx, current);
+          if (response === 'rejected') rejectCancel(ctx, current);
         },
       };
     },

@@ -140,12 +140,12 @@ describe('sandboxReceive', () => {
     await expectError(named, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
     await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
-    const bad = await expectError(
+    const invalid = await expectError(
       { customerId: undefined, receivingCurrencyAmount: 0 },
       400,
       'INVALID_INPUT',
     );
-    expect(bad.details.errors.map((each: { field: string }) => each.field).sort()).toEqual([
+    expect(invalid.details.errors.map((each: { field: string }) => each.field).sort()).toEqual([
       'receiverUmaAddress',
       'receivingCurrencyAmount',
     ]);
@@ -189,8 +189,8 @@ describe('sandboxReceive', () => {
       receivingCurrencyAmount: 5,
     };
     const headers = { 'idempotency-key': 'uma-once' };
-    const send = (more: object = {}) =>
-      app.call('POST', '/sandbox/uma/receive', { ...body, ...more }, { headers });
+    const send = (overrides: object = {}) =>
+      app.call('POST', '/sandbox/uma/receive', { ...body, ...overrides }, { headers });
     const [first, second] = [ok(await send(), 200), ok(await send(), 200)];
     expect(second.id).toBe(first.id);
     await app.settle();

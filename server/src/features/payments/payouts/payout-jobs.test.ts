@@ -17,20 +17,20 @@ import { payoutJobs } from './payout-jobs.ts';
 
 const app = testApp();
 
-async function payout(more: object = {}) {
+async function payout(overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'EUR');
-  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const { transactionId } = ok(await app.call('POST', '/quotes', body), 201);
   return { account, target, id: transactionId as string };
 }
 
 /** Runs the jobs of the payment in order against a rail that returns these results one by one. */
-async function follow(id: string, answers: Progress[]) {
+async function follow(id: string, responses: Progress[]) {
   const requests: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
   const answer = (how: 'send' | 'check') => async (instruction: RailInstruction) => {
     requests.push({ how, instruction });
-    const next = answers[requests.length - 1];
+    const next = responses[requests.length - 1];
     if (!next) throw new Error('no result left');
     return next;
   };

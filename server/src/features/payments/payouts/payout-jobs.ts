@@ -231,13 +231,13 @@ export function payoutJobs(connectors: ConnectorsOf): JobHandler[] {
       // Another worker may be sending it; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_PAYOUT, job) };
     }
-    const answer = await rail.cancel(await payoutOf(runtime, row), now);
+    const response = await rail.cancel(await payoutOf(runtime, row), now);
     return {
       caller,
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
-        if (answer === 'cancelled') cancelPayout(ctx, current);
-        if (answer === 'rejected') rejectCancel(ctx, current);
+        if (response === 'cancelled') cancelPayout(ctx, current);
+        if (response === 'rejected') rejectCancel(ctx, current);
       },
     };
   };

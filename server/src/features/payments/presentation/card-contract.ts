@@ -5,9 +5,10 @@ import { Type } from '@sinclair/typebox';
 import { CurrencyAmount, described, named, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { CARD_STATUSES } from '../card-payments/index.ts';
 
-const text = (description: string, more: object = {}) => Type.String({ description, ...more });
+const text = (description: string, overrides: object = {}) =>
+  Type.String({ description, ...overrides });
 
-const summary = (name: string, description: string, more = {}) =>
+const summary = (name: string, description: string, overrides = {}) =>
   named(
     name,
     Type.Object(
@@ -17,7 +18,7 @@ const summary = (name: string, description: string, more = {}) =>
           format: 'int64',
           description: 'Sum, in minor units of the currency of the card.',
         }),
-        ...more,
+        ...overrides,
       },
       { description },
     ),

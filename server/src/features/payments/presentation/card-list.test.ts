@@ -94,8 +94,8 @@ describe('operations on transactions', () => {
     ['approve', {}],
     ['reject', {}],
   ])('reject card payments: %s', async (what, body) => {
-    const answer = await app.call('POST', `/transactions/${all[1].id}/${what}`, body);
-    expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    const response = await app.call('POST', `/transactions/${all[1].id}/${what}`, body);
+    expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
   it('return 404 for those of another platform and unknown ones', async () => {

@@ -109,7 +109,7 @@ describe('payout', () => {
       'fails and cannot be refunded',
       [...STARTED, ...SUBMITTED, ...FAILED, 'platform 1000/1000', 'OUTGOING.REFUND_FAILED'],
     ],
-  ])('…%s %s', async (suffix, _what, expected) => {
+  ])('…%s %s', async (suffix, _description, expected) => {
     const { lines, events, last } = await pay(suffix);
     expect(lines).toEqual(expected);
     const payments = events.filter((each) => each.subject === last.id);
@@ -129,8 +129,8 @@ describe('payout', () => {
 describe('payment between internal accounts', () => {
   it('notifies both owners and the platform that earns the fee', async () => {
     const { account } = await fundedCustomer(app, 1_000_00, options);
-    const friend = await customer(app, options);
-    const target = await internalAccount(app, friend.id, 'EUR', options);
+    const payee = await customer(app, options);
+    const target = await internalAccount(app, payee.id, 'EUR', options);
     const body = quoteBody(account.id, target.id, 100_00, { ...FEE, immediatelyExecute: true });
     const { lines } = await eventsOf({ [account.id]: 'payer', [target.id]: 'payee' }, () =>
       app.call('POST', '/quotes', body, options),

@@ -30,8 +30,11 @@ async function requestFor(currency: string, names: string[]) {
   ok(await app.call('PATCH', '/config', { supportedCurrencies: list }, options), 200);
 }
 
-async function quoted(from: string, to: string, more: object = {}) {
-  return ok(await app.call('POST', '/quotes', quoteBody(from, to, 100_00, more), options), 201);
+async function quoted(from: string, to: string, overrides: object = {}) {
+  return ok(
+    await app.call('POST', '/quotes', quoteBody(from, to, 100_00, overrides), options),
+    201,
+  );
 }
 
 const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 2 };
@@ -144,14 +147,14 @@ describe('getTransactionById', () => {
       });
       const { account } = await fundedCustomer(app, 1_000_00, options);
       const wrong = { source: { ...source, accountId: account.id } };
-      const answer = await app.call(
+      const response = await app.call(
         'POST',
         '/quotes',
         quoteBody(account.id, target.id, 100_00, wrong),
         options,
       );
-      expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors[0].field).toBe('source.customerId');
+      expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(response.body.details.errors[0].field).toBe('source.customerId');
     });
 
     it('has no rail to a wallet or between internal accounts', async () => {
@@ -190,13 +193,13 @@ describe('getTransactionById', () => {
   describe('an incoming transaction between internal accounts', () => {
     it('shows the same payment for the receiver', async () => {
       const { account } = await fundedCustomer(app, 1_000_00, options);
-      const friend = await customer(app, options);
-      const target = await internalAccount(app, friend.id, 'EUR', options);
+      const payee = await customer(app, options);
+      const target = await internalAccount(app, payee.id, 'EUR', options);
       const quote = await quoted(account.id, target.id, {
         immediatelyExecute: true,
         description: 'a present',
       });
-      const { data } = await get(`/transactions?customerId=${friend.id}`);
+      const { data } = await get(`/transactions?customerId=${payee.id}`);
       const now = new Date(app.effects.now()).toISOString();
       expect(data).toEqual([
         {
@@ -204,8 +207,8 @@ describe('getTransactionById', () => {
           type: 'INCOMING',
           direction: 'CREDIT',
           status: 'COMPLETED',
-          customerId: friend.id,
-          platformCustomerId: friend.platformCustomerId,
+          customerId: payee.id,
+          platformCustomerId: payee.platformCustomerId,
           source: { sourceType: 'ACCOUNT', accountId: account.id, currency: 'USD' },
           destination: { destinationType: 'ACCOUNT', accountId: target.id, currency: 'EUR' },
           sentAmount: { amount: 100_00, currency: USD },
@@ -238,8 +241,8 @@ describe('getTransactionById', () => {
       const payment = await get(`/transactions/${out.transactionId}`);
       expect(payment.counterpartyInformation).toEqual(beneficiary);
 
-      const friend = await customer(app, options, { fullName: 'Emmy Noether' });
-      const inside = await internalAccount(app, friend.id, 'EUR', options);
+      const payee = await customer(app, options, { fullName: 'Emmy Noether' });
+      const inside = await internalAccount(app, payee.id, 'EUR', options);
       const gift = await quoted(account.id, inside.id, { immediatelyExecute: true });
       const facts = {
         BIRTH_DATE: '1990-01-15',
@@ -247,7 +250,7 @@ describe('getTransactionById', () => {
         USER_TYPE: 'INDIVIDUAL',
       };
       expect(gift.counterpartyInformation).toEqual({ FULL_NAME: 'Emmy Noether', ...facts });
-      const [counterparty] = (await get(`/transactions?customerId=${friend.id}`)).data;
+      const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 
       const mine = await internalAccount(app, person.id, 'EUR', options);

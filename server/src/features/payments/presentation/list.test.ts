@@ -36,24 +36,24 @@ async function populate(): Promise<void> {
     await internalAccount(app, bob.id, 'EUR'),
     await internalAccount(app, null, 'USD'),
   ];
-  const good = await externalAccount(app, ada.id, 'EUR', '000');
-  const bad = await externalAccount(app, ada.id, 'EUR', '002');
+  const valid = await externalAccount(app, ada.id, 'EUR', '000');
+  const invalid = await externalAccount(app, ada.id, 'EUR', '002');
   const slow = await externalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
-  Object.assign(ids, { own: own.id, good: good.id, bad: bad.id, slow: slow.id });
+  Object.assign(ids, { own: own.id, good: valid.id, bad: invalid.id, slow: slow.id });
   const tick = () => app.advance(1_000);
   await fund(app, adaUsd.id, 1_000_00);
   await tick();
   await fund(app, own.id, 1_000_00);
   await tick();
-  ok(await app.call('POST', '/quotes', quoteBody(own.id, good.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(own.id, valid.id, 50_00)), 201);
   await app.advance(6 * 60_000);
-  for (const target of [good, bad, slow, bobEur]) {
+  for (const target of [valid, invalid, slow, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
     ok(await app.call('POST', '/quotes', body), 201);
     await tick();
   }
-  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, good.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, valid.id, 50_00)), 201);
   await tick();
   const forAda = quoteBody(own.id, bobEur.id, 10_00, {
     source: { sourceType: 'ACCOUNT', accountId: own.id, customerId: ada.id },
@@ -218,8 +218,8 @@ describe('listTransactions', () => {
       const page = await list(query, { as });
       expect([page.data, page.totalCount, page.hasMore]).toEqual([[], 0, false]);
     }
-    const answer = await app.call('GET', `/transactions/${one.id}`, undefined, { as });
-    expect([answer.status, answer.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    const response = await app.call('GET', `/transactions/${one.id}`, undefined, { as });
+    expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 
   it('accepts dates from the year 1 to 9999', async () => {
@@ -230,11 +230,11 @@ describe('listTransactions', () => {
   it('reports every invalid parameter at once', async () => {
     const query =
       'limit=0&status=DONE&type=IN&startDate=yesterday&endDate=2026-02-30T00:00:00Z&sortOrder=up';
-    const answer = await app.call('GET', `/transactions?${query}`);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    const response = await app.call('GET', `/transactions?${query}`);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['endDate', 'limit', 'sortOrder', 'startDate', 'status', 'type']);
-    for (const bad of [
+    for (const invalid of [
       'limit=101',
       'limit=1.5',
       'limit=',
@@ -244,7 +244,10 @@ describe('listTransactions', () => {
       'endDate=0001-01-01T00:00:00%2B00:01',
       'endDate=9999-12-31T23:59:59-00:01',
     ]) {
-      expect([bad, (await app.call('GET', `/transactions?${bad}`)).status]).toEqual([bad, 400]);
+      expect([invalid, (await app.call('GET', `/transactions?${invalid}`)).status]).toEqual([
+        invalid,
+        400,
+      ]);
     }
   });
 });

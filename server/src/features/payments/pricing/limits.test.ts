@@ -49,16 +49,16 @@ async function withSetting(code: string, change: Partial<Setting>, work: () => P
 }
 
 async function expectError(path: string, body: object, code: string, status = 400) {
-  const answer = await app.call('POST', path, body, { as: platform });
-  expect([answer.status, answer.body.code]).toEqual([status, code]);
-  return answer.body;
+  const response = await app.call('POST', path, body, { as: platform });
+  expect([response.status, response.body.code]).toEqual([status, code]);
+  return response.body;
 }
 
-const transferBody = (from: string, to: string, amount: number, more: object = {}) => ({
+const transferBody = (from: string, to: string, amount: number, overrides: object = {}) => ({
   source: { accountId: from },
   destination: { accountId: to },
   amount,
-  ...more,
+  ...overrides,
 });
 
 describe('platform limits', () => {
@@ -145,8 +145,8 @@ describe('corridor limits', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, { as: platform });
     const usd = await externalAccount(app, person.id, 'USD', '000', { as: platform });
     await expectError('/transfer-out', transferBody(account.id, usd.id, 99), 'AMOUNT_OUT_OF_RANGE');
-    const much = transferBody(account.id, usd.id, 100_000_000_01);
-    const body = await expectError('/transfer-out', much, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
+    const total = transferBody(account.id, usd.id, 100_000_000_01);
+    const body = await expectError('/transfer-out', total, 'TRANSACTION_SIZE_LIMIT_EXCEEDED');
     expect(body.details).toEqual({ min: 1_00, max: 100_000_000_00 });
   });
 
@@ -212,8 +212,8 @@ describe('corridor limits', () => {
       ['/quotes', quoteBody(account.id, inr.id, 50_000)],
       ['/transfer-out', transferBody(account.id, inr.id, 50_000)],
     ] as const) {
-      const answer = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
-      expect(answer.details.errors[0].field).toBe('purposeOfPayment');
+      const response = await expectError(path, body, 'MISSING_MANDATORY_USER_INFO');
+      expect(response.details.errors[0].field).toBe('purposeOfPayment');
       const full = { ...body, purposeOfPayment: 'FAMILY_SUPPORT' };
       ok(await app.call('POST', path, full, options), 201);
     }

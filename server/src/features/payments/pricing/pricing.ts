@@ -85,8 +85,8 @@ async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string
   });
   const active = own.find((each) => each.status === 'ACTIVE');
   if (!active) {
-    const why = `The platform has no ACTIVE ${currency} account for its fee.`;
-    throw new Fault('INVALID_INPUT', why);
+    const reason = `The platform has no ACTIVE ${currency} account for its fee.`;
+    throw new Fault('INVALID_INPUT', reason);
   }
   return active.id;
 }

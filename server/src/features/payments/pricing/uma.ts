@@ -42,8 +42,8 @@ async function requiredDiscovery(
     throw invalidField(field, 'must have the form $name@example.com', 'INVALID_UMA_ADDRESS');
   }
   if (lookupId === undefined) {
-    const why = 'is required for a UMA address; call lookupUma first';
-    throw invalidField('lookupId', why, 'MISSING_REQUIRED_UMA_PARAMETERS');
+    const reason = 'is required for a UMA address; call lookupUma first';
+    throw invalidField('lookupId', reason, 'MISSING_REQUIRED_UMA_PARAMETERS');
   }
   const discovery = await payeeDiscoveryOf(ctx, lookupId);
   if (discovery.kind !== 'UMA' || discovery.receiver !== uma.address) {
@@ -62,8 +62,8 @@ async function internalPayee(
 ): Promise<Payee> {
   const receiver = await readCustomer(ctx, customerId);
   if (receiver?.platform_id !== ctx.caller.platformId) {
-    const why = 'Payments to customers of another platform on this server are not supported.';
-    throw new Fault('NOT_IMPLEMENTED', why);
+    const reason = 'Payments to customers of another platform on this server are not supported.';
+    throw new Fault('NOT_IMPLEMENTED', reason);
   }
   const owner = await customerOf(ctx, customerId, { alive: true });
   const [external] = await findExternalAccounts(ctx.db, {

@@ -33,8 +33,8 @@ const FULL = [429, 'DAILY_VOLUME_LIMIT_EXCEEDED'];
 async function payer(suffix = '000') {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'USD', suffix);
-  const quote = (more: object = {}) =>
-    app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00, more));
+  const quote = (overrides: object = {}) =>
+    app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00, overrides));
   const pay = async () => {
     const { id } = ok(await quote(), 201);
     const { status, body } = await app.call('POST', `/quotes/${id}/execute`);

@@ -39,8 +39,11 @@ const override = (amount: number, bps: number, currency = 'USD') => ({
   },
 });
 
-async function quoted(from: string, to: string, amount: number, more: object = {}) {
-  return ok(await app.call('POST', '/quotes', quoteBody(from, to, amount, more), options), 201);
+async function quoted(from: string, to: string, amount: number, overrides: object = {}) {
+  return ok(
+    await app.call('POST', '/quotes', quoteBody(from, to, amount, overrides), options),
+    201,
+  );
 }
 
 const execute = async (id: string) =>
@@ -153,14 +156,14 @@ describe('platform fee', () => {
     const eur = await internalAccount(app, person.id, 'EUR', options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
     const expectError = async (from: string, more: object, code = 'INVALID_INPUT') => {
-      const answer = await app.call(
+      const response = await app.call(
         'POST',
         '/quotes',
         quoteBody(from, target.id, 100_00, more),
         options,
       );
-      expect([answer.status, answer.body.code]).toEqual([400, code]);
-      return answer.body.details?.errors?.map((each: { field: string }) => each.field);
+      expect([response.status, response.body.code]).toEqual([400, code]);
+      return response.body.details?.errors?.map((each: { field: string }) => each.field);
     };
     expect(await expectError(account.id, override(1, 0, 'EUR'))).toEqual([
       'platformFeeOverride.platformFixedFee.currency',
@@ -190,8 +193,8 @@ describe('platform fee', () => {
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [own.id, to]);
     await status('FROZEN');
     const body = quoteBody(account.id, target.id, 100_00);
-    const answer = await app.call('POST', '/quotes', body, options);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const response = await app.call('POST', '/quotes', body, options);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const waived = { ...body, ...override(0, 0) };
     ok(await app.call('POST', '/quotes', waived, options), 201);
     await status('ACTIVE');

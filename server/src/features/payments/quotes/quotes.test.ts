@@ -19,10 +19,10 @@ const app = testApp();
 const MINUTE = 60_000;
 const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
-async function quoted(currency: string, suffix: string, amount = 100_00, more: object = {}) {
+async function quoted(currency: string, suffix: string, amount = 100_00, overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, currency, suffix);
-  const body = quoteBody(account.id, target.id, amount, more);
+  const body = quoteBody(account.id, target.id, amount, overrides);
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   return { person, account, target, quote };
 }
@@ -61,13 +61,13 @@ describe('createQuote', () => {
   });
 
   it('reports every invalid field at once', async () => {
-    const answer = await app.call('POST', '/quotes', {
+    const response = await app.call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT' },
       lockedCurrencyAmount: 0,
     });
-    expect(answer.status).toBe(400);
-    expect(answer.body.code).toBe('INVALID_INPUT');
-    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    expect(response.status).toBe(400);
+    expect(response.body.code).toBe('INVALID_INPUT');
+    const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
       'destination',
       'lockedCurrencyAmount',
@@ -79,8 +79,8 @@ describe('createQuote', () => {
   it('rejects invalid requests', async () => {
     const { account, target } = await quoted('EUR', '000');
     const expectError = async (body: object, status: number, code: string) => {
-      const answer = await app.call('POST', '/quotes', body);
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      const response = await app.call('POST', '/quotes', body);
+      expect([response.status, response.body.code]).toEqual([status, code]);
     };
     // The source is reported first, although the destination needs fewer reads.
     const foreign = await customer(app, { as: app.other });
@@ -130,8 +130,8 @@ describe('createQuote', () => {
     expect(pending.kycStatus).toBe('PENDING');
     const account = await internalAccount(app, pending.id, 'USD');
     const target = await externalAccount(app, pending.id, 'EUR');
-    const answer = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00));
-    expect([answer.status, answer.body.code]).toEqual([403, 'USER_NOT_READY']);
+    const response = await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00));
+    expect([response.status, response.body.code]).toEqual([403, 'USER_NOT_READY']);
   });
 
   it('executes immediately on request', async () => {
@@ -146,8 +146,8 @@ describe('createQuote', () => {
     const { person, account } = await fundedCustomer(app, 50_00);
     const target = await externalAccount(app, person.id, 'EUR');
     const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true });
-    const answer = await app.call('POST', '/quotes', body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const response = await app.call('POST', '/quotes', body);
+    expect([response.status, response.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
   });
 
   it('replays one idempotency key and rejects another body', async () => {
@@ -156,14 +156,14 @@ describe('createQuote', () => {
     const headers = { 'idempotency-key': 'quote-once' };
     const body = quoteBody(account.id, target.id, 100_00);
     const calls = Array.from({ length: 30 }, () => app.call('POST', '/quotes', body, { headers }));
-    const answers = await Promise.all(calls);
-    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
-    const replays = answers.filter((each) => each.headers['idempotency-replayed'] === 'true');
+    const responses = await Promise.all(calls);
+    expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
+    const replays = responses.filter((each) => each.headers['idempotency-replayed'] === 'true');
     expect(replays).toHaveLength(29);
     const other = quoteBody(account.id, target.id, 101_00);
-    const answer = await app.call('POST', '/quotes', other, { headers });
-    expect([answer.status, answer.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-    expect(answer.headers['x-should-retry']).toBe('false');
+    const response = await app.call('POST', '/quotes', other, { headers });
+    expect([response.status, response.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    expect(response.headers['x-should-retry']).toBe('false');
   });
 });
 
@@ -220,23 +220,26 @@ describe('executeQuote', () => {
     ];
 
     for (const currency of ['EUR', 'USD']) {
-      it.each(sequences)(`${currency} …%s: %s`, async (suffix, _what, waitMs, events, shape) => {
-        const { account, quote } = await quoted(currency, suffix);
-        const executed = ok(await execute(quote.id), 200);
-        expect(executed.status).toBe('PROCESSING');
-        expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
-        if (suffix === '003') {
-          await app.advance(waitMs - 1_000);
-          expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
-          await app.advance(1_000);
-        } else await app.advance(waitMs);
-        expect(await eventTypes(app, quote.transactionId)).toEqual(events);
-        expect(await transaction(quote.transactionId)).toMatchObject(shape);
-        const refunded = 'refund' in shape && suffix !== '007';
-        const left = refunded ? 1_000_00 : 900_00;
-        expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
-        await booksBalance(app);
-      });
+      it.each(sequences)(
+        `${currency} …%s: %s`,
+        async (suffix, _description, waitMs, events, shape) => {
+          const { account, quote } = await quoted(currency, suffix);
+          const executed = ok(await execute(quote.id), 200);
+          expect(executed.status).toBe('PROCESSING');
+          expect(await balances(app, account.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+          if (suffix === '003') {
+            await app.advance(waitMs - 1_000);
+            expect((await transaction(quote.transactionId)).status).toBe('PROCESSING');
+            await app.advance(1_000);
+          } else await app.advance(waitMs);
+          expect(await eventTypes(app, quote.transactionId)).toEqual(events);
+          expect(await transaction(quote.transactionId)).toMatchObject(shape);
+          const refunded = 'refund' in shape && suffix !== '007';
+          const left = refunded ? 1_000_00 : 900_00;
+          expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
+          await booksBalance(app);
+        },
+      );
     }
 
     it('keeps the quote completed if the bank returns the payment', async () => {
@@ -248,8 +251,8 @@ describe('executeQuote', () => {
 
     it('executes once', async () => {
       const { quote } = await quoted('EUR', '000');
-      const answers = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
-      expect(answers.map((each) => each.status).sort()).toEqual([
+      const responses = await Promise.all(Array.from({ length: 8 }, () => execute(quote.id)));
+      expect(responses.map((each) => each.status).sort()).toEqual([
         200, 409, 409, 409, 409, 409, 409, 409,
       ]);
       await app.settle();
@@ -261,11 +264,11 @@ describe('executeQuote', () => {
     it('is idempotent for one key', async () => {
       const { account, quote } = await quoted('EUR', '000');
       const headers = { 'idempotency-key': 'same-as-the-quote' };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 30 }, () => execute(quote.id, headers)),
       );
-      expect(new Set(answers.map((each) => each.status))).toEqual(new Set([200]));
-      expect(answers.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
+      expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
+      expect(responses.filter((each) => each.headers['idempotency-replayed'])).toHaveLength(29);
       expect((await balances(app, account.id)).balance).toBe(900_00);
     });
 
@@ -277,8 +280,8 @@ describe('executeQuote', () => {
         201,
       );
       const headers = { 'idempotency-key': 'short' };
-      const answer = await execute(quote.id, headers);
-      expect([answer.status, answer.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
+      const response = await execute(quote.id, headers);
+      expect([response.status, response.body.code]).toEqual([400, 'INSUFFICIENT_FUNDS']);
       await fund(app, account.id, 100_00);
       expect((await execute(quote.id, headers)).headers['idempotency-replayed']).toBe('true');
       expect((await execute(quote.id)).status).toBe(200);
@@ -288,8 +291,8 @@ describe('executeQuote', () => {
       it('shows an expired quote, and the sweep emits the event', async () => {
         const { quote } = await quoted('EUR', '000');
         app.effects.set(Date.parse(quote.expiresAt));
-        const answer = await execute(quote.id);
-        expect([answer.status, answer.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
+        const response = await execute(quote.id);
+        expect([response.status, response.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
         expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
         await app.settle();
         expect(await eventTypes(app, quote.transactionId)).toEqual(out('EXPIRED'));
@@ -300,16 +303,16 @@ describe('executeQuote', () => {
     it('rejects a deleted destination', async () => {
       const { target, quote } = await quoted('EUR', '000');
       ok(await app.call('DELETE', `/customers/external-accounts/${target.id}`), 204);
-      const answer = await execute(quote.id);
-      expect([answer.status, answer.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      const response = await execute(quote.id);
+      expect([response.status, response.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     });
   });
 
   describe('between internal accounts', () => {
     it('posts the payment in one commit and notifies both owners', async () => {
       const { account } = await fundedCustomer(app);
-      const friend = await customer(app);
-      const target = await internalAccount(app, friend.id, 'EUR');
+      const payee = await customer(app);
+      const target = await internalAccount(app, payee.id, 'EUR');
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)),
         201,
@@ -321,7 +324,7 @@ describe('executeQuote', () => {
       expect(await eventTypes(app, quote.transactionId)).toEqual(
         out('PENDING', 'PROCESSING', 'COMPLETED'),
       );
-      const list = ok(await app.call('GET', `/transactions?customerId=${friend.id}`), 200);
+      const list = ok(await app.call('GET', `/transactions?customerId=${payee.id}`), 200);
       expect(list.data).toHaveLength(1);
       expect(list.data[0]).toMatchObject({
         type: 'INCOMING',

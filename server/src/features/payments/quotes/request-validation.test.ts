@@ -19,19 +19,19 @@ const app = testApp();
 type Fields = { field: string }[];
 
 async function badFields(path: string, body: unknown, options: CallOptions = {}) {
-  const answer = await app.call('POST', path, body, options);
-  expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-  return (answer.body.details.errors as Fields).map((each) => each.field).sort();
+  const response = await app.call('POST', path, body, options);
+  expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+  return (response.body.details.errors as Fields).map((each) => each.field).sort();
 }
 
 async function expectError(
   path: string,
   body: unknown,
   [status, code]: [number, string],
-  more = {},
+  overrides = {},
 ) {
-  const answer = await app.call('POST', path, body, more);
-  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  const response = await app.call('POST', path, body, overrides);
+  expect([response.status, response.body.code]).toEqual([status, code]);
 }
 
 /** Values that are not valid amounts in the smallest unit. */
@@ -151,10 +151,10 @@ describe('createQuote', () => {
 
   it('rejects accounts of a deleted customer', async () => {
     const { account } = await fundedCustomer(app);
-    const friend = await customer(app);
-    const inside = await internalAccount(app, friend.id, 'EUR');
-    const outside = await externalAccount(app, friend.id, 'EUR');
-    ok(await app.call('DELETE', `/customers/${friend.id}`), 200);
+    const payee = await customer(app);
+    const inside = await internalAccount(app, payee.id, 'EUR');
+    const outside = await externalAccount(app, payee.id, 'EUR');
+    ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
     for (const target of [inside, outside]) {
       await expectError('/quotes', quoteBody(account.id, target.id, 100_00), [
         410,
@@ -269,10 +269,10 @@ describe('createTransferOut', () => {
       destination: { accountId: target.id },
       amount: 100_00,
     };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => app.call('POST', '/transfer-out', body, { headers })),
     );
-    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     expect((await balances(app, account.id)).balance).toBe(900_00);
     const other = { ...body, amount: 200_00 };
     await expectError('/transfer-out', other, [409, 'DUPLICATE_PAY_REQUEST'], { headers });

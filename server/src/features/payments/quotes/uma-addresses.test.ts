@@ -20,7 +20,7 @@ const transaction = async (id: string) => ok(await app.call('GET', `/transaction
 
 const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
-async function quoted(address: string, more: object = {}) {
+async function quoted(address: string, overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const { lookupId } = ok(await discover(address, person.id), 200);
   const body = {
@@ -30,7 +30,7 @@ async function quoted(address: string, more: object = {}) {
     lockedCurrencyAmount: 100_00,
     lookupId,
     senderCustomerInfo: INFO,
-    ...more,
+    ...overrides,
   };
   return { person, account, body, answer: await app.call('POST', '/quotes', body) };
 }
@@ -151,9 +151,9 @@ describe('quote to a UMA address', () => {
     expect(again.headers['idempotency-replayed']).toBe(replayed);
   });
 
-  const code = (answer: { status: number; body: { code: string } }) => [
-    answer.status,
-    answer.body.code,
+  const code = (response: { status: number; body: { code: string } }) => [
+    response.status,
+    response.body.code,
   ];
 
   it('requires a payee discovery of the same address', async () => {

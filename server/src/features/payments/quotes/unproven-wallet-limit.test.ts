@@ -6,9 +6,9 @@ import { needsProof } from '../pricing/limits.ts';
 
 type Wallet = Parameters<typeof needsProof>[0];
 
-const wallet = (more: object = {}): Wallet => {
+const wallet = (overrides: object = {}): Wallet => {
   const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-  const info = { accountType: 'ETHEREUM_WALLET', address, ...more };
+  const info = { accountType: 'ETHEREUM_WALLET', address, ...overrides };
   return { kind: 'external', currency: 'USDC', account: { info } } as unknown as Wallet;
 };
 

@@ -66,7 +66,7 @@ describe('payments from an embedded wallet', () => {
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
     };
     const bodies = [to(usd.id), to(eur.id), uma, to(spark.id)];
-    for (const [at, body] of bodies.entries()) {
+    for (const [index, body] of bodies.entries()) {
       const quote = await payer.pay(session, body);
       await app.settle();
       expect(await payment(quote.transactionId)).toMatchObject({
@@ -74,7 +74,7 @@ describe('payments from an embedded wallet', () => {
         sentAmount: { amount: TEN },
         receivedAmount: { amount: quote.totalReceivingAmount },
       });
-      const left = HUNDRED - (at + 1) * TEN;
+      const left = HUNDRED - (index + 1) * TEN;
       expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
     }
     expect(await payer.recordedStamps(accountId)).toHaveLength(4);

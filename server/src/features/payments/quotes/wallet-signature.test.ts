@@ -135,9 +135,9 @@ describe('createQuote from an embedded wallet', () => {
 
   it('rejects the wallet of a deleted customer like a balance', async () => {
     const { accountId, customer: person } = await payer.fixture.customerWithWallet();
-    const friend = await externalAccount(app, null, 'EUR');
+    const payee = await externalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    const rejected = await create(quoteBody(accountId, friend.id, TEN));
+    const rejected = await create(quoteBody(accountId, payee.id, TEN));
     expect(codeOf(rejected)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 });
@@ -324,8 +324,8 @@ describe('executeQuote from an embedded wallet', () => {
 
   it('replays an error for a first request that follows it', async () => {
     const { accountId, session } = await payer.fundedWallet();
-    const friend = await externalAccount(app, null, 'EUR');
-    const body = quoteBody(accountId, friend.id, 90_000_000);
+    const payee = await externalAccount(app, null, 'EUR');
+    const body = quoteBody(accountId, payee.id, 90_000_000);
     const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
     const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
     ok(await execute(one.id, stampHeaders(await sign(one))), 200);
@@ -343,8 +343,8 @@ describe('executeQuote from an embedded wallet', () => {
     const { requestId } = ok(await execute(quote.id), 202);
     const named = stampHeaders(stamp, { 'request-id': requestId });
     const ways = [stampHeaders(stamp), named, stampHeaders(stamp), named, stampHeaders(stamp)];
-    const answers = await Promise.all(ways.map((headers) => execute(quote.id, headers)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    const responses = await Promise.all(ways.map((headers) => execute(quote.id, headers)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
     expect(await recorded(accountId)).toHaveLength(1);

@@ -92,7 +92,7 @@ describe('payout in another currency', () => {
       'fails and cannot be refunded',
       [...HELD, ...SUBMITTED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
     ],
-  ])('…%s %s', async (suffix, _what, expected) => {
+  ])('…%s %s', async (suffix, _description, expected) => {
     const { shown } = await pay('EUR', suffix);
     expect(await shown()).toEqual(HELD.toSorted());
     await app.advance(6 * 60_000);
@@ -152,11 +152,14 @@ describe('payout in the same currency', () => {
 });
 
 describe('payment between internal accounts', () => {
-  async function inside(currency: string, more: object = {}) {
+  async function inside(currency: string, overrides: object = {}) {
     const { account } = await fundedCustomer(app, 1_000_00, options);
-    const friend = await customer(app, options);
-    const target = await internalAccount(app, friend.id, currency, options);
-    const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+    const payee = await customer(app, options);
+    const target = await internalAccount(app, payee.id, currency, options);
+    const body = quoteBody(account.id, target.id, 100_00, {
+      immediatelyExecute: true,
+      ...overrides,
+    });
     const quote = ok(await app.call('POST', '/quotes', body, options), 201);
     const parts = { [account.id]: 'payer', [target.id]: 'payee', [platformUsd]: 'platform' };
     return legs(quote.transactionId, parts);

@@ -39,8 +39,8 @@ const transfer = (from: string, to: string, amount: number) =>
     amount,
   });
 
-const quote = (from: string, to: string, amount: number, more: object = {}) =>
-  app.call('POST', '/quotes', quoteBody(from, to, amount, more));
+const quote = (from: string, to: string, amount: number, overrides: object = {}) =>
+  app.call('POST', '/quotes', quoteBody(from, to, amount, overrides));
 
 const legsOf = async (id: string): Promise<string[]> => {
   const rows = await app.runtime.db.query(
@@ -145,8 +145,11 @@ describe('network fee', () => {
     const { id: from } = await accountOf('USDT');
     await fund(app, from, ALL);
     const to = await walletOf('ETHEREUM_WALLET', 'USDT', { address: `0x${'c'.repeat(40)}` });
-    for (const answer of [await transfer(from, to, 1_137_500), await quote(from, to, 1_137_500)]) {
-      expect([answer.status, answer.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
+    for (const response of [
+      await transfer(from, to, 1_137_500),
+      await quote(from, to, 1_137_500),
+    ]) {
+      expect([response.status, response.body.code]).toEqual([400, 'AMOUNT_OUT_OF_RANGE']);
     }
     expect(ok(await transfer(from, to, 1_137_501), 201).receivedAmount.amount).toBe(1);
   });

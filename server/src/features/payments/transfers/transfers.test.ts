@@ -16,14 +16,14 @@ import { stageTransferIn, startTransferIn } from './index.ts';
 
 const app = testApp();
 
-async function transfer(suffix: string, more: object = {}) {
+async function transfer(suffix: string, overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
   const target = await externalAccount(app, person.id, 'USD', suffix);
   const body = {
     source: { accountId: account.id },
     destination: { accountId: target.id },
     amount: 250_00,
-    ...more,
+    ...overrides,
   };
   return { person, account, target, answer: await app.call('POST', '/transfer-out', body) };
 }
@@ -81,8 +81,8 @@ describe('createTransferOut', () => {
         amount: 100,
         ...more,
       };
-      const answer = await app.call('POST', '/transfer-out', body);
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      const response = await app.call('POST', '/transfer-out', body);
+      expect([response.status, response.body.code]).toEqual([status, code]);
     };
     await expectError(eur.id, {}, 400, 'INVALID_CURRENCY');
     await expectError(theirs.id, {}, 400, 'INVALID_INPUT');
@@ -114,9 +114,9 @@ describe('createTransferOut', () => {
       destination: { accountId: outside.id },
       amount: 1_000_000,
     };
-    const answer = await app.call('POST', '/transfer-out', body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    const response = await app.call('POST', '/transfer-out', body);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
     expect(await balances(app, wallet.id)).toEqual({ balance: 5_000_000, total: 5_000_000 });
   });
 });

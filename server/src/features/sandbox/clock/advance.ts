@@ -73,7 +73,7 @@ export async function advanceTo(
   let renewAt = performance.now() + RENEW_MS;
   let processed = 0;
   /** Whether the endpoint answers; otherwise its deliveries are left to the regular deliverer. */
-  let answers = true;
+  let responses = true;
 
   async function moveTo(at: Time): Promise<void> {
     if (at <= (clock.stands_at ?? 0) && performance.now() < renewAt) return;
@@ -94,14 +94,14 @@ export async function advanceTo(
   async function deliver(): Promise<void> {
     const { attempts, answered } = await deliveries.run();
     processed += attempts;
-    answers = answered;
+    responses = answered;
   }
 
   /** The next instant with work, and the work. */
   async function next(): Promise<{ at: Time; run: () => Promise<void> } | undefined> {
     const [job, queued] = await Promise.all([
       firstOnClock(db, platformId, target),
-      answers ? firstQueued(db, platformId, target) : undefined,
+      responses ? firstQueued(db, platformId, target) : undefined,
     ]);
     if (job && (queued === undefined || job.at <= queued)) {
       return { at: job.at, run: () => runJob(job.id) };

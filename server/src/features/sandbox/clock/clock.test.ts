@@ -195,7 +195,7 @@ describe('updateSandboxClock', () => {
 
   it('rejects a second change at the same time', async () => {
     const paying = await payingPlatform('Twice');
-    for (let at = 0; at < 5; at++) await pay(paying, '003');
+    for (let index = 0; index < 5; index++) await pay(paying, '003');
     const replies = await Promise.all([
       change({ advance: 'P1D' }, paying.as),
       change({ advance: 'P1D' }, paying.as),

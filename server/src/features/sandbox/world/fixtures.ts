@@ -65,9 +65,9 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
 function problemsOf(steps: readonly Step[], operations: ReadonlyMap<string, Operation>) {
   const errors: FieldError[] = [];
   const names = new Set<string>();
-  for (const [at, { name, operationId, params = {} }] of steps.entries()) {
+  for (const [index, { name, operationId, params = {} }] of steps.entries()) {
     const report = (field: string, message: string) =>
-      errors.push({ field: `steps.${at}.${field}`, message });
+      errors.push({ field: `steps.${index}.${field}`, message });
     const operation = operations.get(operationId);
     if (!operation)
       report('operationId', `${operationId} is not an operation that a step can call`);
@@ -124,21 +124,21 @@ export async function buildWorld(
   const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
   checkPermissions(caller, called);
   const named = new Map<string, unknown>();
-  for (const [at, step] of steps.entries()) {
-    const operation = called[at] as Operation;
+  for (const [index, step] of steps.entries()) {
+    const operation = called[index] as Operation;
     const { platformId } = caller;
-    const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, at);
+    const ids = seed === undefined ? undefined : seededIds(runtime, seed, platformId, index);
     const request = {
-      params: resolve(step.params ?? {}, named, `steps.${at}.params`) as Record<string, string>,
-      query: resolve(step.query ?? {}, named, `steps.${at}.query`) as Record<string, unknown>,
-      body: resolve(step.body, named, `steps.${at}.body`),
+      params: resolve(step.params ?? {}, named, `steps.${index}.params`) as Record<string, string>,
+      query: resolve(step.query ?? {}, named, `steps.${index}.query`) as Record<string, unknown>,
+      body: resolve(step.body, named, `steps.${index}.body`),
     };
     try {
       const seeded = ids ? { ...runtime, ids } : runtime;
       const response = await parts.perform(seeded, caller, operation, request);
       if (step.name !== undefined) named.set(step.name, response);
     } catch (error) {
-      throw faultOf(error, at, step);
+      throw faultOf(error, index, step);
     }
   }
   return Object.fromEntries(named);

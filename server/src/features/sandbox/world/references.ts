@@ -30,7 +30,7 @@ function resolveText(text: string, named: Named, field: string): unknown {
 export function resolve(value: unknown, named: Named, field: string): unknown {
   if (typeof value === 'string') return resolveText(value, named, field);
   if (Array.isArray(value)) {
-    return value.map((each, at) => resolve(each, named, `${field}.${at}`));
+    return value.map((each, index) => resolve(each, named, `${field}.${index}`));
   }
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

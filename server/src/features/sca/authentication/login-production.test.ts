@@ -116,7 +116,7 @@ describe('a code in production', () => {
 
   it('is sent at most ten times in a quarter of an hour in total', async () => {
     const { id } = await person();
-    for (let at = 0; at < 10; at++) ok(await fixture.start(id, 'SMS_OTP'), 200);
+    for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
     const rejection = await fixture.start(id, 'SMS_OTP');
     expect(verdict(rejection)).toEqual([429, 'RATE_LIMITED']);
@@ -175,12 +175,12 @@ describe('guessing at two servers', () => {
     const second = secondProcess(app);
     const everywhere = (count: number, proofOf: (at: number) => object) =>
       Promise.all(
-        Array.from({ length: count }, (_, at) =>
-          completeAt(at % 2 ? second : app.runtime, id, proofOf(at)),
+        Array.from({ length: count }, (_, index) =>
+          completeAt(index % 2 ? second : app.runtime, id, proofOf(index)),
         ),
       );
-    const good = await started(id);
-    const once = await everywhere(6, () => good);
+    const valid = await started(id);
+    const once = await everywhere(6, () => valid);
     expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await started(id);
@@ -208,9 +208,9 @@ describe('a proof', () => {
     return { customer, platform: await ownPlatform(ctx) };
   }
 
-  const open = (id: string, about: About, more: object = {}): Promise<ChallengeRow> =>
+  const open = (id: string, about: About, overrides: object = {}): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
-      const request = { ...about, factor: undefined, field: 'scaFactor', ...more };
+      const request = { ...about, factor: undefined, field: 'scaFactor', ...overrides };
       return openChallenge(ctx, parts(), await whoIs(ctx, id), request);
     }, app.production);
 
@@ -362,7 +362,7 @@ describe('a proof', () => {
     expect(relyingPartyId).toBe('bank.example');
     const passkeyAssertion = assertionJson(device, passkeyOptions.challenge);
     const proof = { factor: 'PASSKEY', passkeyAssertion, origin };
-    const answers = await Promise.all([1, 2, 3].map(() => fixture.complete(id, proof)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+    const responses = await Promise.all([1, 2, 3].map(() => fixture.complete(id, proof)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 });

@@ -109,11 +109,11 @@ describe('a login by SMS', () => {
     it('keeps one challenge if two are started concurrently', async () => {
       const { id } = await provenCustomer(app);
       const started = await Promise.all([sms(id), sms(id), sms(id)]);
-      const answers = [];
+      const responses = [];
       for (const challengeId of started) {
-        answers.push(await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
+        responses.push(await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE }));
       }
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
   });
 
@@ -133,11 +133,16 @@ describe('a login by SMS', () => {
       const who = { customer: row, platform: platform[0] } as never;
       return openChallenge(ctx, parts, who, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });
-    const bad = [await sms(other.id), foreign, payment.id, `ScaChallenge:${crypto.randomUUID()}`];
-    for (const challengeId of [...bad, 'x', `Quote:${crypto.randomUUID()}`]) {
-      const answer = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
-      expect(answer.body.reason).toContain('must be a pending SMS_OTP login of this customer');
+    const invalid = [
+      await sms(other.id),
+      foreign,
+      payment.id,
+      `ScaChallenge:${crypto.randomUUID()}`,
+    ];
+    for (const challengeId of [...invalid, 'x', `Quote:${crypto.randomUUID()}`]) {
+      const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
+      expect(response.body.reason).toContain('must be a pending SMS_OTP login of this customer');
     }
     expect(await failures(id)).toBe(0);
     // Theirs still works where it belongs.
@@ -158,8 +163,8 @@ describe('a login by SMS', () => {
     const challengeId = await sms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
     ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
-    const answer = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'factor']);
+    const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'factor']);
   });
 });
 
@@ -274,8 +279,8 @@ describe('a login', () => {
     [{ factor: 'PASSKEY', endUserIpAddress: ADDRESS, passkeyAssertion: {} }, ['origin']],
   ])('reports every invalid field: %j', async (body, fields) => {
     const { id } = await customer(app);
-    const answer = await app.call('POST', `/sca/login/complete?customerId=${id}`, body);
-    expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', ...fields]);
+    const response = await app.call('POST', `/sca/login/complete?customerId=${id}`, body);
+    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', ...fields]);
   });
 
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s that was not enrolled', async (factor) => {
@@ -295,8 +300,8 @@ describe('a login', () => {
       await at.fail(id),
       await at.reset(id),
     ];
-    for (const answer of await all(outside.id, fixture)) {
-      expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    for (const response of await all(outside.id, fixture)) {
+      expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
     const inside = await provenCustomer(app);
     await logIn(app, inside.id);
@@ -306,18 +311,18 @@ describe('a login', () => {
     expect(theirs.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
     const off = await european(app, { as: app.other });
-    for (const answer of await all(off.id, loginFixture(app, { as: app.other }))) {
-      expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    for (const response of await all(off.id, loginFixture(app, { as: app.other }))) {
+      expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);
     ok(await app.call('DELETE', `/customers/${inside.id}`), 200);
-    for (const answer of await all(inside.id, fixture)) {
-      expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
+    for (const response of await all(inside.id, fixture)) {
+      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 
   it('requires customerId', async () => {
-    const answer = await app.call('POST', '/sca/login/start', { factor: 'SMS_OTP' });
-    expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'customerId']);
+    const response = await app.call('POST', '/sca/login/start', { factor: 'SMS_OTP' });
+    expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
   });
 });

@@ -155,14 +155,14 @@ describe('proof', () => {
     const trust = sign(await challengeOf(target.id));
     const untrust = sign(await challengeOf(target.id, 'untrust'));
     const paying = sign(executed.scaChallenge);
-    const answers = [
+    const responses = [
       await confirm(target.id, untrust),
       await confirm(target.id, paying),
       await confirm(target.id, trust, 'untrust'),
       await authorize(app, quote.id, trust),
     ];
-    for (const answer of answers) {
-      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
+    for (const response of responses) {
+      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'passkeyAssertion']);
     }
     expect(await trustedAt(target.id)).toBeNull();
   });
@@ -204,9 +204,9 @@ describe('proof', () => {
       await start(account.id, 'untrust'),
       await confirm(account.id, { code: CODE }, 'untrust'),
     ];
-    for (const answer of locked) {
-      expect(verdict(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(answer.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
+    for (const response of locked) {
+      expect(verdict(response)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(response.body.details).toMatchObject({ suspended: false, failedAttempts: 5 });
     }
     const events = await scaEventsOf(app, person.id);
     expect(events.map(({ type }) => type)).toEqual(Array(5).fill('TRUST_FAILED'));
@@ -229,8 +229,8 @@ describe('beneficiary trust is rejected', () => {
     const person = await provenCustomer(app, { as: app.other });
     const theirs = await externalAccount(app, person.id, 'EUR', '000', { as: app.other });
     for (const id of [own.id, theirs.id, 'x']) {
-      for (const answer of await all(id)) {
-        expect(verdict(answer)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+      for (const response of await all(id)) {
+        expect(verdict(response)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }
     }
   });
@@ -238,11 +238,12 @@ describe('beneficiary trust is rejected', () => {
   it('outside of the region, and for customers who were deleted', async () => {
     const person = await customer(app);
     const account = await externalAccount(app, person.id, 'USD');
-    for (const answer of await all(account.id)) expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    for (const response of await all(account.id))
+      expect(verdict(response)).toEqual([409, 'CONFLICT']);
     const gone = await payee();
     ok(await app.call('DELETE', `/customers/${gone.person.id}`), 200);
-    for (const answer of await all(gone.account.id)) {
-      expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
+    for (const response of await all(gone.account.id)) {
+      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 

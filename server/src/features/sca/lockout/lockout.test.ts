@@ -125,7 +125,7 @@ describe('completeScaLogin', () => {
       const { id } = await provenCustomer(app);
       await fixture.failTimes(id, 3);
       const challengeId = await sms(id);
-      for (let at = 0; at < 2; at++) {
+      for (let index = 0; index < 2; index++) {
         expect(verdict(await guess(id, challengeId))).toEqual([400, 'INVALID_INPUT', 'code']);
       }
       const rejected = await guess(id, challengeId, CODE);
@@ -150,7 +150,7 @@ describe('completeScaLogin', () => {
     it('end a challenge after five, even if the lockout was cleared', async () => {
       const { id } = await provenCustomer(app);
       const challengeId = await sms(id);
-      for (let at = 0; at < 5; at++) {
+      for (let index = 0; index < 5; index++) {
         expect((await guess(id, challengeId)).status).toBe(400);
       }
       await fixture.reset(id);
@@ -165,7 +165,7 @@ describe('completeScaLogin', () => {
     it('are all counted when concurrent', async () => {
       const { id } = await provenCustomer(app);
       const challengeId = await sms(id);
-      const codes = Array.from({ length: 30 }, (_, at) => String(at).padStart(6, '0'));
+      const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
       const all = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
       const statuses = all.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(5).fill(400), ...Array(25).fill(423)]);
@@ -179,7 +179,7 @@ describe('completeScaLogin', () => {
       wait(MINUTE);
       const right = codeAt(base32, app.effects.now());
       const taken = [CODE, right, codeAt(base32, app.effects.now() - 30_000)];
-      const wrong = Array.from({ length: 20 }, (_, at) => String(at).padStart(6, '0'));
+      const wrong = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
       const by = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
       const all = await Promise.all(wrong.filter((each) => !taken.includes(each)).map(by));
       expect(all.filter(({ status }) => status === 400)).toHaveLength(5);

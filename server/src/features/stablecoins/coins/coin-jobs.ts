@@ -68,17 +68,17 @@ async function applyPoll(
   ctx: Ctx,
   polled: ProviderAccountRow,
   coin: StablecoinRow,
-  answer: TokenLookup,
+  response: TokenLookup,
 ) {
-  if (answer.state === 'unlinked') {
+  if (response.state === 'unlinked') {
     const account = await accountOfCoin(ctx, coin);
     // Unless it was linked again meanwhile. The token is polled again once the account is linked.
-    if (account.version === polled.version) unlink(ctx, account, answer.as);
+    if (account.version === polled.version) unlink(ctx, account, response.as);
     return;
   }
   // The provider had the token before, so it will not be issued.
-  if (answer.state !== 'found') return void applyIssuance(ctx, coin, 'FAILED');
-  const { issuance, supply } = answer.token;
+  if (response.state !== 'found') return void applyIssuance(ctx, coin, 'FAILED');
+  const { issuance, supply } = response.token;
   if (issuance === 'PROVISIONED' && !isCountable(supply)) {
     if (applyIssuance(ctx, coin, 'FAILED') === coin) return;
     const reason = 'The circulating supply exceeds the maximum of the ledger.';
@@ -86,7 +86,7 @@ async function applyPoll(
   }
   const updated = applyIssuance(ctx, coin, issuance);
   if (updated !== coin && issuance === 'PROVISIONED') postInitialSupply(ctx, coin, supply);
-  scheduleNextPoll(ctx, updated, answer.token);
+  scheduleNextPoll(ctx, updated, response.token);
 }
 
 async function follow(
@@ -103,12 +103,12 @@ async function follow(
   if (!isNext(coin) || account.status !== 'ACTIVE') return nothing;
   const mint = mintOf({ caller }, parts);
   const age = (await runtime.clocks.nowOf(caller)) - coin.created_at;
-  const answer = await mint.token(linkOf(runtime, account), nameOf(coin), age);
+  const response = await mint.token(linkOf(runtime, account), nameOf(coin), age);
   return {
     caller,
     stage: async (ctx) => {
       const current = await coinOf(ctx, input);
-      if (isNext(current)) await applyPoll(ctx, account, current, answer);
+      if (isNext(current)) await applyPoll(ctx, account, current, response);
     },
   };
 }

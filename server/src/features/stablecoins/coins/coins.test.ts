@@ -65,9 +65,9 @@ describe('registerStablecoin', () => {
   it('reports every invalid field at once', async () => {
     const fixture = await linkedFixture(app);
     const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
-    const answer = await app.call('POST', '/stablecoins', bad, { as: fixture.as });
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    const response = await app.call('POST', '/stablecoins', bad, { as: fixture.as });
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
       'Idempotency-Key',
       'network',
@@ -83,10 +83,10 @@ describe('registerStablecoin', () => {
       '000',
       { networkTokenIdentifier: 'btkn1-002' },
     ],
-  ])('rejects %s', async (_, ending, more) => {
+  ])('rejects %s', async (_, suffix, more) => {
     const fixture = await linkedFixture(app);
-    const answer = await fixture.register(ending, more);
-    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+    const response = await fixture.register(suffix, more);
+    expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toEqual([]);
   });
 
@@ -99,11 +99,11 @@ describe('registerStablecoin', () => {
   it('replays the first reply under its key, also concurrently', async () => {
     const fixture = await linkedFixture(app);
     const body = fixture.tokenBody();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => fixture.write('/stablecoins', body, 'once')),
     );
-    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
-    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    expect(new Set(responses.map((each) => each.status))).toEqual(new Set([201]));
+    expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     const other = await fixture.write('/stablecoins', fixture.tokenBody(), 'once');
     expect(codeOf(other)).toEqual([409, 'CONFLICT']);
   });
@@ -164,12 +164,12 @@ describe('a token that is already registered', () => {
     const body = fixture.tokenBody();
     const network = (at: number) =>
       sameToken ? {} : { networkTokenIdentifier: `${body.networkTokenIdentifier}-${at}-` };
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, at) =>
-        fixture.write('/stablecoins', { ...body, ...network(at) }),
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        fixture.write('/stablecoins', { ...body, ...network(index) }),
       ),
     );
-    expect(answers.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
+    expect(responses.map(codeOf).sort()).toEqual([[201, undefined], ...Array(9).fill([409, code])]);
     expect(ok(await fixture.read('/stablecoins'), 200).data).toHaveLength(1);
   });
 });
@@ -180,9 +180,9 @@ describe('issuance', () => {
       ['001', 'PROVISIONING'],
       ['002', 'REJECTED'],
       ['003', 'FAILED'],
-    ])('returns a token that ends in %s as %s permanently', async (ending, issuanceStatus) => {
+    ])('returns a token that ends in %s as %s permanently', async (suffix, issuanceStatus) => {
       const fixture = await linkedFixture(app);
-      const coin = ok(await fixture.register(ending), 201);
+      const coin = ok(await fixture.register(suffix), 201);
       expect(coin.issuanceStatus).toBe(issuanceStatus);
       await app.advance(3_600 * SECOND);
       expect(ok(await fixture.read(`/stablecoins/${coin.id}`), 200)).toEqual(coin);
@@ -220,9 +220,9 @@ describe('issuance', () => {
 
   it.each(['002', '003'])(
     'that failed does not reserve identifier and symbol: …%s',
-    async (ending) => {
+    async (suffix) => {
       const fixture = await linkedFixture(app);
-      const body = fixture.tokenBody(ending);
+      const body = fixture.tokenBody(suffix);
       const failed = ok(await fixture.write('/stablecoins', body), 201);
       const again = { ...body, providerTokenIdentifier: `${failed.symbol.toLowerCase()}-000` };
       const registered = ok(await fixture.write('/stablecoins', again), 201);
@@ -244,9 +244,9 @@ describe('listStablecoins', () => {
   it('lists newest first, in pages, with filters', async () => {
     const fixture = await linkedFixture(app);
     const ids: string[] = [];
-    for (const ending of ['000', '001', '000']) {
+    for (const suffix of ['000', '001', '000']) {
       app.effects.set(app.effects.now() + SECOND);
-      ids.unshift(ok(await fixture.register(ending), 201).id);
+      ids.unshift(ok(await fixture.register(suffix), 201).id);
     }
     ok(await fixture.request(ids[2] as string), 200);
     const list = async (query = '') => {
@@ -301,9 +301,9 @@ describe('supply accounts of a token', () => {
     const { id } = ok(await fixture.register('001'), 201);
     const { mint } = app.connectorsOf('sandbox');
     const token: MintPort['token'] = async (link, name, at) => {
-      const answer = await (mint as MintPort).token(link, name, at);
-      if (answer.state !== 'found') return answer;
-      return { ...answer, token: { ...answer.token, issuance: 'PROVISIONED', supply } };
+      const response = await (mint as MintPort).token(link, name, at);
+      if (response.state !== 'found') return response;
+      return { ...response, token: { ...response.token, issuance: 'PROVISIONED', supply } };
     };
     const connectors = () => ({ mint: { ...(mint as MintPort), token } });
     const worker = createWorker({

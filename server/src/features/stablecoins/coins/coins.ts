@@ -113,11 +113,11 @@ async function tokenOf(
 ): Promise<ProviderToken | Rejected> {
   const mint = mintOf(ctx, parts);
   const link = linkOf(ctx, account);
-  const answer = await callProvider(() => mint.token(link, name, null));
-  if (answer.state === 'found') return answer.token;
-  if (answer.state === 'unlinked') return rejectUnlinked(ctx, account, answer.as);
+  const response = await callProvider(() => mint.token(link, name, null));
+  if (response.state === 'found') return response.token;
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, account, response.as);
   const reason =
-    answer.state === 'absent'
+    response.state === 'absent'
       ? 'The provider has no token with this identifier.'
       : 'The token has a different identifier on the network.';
   throw new Fault('STABLECOIN_VERIFICATION_FAILED', reason);

@@ -39,15 +39,15 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('rejects credentials that the provider rejects', async () => {
-    const answer = await fixture.link({ apiClientSecret: 'x-002' });
-    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+    const response = await fixture.link({ apiClientSecret: 'x-002' });
+    expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
   it('requires the account id if the credentials give access to two accounts', async () => {
     const body = fixture.linkBody({ apiClientSecret: 'x-005' });
-    const answer = await fixture.write(PATH, body);
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors).toEqual([
+    const response = await fixture.write(PATH, body);
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors).toEqual([
       { field: 'providerAccountId', message: expect.stringContaining('2 accounts') },
     ]);
     const only = ok(await fixture.write(PATH, { ...body, apiClientSecret: 'x-000' }), 201);
@@ -58,15 +58,15 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('rejects an account that the credentials do not give access to', async () => {
-    const answer = await fixture.link({ providerAccountId: 'account_other' });
-    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
+    const response = await fixture.link({ providerAccountId: 'account_other' });
+    expect(codeOf(response)).toEqual([400, 'STABLECOIN_VERIFICATION_FAILED']);
   });
 
   it('returns SERVICE_UNAVAILABLE if the provider does not respond, and stores nothing', async () => {
     const as = await app.newPlatform('Unanswered');
-    const answer = await stablecoinFixture(app, { as }).link({ apiClientSecret: 'x-008' });
-    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(answer.headers['retry-after']).toBe('5');
+    const response = await stablecoinFixture(app, { as }).link({ apiClientSecret: 'x-008' });
+    expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(response.headers['retry-after']).toBe('5');
     expect(await rowsOf(as)).toEqual([]);
   });
 
@@ -74,8 +74,8 @@ describe('linkStablecoinProviderAccount', () => {
     const as = await app.newPlatform('Ten links');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => own.write(PATH, body)));
-    const statuses = answers.map(codeOf).sort();
+    const responses = await Promise.all(Array.from({ length: 10 }, () => own.write(PATH, body)));
+    const statuses = responses.map(codeOf).sort();
     expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
     expect(await rowsOf(as)).toHaveLength(1);
     // Other credentials of the same client give access to the same account.
@@ -92,9 +92,9 @@ describe('linkStablecoinProviderAccount', () => {
   });
 
   it('reports every invalid field at once', async () => {
-    const answer = await app.call('POST', PATH, { provider: 'ACME', apiClientSecret: '' });
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    const fields = answer.body.details.errors.map((each: { field: string }) => each.field);
+    const response = await app.call('POST', PATH, { provider: 'ACME', apiClientSecret: '' });
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
       'Idempotency-Key',
       'apiClientId',
@@ -112,8 +112,8 @@ describe('linkStablecoinProviderAccount', () => {
   it('requires MANAGE', async () => {
     const trader = await app.tokenWith(['VIEW', 'TRANSACT']);
     const options = { as: trader, headers: { 'idempotency-key': 'no' } };
-    const answer = await app.call('POST', PATH, fixture.linkBody(), options);
-    expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
+    const response = await app.call('POST', PATH, fixture.linkBody(), options);
+    expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
   });
 });
 
@@ -164,10 +164,10 @@ describe('an account that the provider no longer accepts', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('is unlinked at its next use: …%s', async (ending, status) => {
-    const as = await app.newPlatform(`Gone ${ending}`);
+  ])('is unlinked at its next use: …%s', async (suffix, status) => {
+    const as = await app.newPlatform(`Gone ${suffix}`);
     const own = stablecoinFixture(app, { as });
-    const body = own.linkBody({ apiClientSecret: `x-${ending}` });
+    const body = own.linkBody({ apiClientSecret: `x-${suffix}` });
     const linked = ok(await own.write(PATH, body), 201);
     expect(linked.status).toBe('ACTIVE');
     app.effects.set(app.effects.now() + 1_000);
@@ -190,8 +190,8 @@ describe('an account that the provider no longer accepts', () => {
     await own.register();
     app.effects.set(app.effects.now() + 1_000);
     const again = { ...body, apiClientSecret: 'y-000' };
-    const answers = await Promise.all([own.write(PATH, again), own.write(PATH, again)]);
-    expect(answers.map(codeOf).sort()).toEqual([
+    const responses = await Promise.all([own.write(PATH, again), own.write(PATH, again)]);
+    expect(responses.map(codeOf).sort()).toEqual([
       [201, undefined],
       [409, 'CONFLICT'],
     ]);
@@ -205,8 +205,8 @@ describe('an account that the provider no longer accepts', () => {
     const as = await app.newPlatform('Ten concurrent');
     const own = stablecoinFixture(app, { as });
     await own.linked('003');
-    const answers = await Promise.all(Array.from({ length: 10 }, () => own.register()));
-    const codes = new Set(answers.map(({ body }) => body.code));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => own.register()));
+    const codes = new Set(responses.map(({ body }) => body.code));
     // A later request finds no active account.
     expect([...codes].sort()).toEqual(
       codes.size === 1
@@ -227,9 +227,9 @@ describe('an idempotency key', () => {
       { 'idempotency-key': 'x'.repeat(256) },
     ];
     for (const headers of keys) {
-      const answer = await send(headers);
-      expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors[0].field).toBe('Idempotency-Key');
+      const response = await send(headers);
+      expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+      expect(response.body.details.errors[0].field).toBe('Idempotency-Key');
     }
     ok(await send({ 'idempotency-key': 'x'.repeat(255) }), 201);
   });
@@ -270,11 +270,11 @@ describe('an idempotency key', () => {
     const as = await app.newPlatform('Second');
     const own = stablecoinFixture(app, { as });
     const body = own.linkBody();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => own.write(PATH, body, 'repeated')),
     );
-    expect(new Set(answers.map((each) => each.status))).toEqual(new Set([201]));
-    expect(new Set(answers.map((each) => each.body.id)).size).toBe(1);
+    expect(new Set(responses.map((each) => each.status))).toEqual(new Set([201]));
+    expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     expect(await rowsOf(as)).toHaveLength(1);
   });
 
@@ -297,9 +297,9 @@ describe('listStablecoinProviderAccounts', () => {
     const as = await app.newPlatform('Lister');
     const own = stablecoinFixture(app, { as });
     const ids: string[] = [];
-    for (const ending of ['000', '003', '000']) {
+    for (const suffix of ['000', '003', '000']) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.unshift((await own.linked(ending)).id);
+      ids.unshift((await own.linked(suffix)).id);
     }
     await own.register('000', { stablecoinProviderAccountId: ids[1] });
     const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);

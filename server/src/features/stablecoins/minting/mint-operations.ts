@@ -66,9 +66,9 @@ async function fromBalance(
   access: ProviderAccess,
   ordered: OrderFields,
 ): Promise<Rejected> {
-  const answer = await validateOrder(access, coin, ordered);
-  if (answer.state === 'unlinked') return rejectUnlinked(ctx, access.account, answer.as);
-  if (answer.state === 'no-source') throw noSourceFault();
+  const response = await validateOrder(access, coin, ordered);
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
+  if (response.state === 'no-source') throw noSourceFault();
   throw new Fault(
     'STABLECOIN_OPERATION_NOT_SUPPORTED',
     'A stablecoin cannot be minted from a balance at the provider yet.',

@@ -41,10 +41,10 @@ const mintFromBalance = {
 const serviceAccount = { type: 'SERVICE_INTERNAL_ACCOUNT', accountId: 'InternalAccount:x' };
 const SERVICE_ACCOUNT_ID = 'InternalAccount:00000000-0000-7000-8000-000000000001';
 
-const minting = (more: object = {}, coinId = coin.id) =>
-  fixture.mint(coinId, fixture.mintBody(wallet.id, { ...more }));
-const burning = (more: object = {}, coinId = coin.id) =>
-  fixture.burn(coinId, fixture.burnBody(bank.id, { ...more }));
+const minting = (overrides: object = {}, coinId = coin.id) =>
+  fixture.mint(coinId, fixture.mintBody(wallet.id, { ...overrides }));
+const burning = (overrides: object = {}, coinId = coin.id) =>
+  fixture.burn(coinId, fixture.burnBody(bank.id, { ...overrides }));
 
 async function operations(coinId: string): Promise<number> {
   return ok(await fixture.read(`/stablecoins/${coinId}/operations`), 200).totalCount;
@@ -73,8 +73,8 @@ describe('the idempotency key', () => {
     const { id } = await fixture.circulating(100);
     const body = fixture.burnBody(bank.id);
     const requests = Array.from({ length: 4 }, () => fixture.burn(id, body, 'once'));
-    const answers = await Promise.all(requests);
-    const ids = new Set(answers.map((answer) => ok(answer, 201).id));
+    const responses = await Promise.all(requests);
+    const ids = new Set(responses.map((response) => ok(response, 201).id));
     expect(ids.size).toBe(1);
     await app.advance(5_000);
     const again = ok(await fixture.burn(id, body, 'once'), 201);
@@ -108,9 +108,9 @@ describe('the amount', () => {
     String(MAX_UNITS + 10_000n),
     '9'.repeat(1_000),
   ])('%s is rejected', async (amount) => {
-    const answer = await minting({ amount });
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    const [error] = answer.body.details.errors;
+    const response = await minting({ amount });
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    const [error] = response.body.details.errors;
     expect(error.field).toBe('amount');
     if (amount.length > 40) expect(error.message).toBe('must consist of at most 40 digits');
   });
@@ -168,10 +168,10 @@ describe('the coin', () => {
   it.each([
     ['003', 'INVALID'],
     ['004', 'REVOKED'],
-  ])('whose secret ends in %s is unlinked at its next use: %s', async (ending, as) => {
+  ])('whose secret ends in %s is unlinked at its next use: %s', async (suffix, as) => {
     // Valid when it is linked and registered, and invalid afterwards.
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin();
-    await fixture.replaceSecret(accountId, `secret-${ending}`);
+    await fixture.replaceSecret(accountId, `secret-${suffix}`);
     const code = [400, `STABLECOIN_PROVIDER_ACCOUNT_${as}`];
     expect(codeOf(await minting({}, id))).toEqual(code);
     const account = ok(await fixture.read(`/stablecoin-provider-accounts/${accountId}`), 200);
@@ -280,8 +280,8 @@ describe('an external account', () => {
       minting(debit(disabled.id)),
       minting({ destination: { accountId: idle.id } }),
     );
-    for (const answer of await Promise.all(rejected)) {
-      expect(codeOf(answer)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
+    for (const response of await Promise.all(rejected)) {
+      expect(codeOf(response)).toEqual([400, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED']);
     }
   });
 
@@ -291,19 +291,19 @@ describe('an external account', () => {
     ['203', 'NOT_LINKED'],
     ['204', 'PROVIDER_LINK_REQUIRED'],
     ['205', 'PROVIDER_LINK_FAILED'],
-  ])('whose number ends in %s is rejected: %s', async (ending, problem) => {
-    const { id } = await fixture.bank(ending);
+  ])('whose number ends in %s is rejected: %s', async (suffix, problem) => {
+    const { id } = await fixture.bank(suffix);
     const code = [400, `STABLECOIN_EXTERNAL_ACCOUNT_${problem}`];
     expect(codeOf(await burning(payoutTo(id)))).toEqual(code);
-    const answer = await minting(debit(id));
-    expect(codeOf(answer)).toEqual(code);
-    expect(answer.body.details).toEqual({ externalAccountId: id });
+    const response = await minting(debit(id));
+    expect(codeOf(response)).toEqual(code);
+    expect(response.body.details).toEqual({ externalAccountId: id });
   });
 
   it('is registered with the provider once per use, also concurrently', async () => {
     const { id } = await fixture.bank();
     const requests = [1, 2, 3].map(() => burning(payoutTo(id)));
-    for (const answer of await Promise.all([...requests, minting(debit(id))])) ok(answer, 201);
+    for (const response of await Promise.all([...requests, minting(debit(id))])) ok(response, 201);
     const links = await app.runtime.db.query(
       'select id from stablecoin_links where account_id = $1 order by id',
       [id],
@@ -316,9 +316,9 @@ describe('an external account', () => {
 describe('the provider', () => {
   it('can reject the order', async () => {
     const { id } = await fixture.bank('206');
-    const answer = await burning(payoutTo(id));
-    expect(codeOf(answer)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
-    expect(answer.body.reason).toContain('sandbox');
+    const response = await burning(payoutTo(id));
+    expect(codeOf(response)).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
+    expect(response.body.reason).toContain('sandbox');
     expect(codeOf(await minting(debit(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
   });
 
@@ -336,9 +336,9 @@ describe('the provider', () => {
   it('may not respond, and the key can be retried', async () => {
     const { id, stablecoinProviderAccountId: accountId } = await fixture.coin({ secret: '007' });
     const body = fixture.mintBody(wallet.id);
-    const answer = await fixture.mint(id, body, 'down');
-    expect(codeOf(answer)).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    expect(answer.headers['retry-after']).toBe('5');
+    const response = await fixture.mint(id, body, 'down');
+    expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(response.headers['retry-after']).toBe('5');
     const emitted = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
     expect(emitted.err.cause.message).toBe('The provider of the sandbox does not answer.');
     expect((await burning({}, id)).status).toBe(503);
@@ -351,14 +351,14 @@ describe('the provider', () => {
 describe('precedence of errors', () => {
   it('is coin, amount, source, external accounts, provider', async () => {
     const { id } = await fixture.coin({ token: '001' });
-    const bad = { amount: '1', fundingSource: serviceAccount, destination: { accountId: 'x' } };
+    const invalid = { amount: '1', fundingSource: serviceAccount, destination: { accountId: 'x' } };
     const codes = [
-      await minting(bad, id),
-      await minting(bad),
-      await minting({ ...bad, amount: '10000' }),
-      await minting({ ...bad, amount: '10000', ...debit((await fixture.bank('201')).id) }),
+      await minting(invalid, id),
+      await minting(invalid),
+      await minting({ ...invalid, amount: '10000' }),
+      await minting({ ...invalid, amount: '10000', ...debit((await fixture.bank('201')).id) }),
       await minting(debit((await fixture.bank('201')).id)),
-    ].map((answer) => answer.body.code);
+    ].map((response) => response.body.code);
     expect(codes).toEqual([
       'STABLECOIN_NOT_PROVISIONED',
       'STABLECOIN_AMOUNT_NOT_REPRESENTABLE',
@@ -386,7 +386,7 @@ describe('precedence of errors', () => {
     const as = await app.tokenWith(['VIEW', 'MANAGE']);
     const headers = { 'idempotency-key': 'permission' };
     const path = `/stablecoins/${coin.id}/mints`;
-    const answer = await app.call('POST', path, fixture.mintBody(wallet.id), { as, headers });
-    expect(codeOf(answer)).toEqual([403, 'FORBIDDEN']);
+    const response = await app.call('POST', path, fixture.mintBody(wallet.id), { as, headers });
+    expect(codeOf(response)).toEqual([403, 'FORBIDDEN']);
   });
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const workerReplying = (...answers: readonly ScriptedReply[]) => workerOn(app, ...answers);
+const workerReplying = (...responses: readonly ScriptedReply[]) => workerOn(app, ...responses);
 const unlinked = (as: 'INVALID' | 'REVOKED'): ProviderReply => ({ state: 'unlinked', as });
 const DOWN = new Error('no response');
 
@@ -189,14 +189,14 @@ describe('a provider that no longer accepts the account', () => {
     ['is being processed', 'PROCESSING', [replies('processing'), unlinked('REVOKED')]],
   ] as const)(
     'keeps an operation that %s until the account is linked again',
-    async (_, status, answers) => {
+    async (_, status, responses) => {
       const client = { apiClientId: `relinked-${status}`, apiClientSecret: 'secret-000' };
       const { id: stablecoinProviderAccountId } = ok(await fixture.link(client), 201);
       const coin = ok(await fixture.register('000', { stablecoinProviderAccountId }), 201);
       ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id, { amount: '20000000' })), 201);
       await app.advance(5_000);
       const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-      const { after, calls } = workerReplying(...answers, replies('completed'));
+      const { after, calls } = workerReplying(...responses, replies('completed'));
       await after(24 * HOUR);
       expect(calls).toHaveLength(2);
       expect(await fixture.look(id)).toMatchObject({ status });
@@ -252,13 +252,13 @@ describe('provider responses', () => {
       'FAILED',
       'R01',
     ],
-  ] as const)('%s', async (_, answers, status, failureReason) => {
+  ] as const)('%s', async (_, responses, status, failureReason) => {
     const { coin, id } = await burnOrdered();
-    const { after, calls } = workerReplying(...answers);
+    const { after, calls } = workerReplying(...responses);
     await after(HOUR);
     const seen = await fixture.look(id);
     expect([seen.status, seen.failureReason]).toEqual([status, failureReason]);
-    expect(calls).toHaveLength(answers.length);
+    expect(calls).toHaveLength(responses.length);
     expect(await fixture.supply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : UNTOUCHED);
   });
 

@@ -118,9 +118,9 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
       if (begun === 'ended') return nothing;
       const calledAt = await runtime.clocks.nowOf(caller);
-      const answer = await call(runtime, loaded, definition);
-      if (answer.state !== 'unlinked') {
-        return staging((ctx, current) => applyProgress(ctx, current, answer, calledAt));
+      const response = await call(runtime, loaded, definition);
+      if (response.state !== 'unlinked') {
+        return staging((ctx, current) => applyProgress(ctx, current, response, calledAt));
       }
       return staging(async (ctx, current) => {
         const linked = await ctx.read(providerAccounts, account.id);
@@ -128,8 +128,8 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         const isRelinked = linked?.version !== account.version && linked?.status === 'ACTIVE';
         if (isRelinked)
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
-        if (linked?.version === account.version) unlink(ctx, linked, answer.as);
-        await handleUnlinked(ctx, current, answer.as, begun === 'first');
+        if (linked?.version === account.version) unlink(ctx, linked, response.as);
+        await handleUnlinked(ctx, current, response.as, begun === 'first');
       });
     };
 

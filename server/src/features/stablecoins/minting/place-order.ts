@@ -97,18 +97,18 @@ async function linked(
   const known = await ctx.read(stablecoinLinks, id);
   if (known) return orderAccount(party, known.reference);
   const account = linkedAccount(row, party.use);
-  const answer = await callProvider(() => port.linkAccount(link, account));
-  if (answer.state === 'unlinked') return answer;
-  if (answer.state === 'rejected') throw linkFault(answer.problem, row.id);
-  const { reference } = answer;
+  const response = await callProvider(() => port.linkAccount(link, account));
+  if (response.state === 'unlinked') return response;
+  if (response.state === 'rejected') throw linkFault(response.problem, row.id);
+  const { reference } = response;
   const { platform_id, id: account_id } = row;
   const of = { id, platform_id, provider_account, account_id };
   ctx.insert(stablecoinLinks, { ...of, reference, created_at: ctx.now });
   return orderAccount(party, reference);
 }
 
-const isUnlinked = (answer: object): answer is Unlinked =>
-  'state' in answer && answer.state === 'unlinked';
+const isUnlinked = (response: object): response is Unlinked =>
+  'state' in response && response.state === 'unlinked';
 
 /** The external accounts, all validated before any is registered. */
 async function linkedPartiesOf(
@@ -149,10 +149,10 @@ export async function placeOrder(
 ): Promise<StablecoinOperationRow | Rejected> {
   const accounts = await linkedPartiesOf(ctx, access, ordered);
   if (isUnlinked(accounts)) return rejectUnlinked(ctx, access.account, accounts.as);
-  const answer = await validateOrder(access, coin, ordered, accounts);
-  if (answer.state === 'unlinked') return rejectUnlinked(ctx, access.account, answer.as);
-  if (answer.state === 'no-source') throw noSourceFault();
-  if (answer.state === 'rejected') throw new Fault('STABLECOIN_PROVIDER_ERROR', answer.reason);
+  const response = await validateOrder(access, coin, ordered, accounts);
+  if (response.state === 'unlinked') return rejectUnlinked(ctx, access.account, response.as);
+  if (response.state === 'no-source') throw noSourceFault();
+  if (response.state === 'rejected') throw new Fault('STABLECOIN_PROVIDER_ERROR', response.reason);
   ctx.require(stablecoins, coin);
   ctx.require(providerAccounts, access.account);
   holdTokens(ctx, { ...ordered, stablecoin_id: coin.id });
@@ -161,9 +161,9 @@ export async function placeOrder(
     ...ordered,
     stablecoin_id: coin.id,
     status: 'CREATED',
-    funding_instructions: answer.fundingInstructions ?? null,
-    estimated_delivery: answer.estimatedDelivery ?? null,
-    expires_at: answer.expiresAt === undefined ? null : Math.floor(answer.expiresAt),
+    funding_instructions: response.fundingInstructions ?? null,
+    estimated_delivery: response.estimatedDelivery ?? null,
+    expires_at: response.expiresAt === undefined ? null : Math.floor(response.expiresAt),
     updated_at: ctx.now,
   });
 }

@@ -72,9 +72,9 @@ async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
       .id as string;
   }
   const { circulating = 0n, burning = 0n } = await fixture.supply(coinId);
-  const answer = await fixture.burn(coinId, fixture.burnBody(bank.id, { amount }));
-  expect(answer.status).toBe(BigInt(amount) <= circulating - burning ? 201 : 400);
-  return answer.status === 201 ? (answer.body.id as string) : undefined;
+  const response = await fixture.burn(coinId, fixture.burnBody(bank.id, { amount }));
+  expect(response.status).toBe(BigInt(amount) <= circulating - burning ? 201 : 400);
+  return response.status === 201 ? (response.body.id as string) : undefined;
 }
 
 it('keeps statuses in their lifecycle and the ledger equal to the operations', async () => {

@@ -33,10 +33,11 @@ export function checkCurrencyCodes(
   codes: readonly string[],
   fieldOf: (at: number) => string,
 ): void {
-  const errors = codes.flatMap((code, at) => {
+  const errors = codes.flatMap((code, index) => {
     if (!findCurrency(code))
-      return { field: fieldOf(at), message: `${code} is not a supported currency` };
-    if (codes.indexOf(code) < at) return { field: fieldOf(at), message: `${code} is listed twice` };
+      return { field: fieldOf(index), message: `${code} is not a supported currency` };
+    if (codes.indexOf(code) < index)
+      return { field: fieldOf(index), message: `${code} is listed twice` };
     return [];
   });
   if (errors.length) throw invalid(errors);

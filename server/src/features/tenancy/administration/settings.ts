@@ -88,8 +88,8 @@ interface SettingsChange {
 
 function currenciesAs(row: PlatformRow, codes: readonly string[]): PlatformCurrency[] {
   checkCurrencyCodes(codes, () => 'currencies');
-  const had = new Map(row.currencies.map((each) => [each.currencyCode, each]));
-  return codes.map((code) => had.get(code) ?? openCurrency(code));
+  const previous = new Map(row.currencies.map((each) => [each.currencyCode, each]));
+  return codes.map((code) => previous.get(code) ?? openCurrency(code));
 }
 
 const patchOf = (row: PlatformRow, change: SettingsChange): PlatformChange => ({

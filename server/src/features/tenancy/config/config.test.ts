@@ -12,13 +12,13 @@ import { CardTokenization2FAConfig, EmbeddedWalletConfig } from './contract.ts';
 
 const SCHEMAS = { wallet: EmbeddedWalletConfig, card: CardTokenization2FAConfig };
 
-const currency = (currencyCode: string, more: Partial<PlatformCurrency> = {}) => ({
+const currency = (currencyCode: string, overrides: Partial<PlatformCurrency> = {}) => ({
   currencyCode,
   minAmount: 1,
   maxAmount: 100,
   requiredCounterpartyFields: [],
   enabledTransactionTypes: ['INCOMING' as const],
-  ...more,
+  ...overrides,
 });
 
 const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => ({

@@ -54,13 +54,13 @@ export function walletSenderOf(platform: Pick<PlatformRow, 'name' | 'wallet_conf
 
 function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>): FieldError[] {
   const codes = list.map((each) => each.currencyCode);
-  return list.flatMap((each, at) => {
-    const field = (name: string) => `supportedCurrencies.${at}.${name}`;
+  return list.flatMap((each, index) => {
+    const field = (name: string) => `supportedCurrencies.${index}.${name}`;
     const errors: FieldError[] = [];
     const report = (name: string, message: string) => errors.push({ field: field(name), message });
     const { currencyCode } = each;
     if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
-    if (codes.indexOf(currencyCode) < at) report('currencyCode', 'is listed twice');
+    if (codes.indexOf(currencyCode) < index) report('currencyCode', 'is listed twice');
     if (each.minAmount > each.maxAmount) report('minAmount', 'must not be greater than maxAmount');
     const names = each.requiredCounterpartyFields.map((one) => one.name);
     if (new Set(names).size < names.length)
@@ -74,8 +74,8 @@ const feeKey = (fee: Pick<FeeConfig, 'feeType' | 'sourceCurrency'>) =>
 
 function feeErrors(fees: readonly FeeConfig[]): FieldError[] {
   const keys = fees.map(feeKey);
-  return keys.flatMap((key, at) =>
-    keys.indexOf(key) < at ? [{ field: `feeConfigs.${at}`, message: 'is listed twice' }] : [],
+  return keys.flatMap((key, index) =>
+    keys.indexOf(key) < index ? [{ field: `feeConfigs.${index}`, message: 'is listed twice' }] : [],
   );
 }
 
@@ -190,8 +190,8 @@ export function addedCurrencies(
   before: readonly PlatformCurrency[],
   after: readonly PlatformCurrency[],
 ): string[] {
-  const had = new Set(before.map((each) => each.currencyCode));
-  return after.map((each) => each.currencyCode).filter((code) => !had.has(code));
+  const previous = new Set(before.map((each) => each.currencyCode));
+  return after.map((each) => each.currencyCode).filter((code) => !previous.has(code));
 }
 
 /** A currency with the customer data that its provider requires, absent if none. */

@@ -10,12 +10,12 @@ import { Amount, described, named, oneOf, Timestamp } from '../../../kernel/sche
 
 const TAG = 'Platform Configuration';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 
 const maybe = Type.Optional;
-const maybeText = (description: string, more: Record<string, unknown> = {}) =>
-  maybe(text(description, more));
+const maybeText = (description: string, overrides: Record<string, unknown> = {}) =>
+  maybe(text(description, overrides));
 
 const object = <P extends TProperties>(name: string, description: string, properties: P) =>
   named(name, Type.Object(properties, { description }));

@@ -10,13 +10,13 @@ const fee = (sourceCurrency: string, variableFeeBps: number, amount: number) => 
   fixedFee: { amount, currency: sourceCurrency },
 });
 
-const currency = (currencyCode: string, more: object = {}) => ({
+const currency = (currencyCode: string, overrides: object = {}) => ({
   currencyCode,
   minAmount: 100,
   maxAmount: 1_000_000,
   requiredCounterpartyFields: [{ name: 'FULL_NAME', mandatory: true }],
   enabledTransactionTypes: ['OUTGOING', 'INCOMING'],
-  ...more,
+  ...overrides,
 });
 
 const patch = (body: unknown, as = app.platform) => app.call('PATCH', '/config', body, { as });
@@ -117,7 +117,7 @@ describe('updatePlatformConfig', () => {
       'a fixed fee in another currency',
       { ...fee('USD', 5, 0), fixedFee: { amount: 1, currency: 'EUR' } },
     ],
-  ])('rejects fees with %s', async (_what, config) => {
+  ])('rejects fees with %s', async (_description, config) => {
     const { status, body } = await patch({ feeConfigs: [config] });
     expect([status, body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });

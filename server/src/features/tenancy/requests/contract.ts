@@ -6,8 +6,8 @@ import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../ke
 
 const TAG = 'Requests';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 const maybe = Type.Optional;
 
 export const CALLER_TYPES = ['TOKEN', 'AGENT', 'LINK'] as const;

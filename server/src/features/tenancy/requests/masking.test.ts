@@ -145,7 +145,7 @@ describe('maskedBody', () => {
         }
       }),
     );
-    const list = Array.from({ length: 10_000 }, (_, at) => at);
+    const list = Array.from({ length: 10_000 }, (_, index) => index);
     const { text, isTruncated } = maskedBody(sample, { list, kind: 'A' });
     expect(isTruncated).toBe(true);
     expect(text.length).toBeGreaterThan(MAX_BODY_BYTES - 100);

@@ -285,12 +285,12 @@ function withoutTexts(message: string, texts: readonly string[], { words }: List
     let lower = out.toLowerCase();
     // A character whose lower case has another length would shift positions.
     if (lower.length !== out.length) return MASKED;
-    for (let at = lower.indexOf(text); at >= 0; ) {
-      const end = at + text.length;
-      const isKept = isPartOfWord(out, at, end, words);
-      if (!isKept) out = out.slice(0, at) + MASKED + out.slice(end);
+    for (let index = lower.indexOf(text); index >= 0; ) {
+      const end = index + text.length;
+      const isKept = isPartOfWord(out, index, end, words);
+      if (!isKept) out = out.slice(0, index) + MASKED + out.slice(end);
       lower = out.toLowerCase();
-      at = lower.indexOf(text, isKept ? end : at + MASKED.length);
+      index = lower.indexOf(text, isKept ? end : index + MASKED.length);
     }
   }
   return out;

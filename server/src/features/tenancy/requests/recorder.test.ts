@@ -36,12 +36,12 @@ function request(platformId: string, tokenName = 'Main'): AnsweredRequest {
   return { record, contract, caller, params: {}, query: {}, body: { name: 'x' }, reply: {} };
 }
 
-const recorderWith = (more: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
+const recorderWith = (overrides: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
   createRequestRecorder({
     connect: () => connectLane(app.databaseUrl),
     now: app.effects.now,
     log: silent,
-    ...more,
+    ...overrides,
   });
 
 async function counted(platformId: string): Promise<number> {
@@ -54,7 +54,7 @@ async function counted(platformId: string): Promise<number> {
 
 it('writes what was added within the period, and the rest when it closes', async () => {
   const recorder = recorderWith();
-  for (let at = 0; at < 1_234; at++) recorder.add(request('p-1'));
+  for (let index = 0; index < 1_234; index++) recorder.add(request('p-1'));
   await expect.poll(() => counted('p-1'), { timeout: 3_000 }).toBe(1_234);
   recorder.add(request('p-1'));
   await recorder.close();
@@ -70,7 +70,7 @@ it('drops and counts records beyond the maximum while the database cannot be rea
       isReachable ? connectLane(app.databaseUrl) : Promise.reject(new Error('unreachable')),
   });
   const before = performance.now();
-  for (let at = 0; at < 150; at++) recorder.add(request('p-2'));
+  for (let index = 0; index < 150; index++) recorder.add(request('p-2'));
   expect(performance.now() - before).toBeLessThan(500);
   expect([recorder.waiting(), recorder.dropped()]).toEqual([100, 50]);
   isReachable = true;
@@ -84,7 +84,7 @@ it('writes a batch once although its first result was lost', async () => {
   await recorder.flush();
   // The table is locked, so the next batch waits; then its connection ends.
   await client.query('begin; lock table api_requests in share mode');
-  for (let at = 0; at < 10; at++) recorder.add(request('p-3'));
+  for (let index = 0; index < 10; index++) recorder.add(request('p-3'));
   const flushed = recorder.flush();
   await new Promise((resolve) => setTimeout(resolve, 300));
   await client.query(

@@ -18,17 +18,17 @@ const app = testApp();
 
 const idOf = ({ headers }: Answer) => String(headers['x-request-id']);
 const get = (path: string, options: CallOptions = {}) => app.call('GET', path, undefined, options);
-const recordOf = async (answer: Answer, options: CallOptions = {}) =>
-  ok(await get(`/requests/${idOf(answer)}`, options), 200);
+const recordOf = async (response: Answer, options: CallOptions = {}) =>
+  ok(await get(`/requests/${idOf(response)}`, options), 200);
 const list = async (query: string, options: CallOptions = {}) =>
   ok(await get(`/requests?${query}`, options), 200);
 const fieldsOf = ({ body }: Answer) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
-const lineOf = (answer: Answer) =>
+const lineOf = (response: Answer) =>
   app.log
     .map((line) => JSON.parse(line))
-    .find((line) => line.requestId === idOf(answer) && line.operationId);
+    .find((line) => line.requestId === idOf(response) && line.operationId);
 
 describe('getRequestById', () => {
   it('explains a rejected request', async () => {
@@ -60,12 +60,12 @@ describe('getRequestById', () => {
   });
 
   it('has the fields of the log line', async () => {
-    const answer = await get('/quotes/Quote:00000000-0000-7000-8000-000000000000');
-    expect(answer.status).toBe(404);
-    const record = await recordOf(answer);
+    const response = await get('/quotes/Quote:00000000-0000-7000-8000-000000000000');
+    expect(response.status).toBe(404);
+    const record = await recordOf(response);
     expect(record.resourceId).toBe('Quote:00000000-0000-7000-8000-000000000000');
     const { token, errorCode, callerType, address, replayed, resourceId, method, path } = record;
-    expect(lineOf(answer)).toMatchObject({
+    expect(lineOf(response)).toMatchObject({
       ...{ errorCode, callerType, address, replayed, resourceId, method, path },
       tokenId: token.id,
       tokenName: token.name,
@@ -99,12 +99,12 @@ describe('getRequestById', () => {
   });
 
   it('is not found for other platforms, unknown ids and other texts', async () => {
-    const answer = await get('/config');
+    const response = await get('/config');
     const texts = [
-      idOf(answer),
+      idOf(response),
       'x',
       '00000000-0000-7000-8000-000000000000',
-      `Request:${idOf(answer)}`,
+      `Request:${idOf(response)}`,
     ];
     for (const text of texts) {
       const found = await get(`/requests/${encodeURIComponent(text)}`, { as: app.other });
@@ -116,9 +116,9 @@ describe('getRequestById', () => {
     const fixture = agentFixture(app);
     const agent = await fixture.agent();
     const authorization = `Bearer ${agent.accessToken}`;
-    const answer = await agent.call('GET', '/agents/me');
-    ok(answer, 200);
-    const record = await recordOf(answer);
+    const response = await agent.call('GET', '/agents/me');
+    ok(response, 200);
+    const record = await recordOf(response);
     expect(record).toMatchObject({ callerType: 'AGENT', agentId: agent.id });
     expect(record).not.toHaveProperty('address');
     const read = await app.call('GET', '/requests', undefined, {
@@ -231,8 +231,8 @@ describe('listRequests', () => {
       'createdAfter=now': ['createdAfter'],
     };
     for (const [query, names] of Object.entries(cases)) {
-      const answer = await get(`/requests?${query}`);
-      expect([query, answer.status, answer.status === 400 && fieldsOf(answer)]).toEqual([
+      const response = await get(`/requests?${query}`);
+      expect([query, response.status, response.status === 400 && fieldsOf(response)]).toEqual([
         query,
         400,
         names,

@@ -6,8 +6,8 @@ import { MAX_TOKENS } from './store.ts';
 
 const TAG = 'API Tokens';
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, overrides: Record<string, unknown> = {}) =>
+  Type.String({ description, ...overrides });
 const time = (description: string) => described(Timestamp, description);
 
 const PermissionName = named(

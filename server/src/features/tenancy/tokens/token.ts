@@ -27,7 +27,9 @@ const CLIENT_ID_BYTES = 16;
 async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
   const taken = new Set(rows.map(({ number }) => number));
-  const free = Array.from({ length: MAX_TOKENS }, (_, at) => at + 1).filter((n) => !taken.has(n));
+  const free = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
+    (n) => !taken.has(n),
+  );
   const drawn = Buffer.from(ctx.effects.random(4)).readUInt32BE();
   const number = free[drawn % free.length];
   if (rows.length < MAX_TOKENS && number !== undefined) return number;

@@ -133,8 +133,8 @@ describe('the maximum number of tokens', () => {
     await addOld(as, 120);
     expect(await statusAs(as)).toBe(200);
     const body = { name: 'x', permissions: ['VIEW'] };
-    const answer = await app.call('POST', '/tokens', body, { as });
-    expect([answer.status, answer.body.code]).toEqual(rejected);
+    const response = await app.call('POST', '/tokens', body, { as });
+    expect([response.status, response.body.code]).toEqual(rejected);
   });
 });
 

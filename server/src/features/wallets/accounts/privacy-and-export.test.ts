@@ -113,8 +113,8 @@ describe('updateInternalAccount', () => {
     const requested = ok(await patch(mine.id, { privateEnabled: true }), 202);
     for (const keys of [outsider, past, drawKeys()]) {
       const headers = await signedHeaders(requested, keys);
-      const answer = await patch(mine.id, { privateEnabled: true }, headers);
-      expect(codeOf(answer)).toEqual([401, 'UNAUTHORIZED']);
+      const response = await patch(mine.id, { privateEnabled: true }, headers);
+      expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge of one wallet is none of another.
     const session = await sessionOf(mine.id);
@@ -205,10 +205,10 @@ describe('exportInternalAccount', () => {
     const retained = drawKeys();
     const first = ok(await takeOut(id, retained), 202);
     const headers = await signedHeaders(first, await sessionOf(id));
-    for (let at = 0; at < 3; at++) ok(await exported(id, await sessionOf(id)), 200);
-    for (const answer of [await takeOut(id, drawKeys()), await takeOut(id, retained, headers)]) {
-      expect(codeOf(answer)).toEqual([429, 'RATE_LIMITED']);
-      expect(Number(answer.headers['retry-after'])).toBe(HOUR_MS / 1000);
+    for (let index = 0; index < 3; index++) ok(await exported(id, await sessionOf(id)), 200);
+    for (const response of [await takeOut(id, drawKeys()), await takeOut(id, retained, headers)]) {
+      expect(codeOf(response)).toEqual([429, 'RATE_LIMITED']);
+      expect(Number(response.headers['retry-after'])).toBe(HOUR_MS / 1000);
     }
     await app.advance(HOUR_MS);
     ok(await exported(id, await sessionOf(id)), 200);
@@ -217,7 +217,7 @@ describe('exportInternalAccount', () => {
   it('counts exports, not requests; two concurrent ones have the same result', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
-    for (let at = 0; at < 5; at++) ok(await takeOut(id, drawKeys()), 202);
+    for (let index = 0; index < 5; index++) ok(await takeOut(id, drawKeys()), 202);
     const both = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
     const statuses = both.map((each) => each.status).sort();
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
@@ -227,9 +227,11 @@ describe('exportInternalAccount', () => {
     const { id, person } = await walletFor();
     const keys = drawKeys();
     const rejected = async (clientPublicKey: unknown, message: string) => {
-      const answer = await app.call('POST', `/internal-accounts/${id}/export`, { clientPublicKey });
-      expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
+      const response = await app.call('POST', `/internal-accounts/${id}/export`, {
+        clientPublicKey,
+      });
+      expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+      expect(response.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     };
     const form = 'must be an uncompressed P-256 public key: 130 hex digits that start with 04';
     await rejected(keys.publicKey, form);
@@ -250,7 +252,7 @@ describe('exportInternalAccount', () => {
     const keys = drawKeys();
     const requested = ok(await takeOut(id, keys), 202);
     const headers = await signedHeaders(requested, session);
-    for (let at = 0; at < 2; at++) {
+    for (let index = 0; index < 2; index++) {
       expect(ok(await takeOut(id, keys, headers), 200).status).toBe('PROCESSING');
     }
     await app.advance(60_000);

@@ -155,7 +155,7 @@ describe('customers who were there before', () => {
       openWallets: (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest),
     };
     let attempts = 0;
-    const answer = await app.operate(async (ctx) => {
+    const response = await app.operate(async (ctx) => {
       const changed = await changeCustomer(
         ctx,
         parts,
@@ -163,12 +163,16 @@ describe('customers who were there before', () => {
       );
       if (++attempts > 1) return changed;
       const of = { customerId: person.id, currencies: ['USDB'], funding: undefined } as const;
-      await app.operate((meanwhile) =>
-        openWalletsForAccounts(meanwhile, { connectors }, provisionAccounts(meanwhile, of)),
+      await app.operate((concurrentWork) =>
+        openWalletsForAccounts(
+          concurrentWork,
+          { connectors },
+          provisionAccounts(concurrentWork, of),
+        ),
       );
       return changed;
     });
-    expect([attempts, answer]).toMatchObject([2, { status: 200 }]);
+    expect([attempts, response]).toMatchObject([2, { status: 200 }]);
     expect(await walletsOf(person.id)).toHaveLength(1);
     expect(await listed(person.id)).toHaveLength(3);
   });

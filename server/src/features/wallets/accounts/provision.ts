@@ -55,8 +55,8 @@ export async function openWalletsForAccounts(
   const owners = await Promise.all(
     owned.map(({ customer_id: id }) => (id === null ? undefined : readCustomer(ctx, id))),
   );
-  for (const [at, account] of owned.entries()) {
-    const owner = owners[at];
+  for (const [index, account] of owned.entries()) {
+    const owner = owners[index];
     if (owner) await openWallets(ctx, parts, owner, [account]);
   }
 }

@@ -29,7 +29,7 @@ beforeAll(async () => {
   theirs = walletFixture(app, { as: app.other });
 });
 
-const codeOf = (answer: Answer) => errorOf(answer).slice(0, 2);
+const codeOf = (response: Answer) => errorOf(response).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** A customer who can also receive codes by SMS. */
@@ -77,9 +77,9 @@ describe('listAuthCredentials', () => {
       '?accountId=x',
       `?accountId=Customer:${UNKNOWN_UUID}`,
     ]) {
-      const answer = await fixture.call('GET', `/auth/credentials${query}`);
-      expect([query, ...codeOf(answer)]).toEqual([query, 400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
+      const response = await fixture.call('GET', `/auth/credentials${query}`);
+      expect([query, ...codeOf(response)]).toEqual([query, 400, 'INVALID_INPUT']);
+      expect(response.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     }
   });
 });
@@ -102,8 +102,8 @@ describe('createAuthCredential', () => {
 
   it('adds one of several concurrent first credentials', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => create(passkeyBody(accountId))));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 202, 202, 202]);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => create(passkeyBody(accountId))));
+    expect(responses.map(({ status }) => status).sort()).toEqual([201, 202, 202, 202]);
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
@@ -186,10 +186,10 @@ describe('createAuthCredential', () => {
     const body = passkeyBody(accountId);
     const requested = await Promise.all([create(body), create(body)]);
     const [one, two] = await Promise.all(
-      requested.map(async (each, at) => signedHeaders(ok(each, 202), at ? bySms : byEmail)),
+      requested.map(async (each, index) => signedHeaders(ok(each, 202), index ? bySms : byEmail)),
     );
-    const answers = await Promise.all([create(body, one), create(body, two)]);
-    expect(answers.map(codeOf).sort()).toEqual(
+    const responses = await Promise.all([create(body, one), create(body, two)]);
+    expect(responses.map(codeOf).sort()).toEqual(
       [
         [201, undefined],
         [400, 'PASSKEY_CREDENTIAL_ALREADY_EXISTS'],
@@ -249,12 +249,12 @@ describe('verifyAuthCredential', () => {
 
   it('require the type of the credential', async () => {
     const { credential } = await reachable();
-    const answer = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
+    const response = await fixture.call('POST', `/auth/credentials/${credential.id}/verify`, {
       type: 'SMS_OTP',
       encryptedOtpBundle: '{}',
     });
-    expect(codeOf(answer)).toEqual([400, 'INVALID_INPUT']);
-    expect(answer.body.details.errors).toEqual([
+    expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
+    expect(response.body.details.errors).toEqual([
       { field: 'type', message: 'the credential is of type EMAIL_OTP' },
     ]);
   });

@@ -23,7 +23,7 @@ const fixture = walletFixture(app);
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 
 /** Changes a customer and, on the first attempt, does `meanwhile` between its reads and its commit. */
-function change(customerId: string, more: object, meanwhile: () => Promise<unknown>) {
+function change(customerId: string, more: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);
   const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
   const parts = {
@@ -36,7 +36,7 @@ function change(customerId: string, more: object, meanwhile: () => Promise<unkno
   let attempts = 0;
   return app.operate(async (ctx) => {
     const result = await changeCustomer(ctx, parts, input as Input<typeof updateCustomerById>);
-    if (++attempts === 1) await meanwhile();
+    if (++attempts === 1) await concurrentWork();
     return result;
   });
 }
@@ -45,9 +45,9 @@ function change(customerId: string, more: object, meanwhile: () => Promise<unkno
 async function expectRequested(
   was: { id: string; email?: string; phoneNumber?: string },
   more: object,
-  meanwhile: () => Promise<unknown>,
+  concurrentWork: () => Promise<unknown>,
 ) {
-  expect(await change(was.id, more, meanwhile)).toMatchObject({ status: 202 });
+  expect(await change(was.id, more, concurrentWork)).toMatchObject({ status: 202 });
   const now = ok(await app.call('GET', `/customers/${was.id}`), 200);
   expect([now.email, now.phoneNumber]).toEqual([was.email, was.phoneNumber]);
 }
@@ -96,8 +96,8 @@ it('is assigned to one of two customers that request it concurrently', async () 
       return () => app.call('PATCH', path, body, { headers });
     }),
   );
-  const answers = await Promise.all(requested.map((send) => send()));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-  const { body: rejection } = answers.find(({ status }) => status === 409) as Answer;
+  const responses = await Promise.all(requested.map((send) => send()));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { body: rejection } = responses.find(({ status }) => status === 409) as Answer;
   expect(rejection.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
 });

@@ -269,31 +269,31 @@ describe('the signature of a contact change', () => {
     const [{ id, session }, other] = [await holder(), await holder()];
     const email = fresh();
     const first = ok(await change(id, { email }), 202);
-    const good = await signedHeaders(first, session);
-    const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = good;
+    const valid = await signedHeaders(first, session);
+    const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = valid;
     const wrong = await signedHeaders(first, other.session);
     const rejected = async (
       headers: Record<string, string>,
       code: string,
-      more: object = { email },
-    ) => expect(codeOf(await change(id, more, headers))).toEqual([401, code]);
+      overrides: object = { email },
+    ) => expect(codeOf(await change(id, overrides, headers))).toEqual([401, code]);
     await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     await rejected({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
-    await rejected({ ...good, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
-    await rejected({ ...good, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
-    const elsewhere = await change(other.id, { email }, good);
+    await rejected({ ...valid, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
+    await rejected({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
+    const elsewhere = await change(other.id, { email }, valid);
     expect(codeOf(elsewhere)).toEqual([401, 'UNAUTHORIZED']);
-    await rejected(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
-    await rejected(good, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
+    await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
+    await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
     await rejected(wrong, 'UNAUTHORIZED');
     const [row] = await app.runtime.db.query('select wrong from wallet_requests where id = $1', [
       requestId,
     ]);
     expect(row?.wrong).toBe(1);
     expect((await shown(id)).email).not.toBe(email);
-    ok(await change(id, { email }, good), 200);
+    ok(await change(id, { email }, valid), 200);
     // The contact has this value already, and the signature cannot be used twice.
-    await rejected(good, 'UNAUTHORIZED');
+    await rejected(valid, 'UNAUTHORIZED');
     await rejected({ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING');
     ok(await change(id, { email }), 200);
   });
@@ -301,9 +301,11 @@ describe('the signature of a contact change', () => {
   it('is valid for one of many concurrent requests', async () => {
     const { id, session } = await holder();
     const email = fresh();
-    const good = await signedHeaders(ok(await change(id, { email }), 202), session);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => change(id, { email }, good)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+    const valid = await signedHeaders(ok(await change(id, { email }), 202), session);
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => change(id, { email }, valid)),
+    );
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
     const stamps = await app.runtime.db.query(
       'select 1 from wallet_authorizations where subject = $1',
       [id],

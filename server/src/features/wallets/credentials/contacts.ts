@@ -62,8 +62,8 @@ async function contactCredentials(
     { ...ALL_OF_ONE, orderBy: 'created_at' },
   );
   const found = await Promise.all(rows.map((row) => findWallet(ctx, row.account_id)));
-  return rows.flatMap((row, at) => {
-    const wallet = found[at];
+  return rows.flatMap((row, index) => {
+    const wallet = found[index];
     return wallet ? [{ wallet, row }] : [];
   });
 }

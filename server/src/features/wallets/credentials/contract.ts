@@ -9,7 +9,8 @@ import { CREDENTIAL_TYPES } from '../store.ts';
 
 const TAG = 'Embedded Wallet Auth';
 const maybe = Type.Optional;
-const text = (description: string, more: object = {}) => Type.String({ description, ...more });
+const text = (description: string, overrides: object = {}) =>
+  Type.String({ description, ...overrides });
 const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
   named(name, Type.Object(of, { description }));
 

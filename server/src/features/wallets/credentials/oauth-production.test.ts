@@ -92,9 +92,9 @@ describe('an identity in production', () => {
 
   it('must name the key of the session here too', async () => {
     const { claims, id } = await walletOfIdentity();
-    const answer = await prove(id, { ...claims, nonce: 'x' }, drawKeys().publicKey);
+    const response = await prove(id, { ...claims, nonce: 'x' }, drawKeys().publicKey);
     const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
-    expect([answer.status, answer.body.reason]).toEqual([401, reason]);
+    expect([response.status, response.body.reason]).toEqual([401, reason]);
   });
 });
 
@@ -102,8 +102,8 @@ describe('a token in production', () => {
   it('is rejected with the sandbox signature', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
     const client = drawKeys().publicKey;
-    const good = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
-    const oidcToken = good.replace(/[^.]+$/, 'dummy');
+    const valid = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
+    const oidcToken = valid.replace(/[^.]+$/, 'dummy');
     const reason = 'The signature of the token is not good.';
     const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
     for (const [path, body] of [

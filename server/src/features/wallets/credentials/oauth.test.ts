@@ -23,12 +23,12 @@ const seconds = () => app.effects.now() / 1000;
 let users = 0;
 
 /** Claims of a new user. */
-const newClaims = (more: object = {}) => ({
+const newClaims = (overrides: object = {}) => ({
   iss: 'https://accounts.google.com',
   aud: 'app-1.example.com',
   sub: `user-${++users}`,
   email: `user-${users}@example.com`,
-  ...more,
+  ...overrides,
 });
 
 const tokenOf = (claims: object) => {
@@ -123,11 +123,11 @@ describe('createAuthCredential', () => {
       const requested = [1, 2].map(() => fixture.call('POST', '/auth/credentials', body));
       const legs = (await Promise.all(requested)).map((each) => ok(each, 202));
       const headers = await Promise.all(legs.map((leg) => signedHeaders(leg, session)));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-      const lost = answers.find(({ status }) => status === 409) as Answer;
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
+      const lost = responses.find(({ status }) => status === 409) as Answer;
       rejected(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
@@ -135,8 +135,8 @@ describe('createAuthCredential', () => {
     it('of one identity as the first, requested twice concurrently, happens once', async () => {
       const { accountId } = await fixture.customerWithWallet({ email: undefined });
       const claims = newClaims();
-      const answers = await Promise.all([1, 2].map(() => create(accountId, claims)));
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+      const responses = await Promise.all([1, 2].map(() => create(accountId, claims)));
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
 
@@ -170,7 +170,7 @@ describe('createAuthCredential', () => {
       ],
       ['an end that was', { exp: () => seconds() }, unauthorized('The token has expired.')],
       ['no end', { exp: () => null }, unauthorized('The exp of the token is not a number.')],
-    ])('is refused to a token with %s', async (_what, input, expected) => {
+    ])('is refused to a token with %s', async (_description, input, expected) => {
       const claims = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
@@ -186,12 +186,12 @@ describe('createAuthCredential', () => {
       'is refused to the text "%s"',
       async (oidcToken) => {
         const { accountId } = await fixture.customerWithWallet();
-        const answer = await fixture.call('POST', '/auth/credentials', {
+        const response = await fixture.call('POST', '/auth/credentials', {
           ...creation(accountId, newClaims()),
           oidcToken,
         });
-        rejected(answer, ...badToken('is not a JSON Web Token'));
-        expect(answer.body.details.errors[0].field).toBe('oidcToken');
+        rejected(response, ...badToken('is not a JSON Web Token'));
+        expect(response.body.details.errors[0].field).toBe('oidcToken');
         expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
       },
     );
@@ -264,7 +264,7 @@ describe('verifyAuthCredential', () => {
       ['an age of 61 s', { iat: () => seconds() - 61 }, OLD],
       ['a time to come', { iat: () => seconds() + 6 }, 'The iat of the token is in the future.'],
       ['an end that was', { exp: () => seconds() }, 'The token has expired.'],
-    ])('is refused to a token with %s', async (_what, input, reason) => {
+    ])('is refused to a token with %s', async (_description, input, reason) => {
       const more = Object.fromEntries(
         Object.entries(input).map(([name, each]) => [
           name,
@@ -285,8 +285,8 @@ describe('verifyAuthCredential', () => {
       const path = `/auth/credentials/${id}/verify`;
       const body = { type: 'OAUTH', oidcToken: 'sandbox-valid-oidc-token', clientPublicKey: key };
       for (let time = 0; time < 12; time++) {
-        const answer = await fixture.call('POST', path, body);
-        rejected(answer, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
+        const response = await fixture.call('POST', path, body);
+        rejected(response, 400, 'INVALID_INPUT', 'oidcToken: is not a JSON Web Token');
       }
       const otherType = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
       expect((await fixture.call('POST', path, otherType)).status).toBe(400);
@@ -337,8 +337,8 @@ describe('verifyAuthCredential', () => {
     it('counts concurrent failures', async () => {
       const { id, claims } = await walletOfIdentity();
       const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
-      const answers = await Promise.all(Array.from({ length: 14 }, wrong));
-      const statuses = answers.map(({ status }) => status).sort();
+      const responses = await Promise.all(Array.from({ length: 14 }, wrong));
+      const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
     });
 
@@ -352,8 +352,8 @@ describe('verifyAuthCredential', () => {
         clientPublicKey: key,
       };
       const path = `/auth/credentials/${id}/verify`;
-      const answer = await app.call('POST', path, body, { as: app.other });
-      expect([answer.status, answer.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+      const response = await app.call('POST', path, body, { as: app.other });
+      expect([response.status, response.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
     });
   });
 });

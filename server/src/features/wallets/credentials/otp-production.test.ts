@@ -143,7 +143,7 @@ describe('a code in production', () => {
       Array.from({ length: 8 }, () => otp.challenge(credential.id)),
     );
     expect(requested.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
-    for (let at = 1; at < 5; at++) {
+    for (let index = 1; index < 5; index++) {
       otp.advance(29_500);
       const soon = await otp.challenge(credential.id);
       expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
@@ -167,21 +167,21 @@ describe('a code in production', () => {
     ok(await otp.verifyBundle(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
     const add = () => fixture.signedRetry('POST', '/auth/credentials', body, keys);
     const body = { type: 'SMS_OTP', accountId };
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       const { id } = ok((await add()).second, 201);
       const removed = await fixture.signed('DELETE', `/auth/credentials/${id}`, undefined, keys);
       expect(removed.status).toBe(204);
       const { first, second: soon } = await add();
       expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
-      expect(soon.headers['retry-after']).toBe(at < 4 ? '30' : String(13 * 60));
+      expect(soon.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
       otp.advance(30_000);
-      if (at > 0) continue;
+      if (index > 0) continue;
       // What was signed is good as soon as a code may be sent again.
       const again = await otp.add(accountId, 'SMS_OTP', await signedHeaders(first.body, keys));
       const path = `/auth/credentials/${ok(again, 201).id}`;
       expect((await fixture.signed('DELETE', path, undefined, keys)).status).toBe(204);
       otp.advance(30_000);
-      at += 1;
+      index += 1;
     }
     expect(await messagesTo(app, person.customer.id)).toHaveLength(6);
   });
@@ -222,11 +222,11 @@ describe('a code in production', () => {
     const at = walletFixture(bare, { as: bare.production });
     const bareOtp = otpFixture(bare, at);
     const { credential, accountId } = await at.customerWithWallet({ phoneNumber: phoneNumber() });
-    for (const answer of [
+    for (const response of [
       await bareOtp.challenge(credential.id),
       await bareOtp.add(accountId, 'SMS_OTP'),
     ]) {
-      expect(errorFieldsOf(answer)).toEqual([501, 'NOT_IMPLEMENTED']);
+      expect(errorFieldsOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }
     await bare.close();
   });

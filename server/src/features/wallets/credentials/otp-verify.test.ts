@@ -102,8 +102,8 @@ describe('verifyAuthCredential', () => {
       const { credential } = await fixture.customerWithWallet();
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.otpBundle(credential.id);
-        for (let at = 0; at < 5; at++) {
-          const { answer } = await otp.submitCode(credential, bundle, { code: `99999${at}` });
+        for (let index = 0; index < 5; index++) {
+          const { answer } = await otp.submitCode(credential, bundle, { code: `99999${index}` });
           expect(errorOf(answer)).toEqual(WRONG_CODE);
         }
         const { answer } = await otp.submitCode(credential, bundle);
@@ -122,21 +122,21 @@ describe('verifyAuthCredential', () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
-      const answers = shown.map(({ answer }) => answer).sort((a, b) => a.status - b.status);
-      ok(answers[0] as Answer, 202);
-      for (const other of answers.slice(1)) expect(errorOf(other)).toEqual(NONE_PENDING);
+      const responses = shown.map(({ answer }) => answer).sort((a, b) => a.status - b.status);
+      ok(responses[0] as Answer, 202);
+      for (const other of responses.slice(1)) expect(errorOf(other)).toEqual(NONE_PENDING);
     });
 
     it('counts concurrent guesses', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const sealed = await Promise.all(
-        Array.from({ length: 24 }, (_, at) =>
-          encryptOtp(`7777${at}`, bundle, drawKeys().publicKey),
+        Array.from({ length: 24 }, (_, index) =>
+          encryptOtp(`7777${index}`, bundle, drawKeys().publicKey),
         ),
       );
-      const answers = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
-      expect(answers.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
+      const responses = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
+      expect(responses.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
       expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(NONE_PENDING);
     });
 
@@ -170,29 +170,29 @@ describe('verifyAuthCredential', () => {
     it('rejects an invalid bundle without counting an attempt', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
-      const good = JSON.parse(await encryptOtp(CODE, bundle, drawKeys().publicKey));
+      const valid = JSON.parse(await encryptOtp(CODE, bundle, drawKeys().publicKey));
       const off = `02${'f'.repeat(64)}`;
-      const bad = [
+      const invalid = [
         '',
         'x',
         'null',
         '5',
         '[]',
         '{}',
-        JSON.stringify({ ...good, ciphertext: 5 }),
-        JSON.stringify({ ...good, ciphertext: `${good.ciphertext.slice(0, -2)}00zz` }),
-        JSON.stringify({ ...good, ciphertext: '00'.repeat(40) }),
-        JSON.stringify({ ...good, encappedPublic: `04${'0'.repeat(128)}` }),
+        JSON.stringify({ ...valid, ciphertext: 5 }),
+        JSON.stringify({ ...valid, ciphertext: `${valid.ciphertext.slice(0, -2)}00zz` }),
+        JSON.stringify({ ...valid, ciphertext: '00'.repeat(40) }),
+        JSON.stringify({ ...valid, encappedPublic: `04${'0'.repeat(128)}` }),
         encryptTo(bundle, 'no JSON'),
         encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: drawKeys().publicKey })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: off })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
-      for (const each of bad) {
+      for (const each of invalid) {
         const rejected = await otp.verifyBundle(credential, each);
         expect(errorFieldsOf(rejected), each).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       }
-      ok(await otp.verifyBundle(credential, JSON.stringify(good)), 202);
+      ok(await otp.verifyBundle(credential, JSON.stringify(valid)), 202);
     });
 
     it('states another type than its own', async () => {

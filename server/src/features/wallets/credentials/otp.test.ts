@@ -101,12 +101,12 @@ describe('createAuthCredential', () => {
         otp.add(accountId, 'SMS_OTP'),
         otp.add(accountId, 'SMS_OTP'),
       ]);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         requested.map(async (each) =>
           fixture.call('POST', '/auth/credentials', body, await signedHeaders(each.body, session)),
         ),
       );
-      const codes = answers.map(({ status, body: { code } }) => [status, code]).sort();
+      const codes = responses.map(({ status, body: { code } }) => [status, code]).sort();
       expect(codes).toEqual([
         [201, undefined],
         [400, 'SMS_OTP_CREDENTIAL_ALREADY_EXISTS'],
@@ -167,7 +167,7 @@ describe('challengeAuthCredential', () => {
 
     it('respects the limit of the sandbox', async () => {
       const { credential } = await fixture.customerWithWallet();
-      for (let at = 0; at < 60; at++) ok(await otp.challenge(credential.id), 200);
+      for (let index = 0; index < 60; index++) ok(await otp.challenge(credential.id), 200);
       otp.advance(20_000);
       const rejected = await otp.challenge(credential.id);
       expect(errorFieldsOf(rejected)).toEqual([429, 'RATE_LIMITED']);

@@ -81,10 +81,10 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge, { counter: 1 });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, reported)),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
         await passkeys.verifyWith(of, requestId, reported),
         'The Request-Id was already used.',
@@ -184,8 +184,8 @@ describe('verifyAuthCredential', () => {
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge);
       for (let count = 0; count < 12; count++) {
-        const bad = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const rejected = await passkeys.verifyWith(of, requestId, bad);
+        const invalid = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
+        const rejected = await passkeys.verifyWith(of, requestId, invalid);
         expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejected)).toEqual([
           'assertion.clientDataJson',

@@ -81,12 +81,12 @@ describe('createAuthCredential', () => {
     it('and all of its invalid fields are reported at once', async () => {
       const of = await passkeys.owner();
       const body = passkeyRegistration(of.accountId, authenticator(), { nickname: '/' });
-      const bad = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
+      const invalid = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
       const rejected = await fixture.call('POST', '/auth/credentials', {
         ...body,
         challenge,
-        attestation: bad,
+        attestation: invalid,
       });
       expect(rejected.status).toBe(400);
       expect(fieldsOf(rejected)).toEqual([
@@ -133,12 +133,12 @@ describe('createAuthCredential', () => {
     it('only once for two concurrent requests with the same challenge', async () => {
       const both = [await passkeys.owner(), await passkeys.owner()];
       const challenge = newChallenge();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         both.map((of) =>
           passkeys.add(of, passkeyRegistration(of.accountId, authenticator(), { challenge })),
         ),
       );
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 400]);
     });
   });
 });

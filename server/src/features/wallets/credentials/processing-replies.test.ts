@@ -32,16 +32,16 @@ describe('operations in progress', () => {
     return { slow, play, accountId };
   }
 
-  const isProcessing = (answer: Answer) => expect(ok(answer, 200).status).toBe('PROCESSING');
+  const isProcessing = (response: Answer) => expect(ok(response, 200).status).toBe('PROCESSING');
 
   /** Asks, signs, and sends it until it is no longer under way; answers how often that was. */
   async function untilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
     const requested = ok(await at.call(method, path, body), 202);
     const headers = await signedHeaders(requested, signer);
     for (let sent = 1; ; sent++) {
-      const answer = await at.call(method, path, body, headers);
-      if (answer.body.status !== 'PROCESSING') return { sent, answer };
-      isProcessing(answer);
+      const response = await at.call(method, path, body, headers);
+      if (response.body.status !== 'PROCESSING') return { sent, answer: response };
+      isProcessing(response);
     }
   }
   type Requested = [method: string, path: string, body?: object];
@@ -94,9 +94,9 @@ describe('operations in progress', () => {
       isProcessing(await send());
       removals.push(send);
     }
-    const answers = await Promise.all(removals.map((send) => send()));
-    expect(answers.map(({ status }) => status).sort()).toEqual([204, 400]);
-    expect(answers.map(errorOf)).toContainEqual(ONLY_ONE);
+    const responses = await Promise.all(removals.map((send) => send()));
+    expect(responses.map(({ status }) => status).sort()).toEqual([204, 400]);
+    expect(responses.map(errorOf)).toContainEqual(ONLY_ONE);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 

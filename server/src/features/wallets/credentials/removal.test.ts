@@ -105,12 +105,12 @@ describe('revokeAuthCredential', () => {
         await signedHeaders(first, bySms),
         await signedHeaders(second, byEmail),
       ];
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         fixture.call('DELETE', pathOf(email.id), undefined, bySmsSigned),
         fixture.call('DELETE', pathOf(sms.id), undefined, byEmailSigned),
       ]);
-      expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
-      const rejected = answers.find(({ status }) => status !== 204) as Answer;
+      expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
+      const rejected = responses.find(({ status }) => status !== 204) as Answer;
       // The second signed with a session that had just ended with its credential, or came for the last.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
       const left = await idsOf(accountId);
@@ -150,13 +150,13 @@ describe('revokeAuthCredential', () => {
       };
       const path = `${pathOf(email.id)}/verify`;
       const opening = await signedHeaders(ok(await fixture.call('POST', path, body), 202), keys);
-      const ending = await signedHeaders(
+      const suffix = await signedHeaders(
         ok(await fixture.call('DELETE', pathOf(email.id)), 202),
         bySms,
       );
       const [opened, ended] = await Promise.all([
         fixture.call('POST', path, body, opening),
-        fixture.call('DELETE', pathOf(email.id), undefined, ending),
+        fixture.call('DELETE', pathOf(email.id), undefined, suffix),
       ]);
       expect(ended.status).toBe(204);
       expect([200, 404]).toContain(opened.status);

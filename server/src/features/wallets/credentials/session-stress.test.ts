@@ -72,13 +72,13 @@ describe('a session that is refreshed during an operation', () => {
     });
 
   /** Does something, once, when the credential is read and before that answers. */
-  function before(credentialId: string, meanwhile: () => Promise<unknown>): void {
+  function before(credentialId: string, concurrentWork: () => Promise<unknown>): void {
     const { db } = app.runtime;
     const { read } = db;
     db.read = (async (table, id) => {
       if (table.name === 'credentials' && id === credentialId) {
         db.read = read;
-        await meanwhile();
+        await concurrentWork();
       }
       return read(table, id);
     }) as Database['read'];

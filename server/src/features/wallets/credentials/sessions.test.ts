@@ -83,9 +83,9 @@ describe('listAuthSessions', () => {
       '?accountId=x',
       `?accountId=Customer:${UNKNOWN_UUID}`,
     ]) {
-      const answer = await fixture.call('GET', `/auth/sessions${query}`);
-      expect([query, answer.status, answer.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'accountId' }]);
+      const response = await fixture.call('GET', `/auth/sessions${query}`);
+      expect([query, response.status, response.body.code]).toEqual([query, 400, 'INVALID_INPUT']);
+      expect(response.body.details.errors).toMatchObject([{ field: 'accountId' }]);
     }
   });
 
@@ -220,8 +220,8 @@ describe('refreshAuthSession', () => {
     const last = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     await app.advance(2 * MINUTE);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
-    const ran = await signedHeaders(last, stored);
-    const over = await fixture.call('POST', refreshOf(ids[0] as string), body, ran);
+    const result = await signedHeaders(last, stored);
+    const over = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
     expect(errorOf(over)).toEqual(NO_ACTIVE_SESSION);
   });
 
@@ -241,9 +241,9 @@ describe('refreshAuthSession', () => {
       [publicKey, taken],
       [wholeKey, taken],
     ] as const) {
-      const answer = await fixture.call('POST', path, bodyOf(key));
-      expect([key, answer.status, answer.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
+      const response = await fixture.call('POST', path, bodyOf(key));
+      expect([key, response.status, response.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
+      expect(response.body.details.errors).toMatchObject([{ field: 'clientPublicKey', message }]);
     }
     expect((await fixture.call('POST', path, {})).status).toBe(400);
   });
@@ -255,8 +255,8 @@ describe('refreshAuthSession', () => {
     const requested = ok(await fixture.call('POST', path, body), 202);
     await fixture.emailSession(accountId, keys);
     const headers = await signedHeaders(requested, sessions[0] ?? '');
-    const answer = await fixture.call('POST', path, body, headers);
-    expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+    const response = await fixture.call('POST', path, body, headers);
+    expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('extends sessions for half a day at most', async () => {
@@ -304,8 +304,8 @@ describe('revokeAuthSession', () => {
     ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
     // What was ended signs no more.
-    const answer = await fixture.signed('DELETE', pathOf(ids[1] as string), undefined, one);
-    expect(errorOf(answer)).toEqual(NO_ACTIVE_SESSION);
+    const response = await fixture.signed('DELETE', pathOf(ids[1] as string), undefined, one);
+    expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
     // The credential is there as before.
     await fixture.emailSession(accountId);
   });
@@ -344,20 +344,20 @@ describe('revokeAuthSession', () => {
 
   it('rejects a query parameter that is not a text', async () => {
     const { ids } = await walletWith(1);
-    const answer = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
-    expect(errorOf(answer).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
+    const response = await fixture.call('DELETE', `${pathOf(ids[0] as string)}?x=%00`);
+    expect(errorOf(response).slice(0, 2)).toEqual([400, 'INVALID_INPUT']);
   });
 
   it('rejects a signature of another wallet', async () => {
     const { accountId, ids } = await walletWith(1);
     const other = await walletWith(1);
-    const answer = await fixture.signed(
+    const response = await fixture.signed(
       'DELETE',
       pathOf(ids[0] as string),
       undefined,
       other.sessions[0] ?? '',
     );
-    expect(errorOf(answer)).toEqual(NO_ACTIVE_SESSION);
+    expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
@@ -365,8 +365,8 @@ describe('revokeAuthSession', () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(requested, sessions[0] ?? '');
-    const answer = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
-    expect(errorOf(answer)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
+    const response = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
+    expect(errorOf(response)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
     expect(await idsOf(accountId)).toEqual(ids);
   });
 
@@ -375,10 +375,10 @@ describe('revokeAuthSession', () => {
     const path = pathOf(ids[0] as string);
     const requested = ok(await fixture.call('DELETE', path), 202);
     const headers = await signedHeaders(requested, sessions[1] ?? '');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => fixture.call('DELETE', path, undefined, headers)),
     );
-    const statuses = answers.map(({ status }) => status).sort();
+    const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([204, 401, 401]);
   });
 
@@ -389,10 +389,10 @@ describe('revokeAuthSession', () => {
       const body = bodyOf(drawKeys().publicKey);
       const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
       const signing = await signedHeaders(ok(await fixture.call('POST', refresh, body), 202), one);
-      const ending = await signedHeaders(ok(await fixture.call('DELETE', end), 202), two);
+      const suffix = await signedHeaders(ok(await fixture.call('DELETE', end), 202), two);
       const [refreshed, ended] = await Promise.all([
         fixture.call('POST', refresh, body, signing),
-        fixture.call('DELETE', end, undefined, ending),
+        fixture.call('DELETE', end, undefined, suffix),
       ]);
       expect(ended.status).toBe(204);
       const left = (await idsOf(accountId)).filter((id) => id !== ids[1]);

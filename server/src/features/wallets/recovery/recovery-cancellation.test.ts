@@ -211,8 +211,8 @@ describe('several servers', () => {
     const signIns = people.map(({ accountId }) => fixture.emailSession(accountId));
     await Promise.all([...signIns, app.worker.runDue()]);
     await app.settle();
-    for (const [at, row] of rows.entries()) {
-      const { accountId, customer } = people[at] as (typeof people)[number];
+    for (const [index, row] of rows.entries()) {
+      const { accountId, customer } = people[index] as (typeof people)[number];
       const { status, cancelled_for } = await recovery.reload(row);
       const types = await recovery.typesOf(accountId);
       if (status === 'DONE') expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);

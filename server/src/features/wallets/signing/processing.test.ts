@@ -120,12 +120,12 @@ describe.each(['background', 'onRetry'] as const)(
     it('runs once for concurrent requests', async () => {
       const { thing, headers } = await started({ completion: completion });
       const second = secondProcess(app);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((at) =>
           thing.call({ headers, through: at % 2 ? second : app.runtime }),
         ),
       );
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([
         200, 200, 201, 401, 401, 401,
       ]);
       expect(await thing.marks()).toBe(1);
@@ -250,7 +250,7 @@ describe('requests without a signature', () => {
 
   it('return PROCESSING as often as configured, then complete and count again', async () => {
     const reported = [];
-    for (let at = 0; at < 6; at++) reported.push((await ask('A')) !== undefined);
+    for (let index = 0; index < 6; index++) reported.push((await ask('A')) !== undefined);
     expect(reported).toEqual([true, true, false, true, true, false]);
     expect(await ask('B')).toEqual(PROCESSING);
   });

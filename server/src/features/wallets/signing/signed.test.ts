@@ -35,9 +35,9 @@ const REJECTED = (code: string) => [401, code];
 describe('a first request', () => {
   it('returns the exact text to sign, which contains the request id, and its expiry', async () => {
     const thing = await signedTestOperation(app);
-    const answer = await thing.call();
-    const { payloadToSign, requestId, expiresAt } = answer.body as Record<string, string>;
-    expect(answer.status).toBe(202);
+    const response = await thing.call();
+    const { payloadToSign, requestId, expiresAt } = response.body as Record<string, string>;
+    expect(response.status).toBe(202);
     expect(JSON.parse(payloadToSign as string)).toEqual({
       organizationId: thing.wallet.organization_id,
       parameters: { requestId, thing: thing.thing },
@@ -79,7 +79,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   // Everything after the named fault is wrong as well in each of them, so the order is what is tested.
-  const ORDER: [string, (good: Record<string, string>) => Record<string, string>, string][] = [
+  const ORDER: [string, (valid: Record<string, string>) => Record<string, string>, string][] = [
     ['a Request-Id alone', () => ({ 'request-id': 'junk' }), 'WALLET_SIGNATURE_MISSING'],
     [
       'a Request-Id and an empty signature',
@@ -99,7 +99,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
     [
       'a Request-Id that was never given',
-      (good) => ({ ...good, 'request-id': 'junk' }),
+      (valid) => ({ ...valid, 'request-id': 'junk' }),
       'UNAUTHORIZED',
     ],
   ];
@@ -115,9 +115,9 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const mine = await thing.call({ headers, body, of: 'elsewhere' });
     const other = await signedTestOperation(app, { as, other: 'markOther' });
     const theirs = await thing.call({ headers, body, with: other.operation });
-    for (const answer of [mine, theirs]) {
-      expect(fields(answer)).toEqual(REJECTED('UNAUTHORIZED'));
-      expect(reason(answer)).toMatch(/another request/);
+    for (const response of [mine, theirs]) {
+      expect(fields(response)).toEqual(REJECTED('UNAUTHORIZED'));
+      expect(reason(response)).toMatch(/another request/);
     }
     const foreign = await thing.call({ headers, body, as: app.other });
     expect(fields(foreign)).toEqual(REJECTED('UNAUTHORIZED'));
@@ -128,8 +128,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const body = { accountId: thing.accountId, note: { a: 1, b: [1, 2] } };
     const headers = await thing.signed(drawKeys(), { body });
     for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
-      const answer = await thing.call({ headers, body: { ...body, note } });
-      expect(fields(answer)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
+      const response = await thing.call({ headers, body: { ...body, note } });
+      expect(fields(response)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
     expect((await thing.request(headers)).wrong).toBe(0);
   });
@@ -146,8 +146,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     await ended.end();
     const elsewhere = await (await signedTestOperation(app, { as })).session();
     for (const [name, who] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
-      const answer = await thing.call({ headers: await thing.signed(who) });
-      expect([name, ...fields(answer)]).toEqual([name, ...REJECTED(FAILED)]);
+      const response = await thing.call({ headers: await thing.signed(who) });
+      expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
     }
   });
 
@@ -155,8 +155,10 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const headers = await thing.signed(keys);
     const { payloadToSign } = await thing.ask();
     const stamp = await stampWith(keys.privateKey, payloadToSign);
-    const answer = await thing.call({ headers: { ...headers, 'service-wallet-signature': stamp } });
-    expect(fields(answer)).toEqual(REJECTED(FAILED));
+    const response = await thing.call({
+      headers: { ...headers, 'service-wallet-signature': stamp },
+    });
+    expect(fields(response)).toEqual(REJECTED(FAILED));
     expect(await thing.call({ headers })).toMatchObject({ status: 201 });
   });
 
@@ -231,8 +233,8 @@ describe('allowed signers', () => {
         },
       });
       const rig = await signedTestOperation(app, { steps: { begin } });
-      const answer = await rig.call({ headers: await rig.signed(keys) });
-      return answer.status === 401 ? reason(answer) : answer.status;
+      const response = await rig.call({ headers: await rig.signed(keys) });
+      return response.status === 401 ? reason(response) : response.status;
     };
     expect(await judge({ only: mine.id }, mine)).toBe(201);
     expect(await judge({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
@@ -270,18 +272,18 @@ describe('limits', () => {
     const [keys, second] = [await thing.session(), secondProcess(app)];
     const requested = await thing.ask();
     const wrong = await Promise.all(
-      Array.from({ length: 4 }, (_, at) =>
+      Array.from({ length: 4 }, (_, index) =>
         signedHeaders(requested, drawKeys()).then((headers) =>
-          thing.call({ headers, through: at % 2 ? second : app.runtime }),
+          thing.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
     );
     expect(wrong.map(fields)).toEqual(Array(4).fill(REJECTED('UNAUTHORIZED')));
-    const good = await signedHeaders(requested, keys);
-    expect(await thing.request(good)).toMatchObject({ wrong: 4, status: 'PENDING' });
+    const valid = await signedHeaders(requested, keys);
+    expect(await thing.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
     await thing.call({ headers: await signedHeaders(requested, drawKeys()) });
-    expect(await thing.request(good)).toMatchObject({ wrong: 5, status: 'DROPPED' });
-    const late = await thing.call({ headers: good });
+    expect(await thing.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
+    const late = await thing.call({ headers: valid });
     expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/no longer valid/);
     expect(await thing.marks()).toBe(0);
@@ -292,7 +294,7 @@ describe('limits', () => {
     const thing = await signedTestOperation(app);
     const keys = await thing.session();
     const all: Record<string, string>[] = [];
-    for (let at = 0; at < 12; at++) {
+    for (let index = 0; index < 12; index++) {
       all.push(await thing.signed(keys));
       app.effects.set(app.effects.now() + 1);
     }
@@ -315,12 +317,12 @@ describe('one signature', () => {
     const thing = await signedTestOperation(app);
     const [keys, second] = [await thing.session(), secondProcess(app)];
     const headers = await thing.signed(keys);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       thing.call({ headers }),
       thing.call({ headers, through: second }),
       thing.call({ headers }),
     ]);
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
     expect(await thing.marks()).toBe(1);
     await second.close();
   });
@@ -385,7 +387,7 @@ describe('one signature', () => {
     const keys = await thing.session();
     // The one that is being answered is the oldest of as many as there may be.
     const first = await thing.signed(keys);
-    for (let at = 0; at < 9; at++) {
+    for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
       await thing.ask();
     }

@@ -182,7 +182,7 @@ describe('Wycheproof', () => {
 
   it('is complete', () => {
     expect(cases.map(({ parts: [number] }) => Number(number)).toSorted((a, b) => a - b)).toEqual(
-      Array.from({ length: 387 }, (_, at) => at + 1),
+      Array.from({ length: 387 }, (_, index) => index + 1),
     );
   });
 });

@@ -95,8 +95,8 @@ async function simulateRequest(sim: Sim): Promise<string> {
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
   const path = `/sandbox/cards/${card.id}/simulate/${kind.toLowerCase()}`;
   const body = { ...money, merchant: { descriptor } };
-  const answer = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
-  const { issuerTransactionToken: token } = expected(answer, 202);
+  const response = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
+  const { issuerTransactionToken: token } = expected(response, 202);
   const is = await logged(sim, token);
   if (is !== due) throw broken(`${noteOf(requested, is)}; expected ${due}, of ${card.id}`);
   return noteOf(requested, is);
@@ -249,11 +249,11 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const money = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
   const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
   const body = { cardTransactionId: paymentId, ...money };
-  const answer = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
+  const response = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
   const note = `${input.kind} ${input.amount} of ${row.status}`;
-  const code = judge(answer, codes, `${note}, ${row.id}`);
+  const code = judge(response, codes, `${note}, ${row.id}`);
   if (code) return `${note}: ${code}`;
-  const { issuerTransactionToken: token } = expected(answer, 202);
+  const { issuerTransactionToken: token } = expected(response, 202);
   if (token !== factsOf(row).token) throw broken(`${row.id} has the token ${token}`);
   const now = await paymentNow(sim, row.id);
   checkNotice(sim, row, now, input);
@@ -307,8 +307,11 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const room = unit ? Number((balance - held) / (amount * unit)) : 0;
   const until = sim.effects.now() + 1_000;
   const all = await Promise.all(
-    Array.from({ length: count }, (_, at) =>
-      handlerOf(sim, sim.nodes[at % 2] as Node).authorize(requestOf(sim, card, requested), until),
+    Array.from({ length: count }, (_, index) =>
+      handlerOf(sim, sim.nodes[index % 2] as Node).authorize(
+        requestOf(sim, card, requested),
+        until,
+      ),
     ),
   );
   const yes = all.filter(({ approved }) => approved).length;

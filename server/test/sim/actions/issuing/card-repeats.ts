@@ -125,7 +125,7 @@ async function closeConcurrently(sim: Sim): Promise<string> {
     { id, token, kind: 'CLEARING', amount: 0n },
   ];
   const codes = await Promise.all(
-    notices.map((each, at) => sendNotice(sim, sim.nodes[at] as Node, each)),
+    notices.map((each, index) => sendNotice(sim, sim.nodes[index] as Node, each)),
   );
   const reported = codes.map((code) => code ?? 'heard').sort();
   if (reported.join() !== 'CONFLICT,heard') throw broken(`${id}, for two notices: ${reported}`);

@@ -41,21 +41,21 @@ function validSources(sim: Sim, person: Person): Purse[] {
 
 /** Invalid funding sources, each for one reason. */
 function invalidSources(sim: Sim, person: Person): string[] {
-  const [good] = validSources(sim, person);
+  const [valid] = validSources(sim, person);
   const foreign = holders(sim).find((each) => each !== person);
   const all = [
     [person.purses.get('EUR')?.id],
     [foreign?.purses.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
     [person.purses.get('USD')?.id, person.purses.get('USDB')?.id],
-    [good?.id, person.purses.get('EUR')?.id],
+    [valid?.id, person.purses.get('EUR')?.id],
   ];
   return sim.chance.of(all.filter((each) => each.every((id) => id !== undefined))) as string[];
 }
 
 function someSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
-  const good = validSources(sim, person);
-  if (good.length && sim.chance.percent(90)) return { ids: good.map(({ id }) => id), codes: [] };
+  const valid = validSources(sim, person);
+  if (valid.length && sim.chance.percent(90)) return { ids: valid.map(({ id }) => id), codes: [] };
   return { ids: invalidSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
 }
 
@@ -91,12 +91,12 @@ async function issue(sim: Sim): Promise<string> {
     ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },
     ...(sim.chance.percent(20) ? { maxSpendPerTransaction: sim.chance.between(500, 9_000) } : {}),
   };
-  const answer = await sim.call('POST', '/cards', body, person.platform);
+  const response = await sim.call('POST', '/cards', body, person.platform);
   const unready = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
   const all = [unready, codes, taken(sim, person, platformCardId)].find((each) => each.length);
-  const code = judge(answer, all ?? [], `a card of ${person.id}`);
+  const code = judge(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
-  const { state } = expected(answer, 201);
+  const { state } = expected(response, 201);
   if (state !== 'PROCESSING') throw broken(`a card is ${state} at creation`);
   return `${end} for ${sim.people.indexOf(person)}`;
 }
@@ -141,20 +141,20 @@ async function change(sim: Sim): Promise<string> {
   const gone = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
   const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
-  const answer = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
+  const response = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
-  if (answer.again && answer.status === 409) return `${description}: again`;
-  const code = judge(answer, due, `${card.id}: ${description}`);
+  if (response.again && response.status === 409) return `${description}: again`;
+  const code = judge(response, due, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;
-  expected(answer, 200);
+  expected(response, 200);
   return description;
 }
 
 async function closeByOperator(sim: Sim): Promise<string> {
   const card = sim.chance.of(cardsOf(sim).slice(-20));
-  const ran = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
-  return outcome(ran, isLive(card), `close ${card.id}`) ?? `${card.state}`;
+  const result = await operator(sim, 'cards', 'close', card.id as string, '--reason', 'simulated');
+  return outcome(result, isLive(card), `close ${card.id}`) ?? `${card.state}`;
 }
 
 async function setProgram(sim: Sim): Promise<string> {
@@ -223,10 +223,10 @@ async function revokeKey(sim: Sim): Promise<string> {
   const key = sim.chance.of(all);
   const card = sim.model.cardBook.cards.get(key.card_id as string) as Noted;
   const path = `/auth/delegated-keys/${key.id}`;
-  const answer = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
-  if (answer.again && answer.status === 400) return 'again';
-  const code = judge(answer, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
-  if (!code) expected(answer, 204);
+  const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
+  if (response.again && response.status === 400) return 'again';
+  const code = judge(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
+  if (!code) expected(response, 204);
   return code ?? 'revoked';
 }
 
@@ -241,10 +241,10 @@ function isReachable(sim: Sim, row: Noted): boolean {
 export async function decide(sim: Sim, row: Noted): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
-  const ran = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
+  const result = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
   const waits = hasPendingFundingDebit(row);
   const fine = row.status === 'EXCEPTION' && !waits && (!collects || isReachable(sim, row));
-  return outcome(ran, fine, `${to} ${row.id}, ${row.status}`) ?? to;
+  return outcome(result, fine, `${to} ${row.id}, ${row.status}`) ?? to;
 }
 
 const rowsOf = ({ model }: Sim, ids: Iterable<string>): Noted[] =>
@@ -286,16 +286,16 @@ function emptied({ model }: Sim): string[] {
 async function closeAccount(sim: Sim): Promise<string> {
   const all = [...sim.model.cardBook.payments.values()].map(accountOf);
   const id = sim.chance.of(sim.chance.percent(85) ? emptied(sim) : all);
-  const ran = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
+  const result = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
   const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
   );
-  if (used && !ran.rejected) throw broken(`${id} was closed while a card was paid from it`);
+  if (used && !result.rejected) throw broken(`${id} was closed while a card was paid from it`);
   for (const each of sim.orders) {
     const touches = each.inside?.id === id || each.feePurse?.id === id;
     if (each.kind !== 'balance' && touches) each.ending = null;
   }
-  return ran.rejected ?? 'closed';
+  return result.rejected ?? 'closed';
 }
 
 const any = (sim: Sim) => cardsOf(sim).length > 0;

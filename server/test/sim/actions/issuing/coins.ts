@@ -52,11 +52,11 @@ export async function linkAs(
     ...(known && secret === '005' ? { providerAccountId: known.account } : {}),
   };
   const path = '/stablecoin-provider-accounts';
-  const answer = await sim.call('POST', path, body, platform, { callsExternal: true });
+  const response = await sim.call('POST', path, body, platform, { callsExternal: true });
   const codes = linkCodes(sim, secret, known !== undefined, known);
-  const code = judge(answer, codes, `${path}, a secret …${secret}`);
+  const code = judge(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
-  const { id, providerAccountId: account, status } = expected(answer, 201);
+  const { id, providerAccountId: account, status } = expected(response, 201);
   if (status !== 'ACTIVE') throw broken(`${id} is linked with status ${status}`);
   if (known) {
     if (known.id !== id || known.account !== account) throw broken(`${id} is a different account`);
@@ -67,10 +67,10 @@ export async function linkAs(
 
 async function link(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sandboxes(sim));
-  const had = clientsOf(sim, platform);
-  const lost = had.filter((each) => statusOf(sim, each) !== 'ACTIVE');
-  const again = sim.chance.percent(had.length > 2 ? 100 : 60);
-  const known = again && had.length ? sim.chance.of(lost.length ? lost : had) : undefined;
+  const previous = clientsOf(sim, platform);
+  const lost = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
+  const again = sim.chance.percent(previous.length > 2 ? 100 : 60);
+  const known = again && previous.length ? sim.chance.of(lost.length ? lost : previous) : undefined;
   const { end } = sim.chance.weighed(SECRETS);
   return `…${end}: ${await linkAs(sim, platform, end, known)}`;
 }
@@ -160,27 +160,27 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
 
 async function register(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sandboxes(sim));
-  const had = clientsOf(sim, platform);
-  const active = had.filter((each) => statusOf(sim, each) === 'ACTIVE');
+  const previous = clientsOf(sim, platform);
+  const active = previous.filter((each) => statusOf(sim, each) === 'ACTIVE');
   const names = someNames(sim, platform);
   const { end } = sim.chance.weighed(TOKENS);
-  const named = had.length > 0 && sim.chance.percent(70);
-  const client = named ? sim.chance.of(active.length ? active : had) : active[0];
+  const named = previous.length > 0 && sim.chance.percent(70);
+  const client = named ? sim.chance.of(active.length ? active : previous) : active[0];
   const body = {
     providerTokenIdentifier: `${names.symbol}-${end}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
     ...(named ? { stablecoinProviderAccountId: client?.id } : {}),
   };
-  const answer = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
+  const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
   const unnamed =
     active.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
   const which = !named && active.length !== 1 ? unnamed : undefined;
   const codes = which ?? tokenCodes(sim, client as MintClient, end, names);
-  const code = judge(answer, codes, `a token …${end}`);
+  const code = judge(response, codes, `a token …${end}`);
   if (code) return code;
-  const { symbol, issuanceStatus } = expected(answer, 201);
+  const { symbol, issuanceStatus } = expected(response, 201);
   if (symbol !== names.symbol) throw broken(`…${end} has the symbol ${symbol}`);
   return `…${end}: ${issuanceStatus}`;
 }
@@ -192,11 +192,11 @@ async function request(sim: Sim): Promise<string> {
   const was = coin.service_status as string;
   const fine = isLiving(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
-  const answer = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
+  const response = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
-  const code = judge(answer, codes, `${path}, status ${was}`);
+  const code = judge(response, codes, `${path}, status ${was}`);
   if (code) return code;
-  const { serviceOperationsStatus: is } = expected(answer, 200);
+  const { serviceOperationsStatus: is } = expected(response, 200);
   if (is !== 'PENDING_APPROVAL') throw broken(`${path}: ${is}`);
   return was;
 }
@@ -216,8 +216,8 @@ async function decide(sim: Sim): Promise<string> {
   const dead = !isLiving(coin);
   const may = DECISIONS[verb]?.includes(was) ?? false;
   const fine = may && !(verb === 'approve' && dead);
-  const ran = await operator(sim, 'stablecoins', verb, coin.id as string);
-  return outcome(ran, fine, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
+  const result = await operator(sim, 'stablecoins', verb, coin.id as string);
+  return outcome(result, fine, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
 }
 
 const BANKS = [
@@ -252,10 +252,10 @@ async function removeAccount(sim: Sim): Promise<string> {
   if (left.length < 6) return 'none';
   const end = sim.chance.of(left);
   const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
-  const answer = await sim.call('DELETE', path, undefined, end.owner.platform);
+  const response = await sim.call('DELETE', path, undefined, end.owner.platform);
   const code = judge(
-    answer,
-    answer.again && answer.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
+    response,
+    response.again && response.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
     path,
   );
   end.gone = true;

@@ -54,8 +54,8 @@ const MAX_POLLS = 20;
 async function requestCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
   const path = `/auth/credentials/${id}/challenge`;
   for (let polls = 0; polls < MAX_POLLS; polls++) {
-    const answer = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
-    if (answer.status >= 400 || answer.body.status !== 'PROCESSING') return answer;
+    const response = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
+    if (response.status >= 400 || response.body.status !== 'PROCESSING') return response;
   }
   throw broken(`${path} does not complete`);
 }
@@ -221,13 +221,13 @@ async function quote(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
     ...(sim.chance.percent(5) ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.call('POST', '/quotes', body, owner.platform);
+  const response = await sim.call('POST', '/quotes', body, owner.platform);
   const now = 'immediatelyExecute' in body;
-  const code = rejection(answer, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const code = rejection(response, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (now) throw broken(`${answer.body.id} was executed without a signature`);
-  const order = orderOf(sim, { source: wallet, inside, outside }, expected(answer, 201), owner);
-  const [instructions] = answer.body.paymentInstructions;
+  if (now) throw broken(`${response.body.id} was executed without a signature`);
+  const order = orderOf(sim, { source: wallet, inside, outside }, expected(response, 201), owner);
+  const [instructions] = response.body.paymentInstructions;
   order.payload = instructions.accountOrWalletInfo.payloadToSign;
   sim.orders.push(order);
   return `${order.sent} for ${order.received}`;
@@ -248,12 +248,12 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
   const signer = right || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
   const headers = { 'service-wallet-signature': await stampWith(signer, text) };
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.call('POST', path, undefined, order.platform, { headers });
-  if (right) return { answer, note: `${answer.status}` };
-  if (!rejection(answer, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
+  const response = await sim.call('POST', path, undefined, order.platform, { headers });
+  if (right) return { answer: response, note: `${response.status}` };
+  if (!rejection(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
     throw broken(`${order.id} was paid with a wrong signature`);
   }
-  return { note: `wrong: ${answer.body.code}` };
+  return { note: `wrong: ${response.body.code}` };
 }
 
 async function pay(sim: Sim): Promise<string> {

@@ -29,8 +29,8 @@ const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const own = sim.mints.banks.filter((each) => each.owner.platform === platform);
   const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
-  const good = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
-  const end = good.length && sim.chance.percent(93) ? sim.chance.of(good) : undefined;
+  const valid = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
+  const end = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
   const odd = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
   if (!odd) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
   const { id, gone, owner, suffix } = odd;
@@ -183,26 +183,31 @@ async function order(sim: Sim): Promise<string> {
   const { type, source, amount, body } = drafted;
   const codes = orderCodes(sim, coin, client, drafted);
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
-  const answer = await sim.call('POST', path, body, platform, { callsExternal: true });
+  const response = await sim.call('POST', path, body, platform, { callsExternal: true });
   const note = `${type} ${amount} ${source}`;
-  const code = judge(answer, codes, `${note}, of …${client.secret}`);
+  const code = judge(response, codes, `${note}, of …${client.secret}`);
   if (code) return `${note}: ${code}`;
-  const { id, status } = expected(answer, 201);
+  const { id, status } = expected(response, 201);
   if (status !== 'CREATED') throw broken(`${id} begins ${status}`);
-  const ending = endingOf(drafted);
-  sim.mints.orders.push({ id, client, ending, stranded: GONE[client.secret] !== undefined });
-  return `${note}: ${ending}`;
+  const ownSuffix = endingOf(drafted);
+  sim.mints.orders.push({
+    id,
+    client,
+    ending: ownSuffix,
+    stranded: GONE[client.secret] !== undefined,
+  });
+  return `${note}: ${ownSuffix}`;
 }
 
 /**
  * The outcome after an operator ends an order; an unfunded order expires and stays under
  * observation.
  */
-function manualOutcome({ status, submitted_at }: Noted, as: string, ending: string): string {
+function manualOutcome({ status, submitted_at }: Noted, as: string, ownSuffix: string): string {
   if (as === 'completed') return 'COMPLETED';
   const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
   if (!isUnpaid || submitted_at === null) return 'FAILED';
-  return ending === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
+  return ownSuffix === 'COMPLETED' ? 'COMPLETED' : 'EXPIRED';
 }
 
 /** An operator ends an order; an expired one only as completed. */
@@ -214,11 +219,11 @@ async function endManually(sim: Sim): Promise<string> {
   const row = sim.chance.of(list);
   const as = sim.chance.of(['completed', 'completed', 'failed']);
   const args = ['--as', as, '--reason', 'simulated'];
-  const ran = await operator(sim, 'stablecoins', 'end', row.id as string, ...args);
+  const result = await operator(sim, 'stablecoins', 'end', row.id as string, ...args);
   const may = as === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
   const over = isOrderOver(row) && row.status !== 'EXPIRED';
   const note = `${as}, ${row.status}`;
-  const rejected = outcome(ran, may && !over, `${row.id}: ${note}`);
+  const rejected = outcome(result, may && !over, `${row.id}: ${note}`);
   if (rejected) return `${note}: ${rejected}`;
   const known = sim.mints.orders.find(({ id }) => id === row.id);
   if (known) Object.assign(known, { ending: manualOutcome(row, as, known.ending) });
@@ -245,12 +250,12 @@ const isOverdue = ({ expires_at: until, submitted_at: at }: Noted, stranded: boo
 export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, ending, stranded }) => {
     const row = sim.model.coinBook.orders.get(id) ?? {};
-    const { status, failure_reason: why } = row;
-    const left = stranded && status === 'FAILED' && why?.startsWith('PROVIDER_ACCOUNT_');
+    const { status, failure_reason: reason } = row;
+    const left = stranded && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
     const expired = status === 'EXPIRED' && isOverdue(row, stranded);
     return status === ending || left || expired
       ? []
-      : [`${id} ended ${status}, ${why}, and not ${ending}`];
+      : [`${id} ended ${status}, ${reason}, and not ${ending}`];
   });
   sim.mints.orders = [];
   return problems;

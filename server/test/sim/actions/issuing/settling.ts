@@ -100,12 +100,12 @@ export function purseById({ people, model }: Sim, id: string): Purse | undefined
 
 function settle(sim: Sim, order: Order): string | undefined {
   const { source, inside, feePurse, sent, received, platformFee } = order;
-  const ending = endingOf(sim, order);
-  if (typeof ending === 'string') return ending;
+  const suffix = endingOf(sim, order);
+  if (typeof suffix === 'string') return suffix;
   creditStray(sim, order);
-  if (ending.status === 'EXPIRED') return undefined;
-  const stored = ending.status === 'COMPLETED' && ending.refund === 'NONE';
-  const suspended = ending.refund === 'FAILED';
+  if (suffix.status === 'EXPIRED') return undefined;
+  const stored = suffix.status === 'COMPLETED' && suffix.refund === 'NONE';
+  const suspended = suffix.refund === 'FAILED';
   if (source && (stored || suspended)) source.due -= sent;
   // A platform that pays a fee to itself sends less.
   if (source && source === feePurse && suspended) source.due += platformFee;

@@ -61,18 +61,18 @@ const USED = 30;
 async function send(sim: Sim, leg: Leg, headers: Record<string, string>): Promise<SignedResult> {
   const more = { headers, withoutKey: !leg.keyed };
   for (let polls = 0; polls < MAX_POLLS; polls++) {
-    const answer = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
-    if (answer.status < 400 && isAtWork(answer)) {
+    const response = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
+    if (response.status < 400 && isAtWork(response)) {
       if (sim.chance.percent(15)) return { note: 'left processing' };
       continue;
     }
     // It completed, but the reply was lost.
-    if (answer.again && answer.status === 401) return { note: 'unheard' };
-    if (answer.status < 400) {
+    if (response.again && response.status === 401) return { note: 'unheard' };
+    if (response.status < 400) {
       sim.used.push({ ...leg, body: leg.body, headers });
       if (sim.used.length > USED) sim.used.shift();
     }
-    return { answer, note: `${answer.status}` };
+    return { answer: response, note: `${response.status}` };
   }
   throw broken(`${leg.method} ${leg.path} does not complete`);
 }
@@ -88,14 +88,14 @@ async function sendTwice(
     const key = leg.keyed ? `concurrent-${sim.next()}` : undefined;
     return sim.once(node, { ...leg, body: leg.body, key, headers });
   });
-  const answers = (await Promise.all(requests)) as Answer[];
-  const done = answers.filter(({ status }) => status < 400);
+  const responses = (await Promise.all(requests)) as Answer[];
+  const done = responses.filter(({ status }) => status < 400);
   if (done.some(isAtWork)) return { note: 'concurrent, processing' };
-  const rejected = answers.filter(({ status }) => status >= 400);
+  const rejected = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
-  if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(answers)}`);
-  const [answer] = done.length ? done : rejected;
-  return { answer: answer as Answer, note: `concurrent: ${answer?.status}` };
+  if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(responses)}`);
+  const [response] = done.length ? done : rejected;
+  return { answer: response as Answer, note: `concurrent: ${response?.status}` };
 }
 
 /** A wrong signature, which is rejected. */
@@ -112,8 +112,8 @@ async function sendBadly(
     : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
   const headers = await signedHeaders(payload, unknown ? drawClientKeys(sim) : key);
   const more = { headers, withoutKey: !leg.keyed };
-  const answer = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
-  const code = rejection(answer, ['UNAUTHORIZED']);
+  const response = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
+  const code = rejection(response, ['UNAUTHORIZED']);
   if (!code) throw broken(`${leg.method} ${leg.path} accepts a wrong signature`);
 }
 
@@ -121,7 +121,7 @@ async function sendBadly(
 export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise<SignedResult> {
   const first = await sim.call(leg.method, leg.path, leg.body, leg.as, { withoutKey: !leg.keyed });
   let outcome: SignedResult = { answer: first, note: `${first.status} at once` };
-  for (let at = 0; at < signed && outcome.answer?.status === 202; at++) {
+  for (let index = 0; index < signed && outcome.answer?.status === 202; index++) {
     outcome = await signOnce(sim, leg, key, outcome.answer);
   }
   return outcome;
@@ -148,9 +148,9 @@ async function signOnce(sim: Sim, leg: Leg, key: string, before: Answer): Promis
 /** A used signature has no further effect. */
 export async function sendAgain(sim: Sim, request: Request): Promise<string> {
   const { method, path, body, as, headers = {} } = request;
-  const answer = await sim.call(method, path, body, as, { headers, withoutKey: true });
+  const response = await sim.call(method, path, body, as, { headers, withoutKey: true });
   const codes = ['UNAUTHORIZED', 'CONFLICT', 'ACCOUNT_NOT_FOUND', 'QUOTE_EXPIRED'];
-  const code = rejection(answer, codes);
+  const code = rejection(response, codes);
   if (!code) throw broken(`${method} ${path} was executed twice`);
   return code;
 }

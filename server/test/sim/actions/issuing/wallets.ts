@@ -40,10 +40,10 @@ async function challenge(sim: Sim): Promise<string> {
   const wallet = account.wallet as Wallet;
   const method = sim.chance.percent(80) ? 'WALLET_SIGNATURE' : 'LIVENESS';
   const path = pathOf(account, '/challenge');
-  const answer = await sim.call('POST', path, { method }, account.owner.platform);
-  const code = rejection(answer, GONE);
+  const response = await sim.call('POST', path, { method }, account.owner.platform);
+  const code = rejection(response, GONE);
   if (code) return code;
-  const { messageToSign, expiresAt } = expected(answer, 201);
+  const { messageToSign, expiresAt } = expected(response, 201);
   wallet.requested =
     method === 'LIVENESS' ? undefined : { text: messageToSign, until: Date.parse(expiresAt) };
   return method;
@@ -58,12 +58,12 @@ async function prove(sim: Sim): Promise<string> {
   const well = sim.chance.percent(75);
   const signature = wallet.sign(well ? text : `${text}.`);
   const path = pathOf(account, '/verify');
-  const answer = await sim.call('POST', path, { signature }, account.owner.platform);
+  const response = await sim.call('POST', path, { signature }, account.owner.platform);
   const was = wallet.requested;
   wallet.requested = undefined;
-  if (!was) return rejection(answer, GONE) ?? broken(`${account.id} has no challenge`).message;
-  if (!well || sim.effects.now() >= until) return `${rejection(answer, ['INVALID_INPUT'])}`;
-  if (expected(answer, 200).status !== 'ACTIVE')
+  if (!was) return rejection(response, GONE) ?? broken(`${account.id} has no challenge`).message;
+  if (!well || sim.effects.now() >= until) return `${rejection(response, ['INVALID_INPUT'])}`;
+  if (expected(response, 200).status !== 'ACTIVE')
     throw broken(`${account.id} was verified but is not active`);
   return 'proven';
 }

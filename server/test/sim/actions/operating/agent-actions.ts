@@ -70,15 +70,15 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const verdict = verdictOf(sim, agent, act);
   const before = spendable(sim, inside);
   const path = `/agents/me/transfer-${direction}`;
-  const answer = await sim.call('POST', path, body, agent.as);
+  const response = await sim.call('POST', path, body, agent.as);
   const gated = direction === 'out' && isGated(owner, currency);
   const isFrozen = !isActive(sim, inside);
   const codes = verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, gated);
-  const code = rejection(answer, codes);
+  const code = rejection(response, codes);
   if (code) return `${outside.currency} ${code}`;
   if (verdict === 'rejected' || gated || isFrozen)
     throw broken(`${path} of ${agent.id}: succeeded`);
-  const action = expected(answer, 201);
+  const action = expected(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
     throw broken(`${agent.id} spends ${amount} of ${before}`);
   }
@@ -144,17 +144,17 @@ async function quote(sim: Sim): Promise<string> {
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
   const strange = [source, inside].some((each) => each && allowed && !allowed.includes(each.id));
   const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
-  const answer = await sim.call('POST', '/agents/me/quotes', body, agent.as);
-  if (forbidden) return judge(answer, ['FORBIDDEN'], 'a quote of an agent') ?? '';
+  const response = await sim.call('POST', '/agents/me/quotes', body, agent.as);
+  if (forbidden) return judge(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
   const code = rejection(
-    answer,
+    response,
     isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees],
   );
   if (code) return code;
   if (isFrozen)
     throw broken('a quote of an agent between accounts of which one is frozen or closed');
-  const order = orderOf(sim, ends, expected(answer, 201), owner);
+  const order = orderOf(sim, ends, expected(response, 201), owner);
   order.agent = agent;
   order.gated = isGated(owner, source.currency);
   sim.orders.push(order);
@@ -199,11 +199,11 @@ async function execute(sim: Sim): Promise<string> {
   const then = verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
   const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
-  const answer = await sim.call('POST', path, undefined, agent.as);
-  const code = rejection(answer, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
+  const response = await sim.call('POST', path, undefined, agent.as);
+  const code = rejection(response, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  const action = expected(answer, 200);
+  const action = expected(response, 200);
   if (action.status === 'APPROVED') noteExecuted(sim, order, action.quote);
   return `${order.sent} ${noteAction(sim, agent, order, action, verdict)}`;
 }
@@ -235,7 +235,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
     ? `/agents/${agent.id}/actions/${id}/${what}`
     : `/transactions/${order.id}/${what}`;
   const can = canBe(sim, requested);
-  const answer = await sim.call('POST', path, {}, order.platform);
+  const response = await sim.call('POST', path, {}, order.platform);
   // An exhausted daily limit of the platform or a required login of the customer leaves the action
   // waiting.
   const limited = order.platform.limited && what === 'approve';
@@ -245,7 +245,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   ];
   // The transaction of a quote does not show that the approval failed.
   const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
-  const code = rejection(answer, agent.gone || hidden ? [...DECIDED, ...full] : full);
+  const code = rejection(response, agent.gone || hidden ? [...DECIDED, ...full] : full);
   if (code && full.includes(code)) return code;
   sim.waiting.splice(sim.waiting.indexOf(requested), 1);
   if (code && !agent.gone && (await statusOf(sim, id)) !== 'FAILED') {
@@ -254,7 +254,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   if (agent.gone && !code) throw broken(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
   if (code) return `${what}: ${code}`;
-  const { status } = expected(answer, 200);
+  const { status } = expected(response, 200);
   const shown = byAction ? status : await statusOf(sim, id);
   if (what === 'reject') {
     if (shown !== 'REJECTED') throw broken(`${id} was rejected and is ${shown}`);
@@ -289,16 +289,16 @@ async function decideTwice(sim: Sim): Promise<string> {
   const { id, agent, order } = requested;
   for (const node of sim.nodes) node.trap(undefined);
   const paths = [`/agents/${agent.id}/actions/${id}/approve`, `/transactions/${order.id}/approve`];
-  const answers = await Promise.all(
-    sim.nodes.map((node, at) =>
+  const responses = await Promise.all(
+    sim.nodes.map((node, index) =>
       sim.once(node, {
-        ...{ method: 'POST', path: paths[at] as string, body: {}, as: order.platform },
+        ...{ method: 'POST', path: paths[index] as string, body: {}, as: order.platform },
         key: `concurrent-${sim.next()}`,
       }),
     ),
   );
   sim.waiting.splice(sim.waiting.indexOf(requested), 1);
-  const codes = answers.map((each) => each?.body?.code ?? each?.status);
+  const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const rejected = codes.filter((each) => DECIDED.includes(each));
   if (rejected.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw broken(`${id} was not approved`);

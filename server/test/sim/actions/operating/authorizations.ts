@@ -105,12 +105,12 @@ async function quote(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
     ...(now ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.call('POST', '/quotes', body, payer.platform);
+  const response = await sim.call('POST', '/quotes', body, payer.platform);
   const gated = isGated(payer, source.currency);
   const barred = now && gated && !isLoggedIn(sim, payer);
   const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
   const locked = now && gated && isLocked(sim, payer);
-  const code = rejection(answer, [
+  const code = rejection(response, [
     ...UNQUOTABLE,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
@@ -120,9 +120,9 @@ async function quote(sim: Sim): Promise<string> {
   if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
   if (isFrozen || barred)
     throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
-  const order = orderOf(sim, ends, expected(answer, 201), payer);
+  const order = orderOf(sim, ends, expected(response, 201), payer);
   order.gated = gated;
-  if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, answer.body);
+  if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, response.body);
   else order.started = now;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} for ${order.received}`;
@@ -145,11 +145,11 @@ async function quoteRealtime(sim: Sim): Promise<string> {
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.call('POST', '/quotes', body, payer.platform);
+  const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = inside !== null && !isActive(sim, inside);
   const barred = !isLoggedIn(sim, payer);
   const locked = isLocked(sim, payer);
-  const code = rejection(answer, [
+  const code = rejection(response, [
     ...['SELF_PAYMENT', ...UNQUOTABLE],
     ...(isFrozen ? ['INVALID_INPUT'] : []),
     ...(barred ? ['SCA_SESSION_REQUIRED'] : []),
@@ -160,7 +160,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   if (isFrozen || barred)
     throw broken(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const trusted = isTrusted(sim, outside);
-  const made = expected(answer, trusted ? 201 : 202);
+  const made = expected(response, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, made, payer);
   Object.assign(order, { kind: 'realtime', payer, gated: true });
   if (payer.platform.limited || outside?.wallet) order.ending = null;
@@ -196,12 +196,12 @@ export function noteExecuted(sim: Sim, order: Order, body: Answer['body']): void
 async function execute(sim: Sim, order: Order): Promise<string> {
   const codes = executionCodes(sim, order);
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.call('POST', path, undefined, order.platform);
+  const response = await sim.call('POST', path, undefined, order.platform);
   const unsure = unsureOf(order);
-  const code = rejection(answer, [...codes, ...unsure]);
+  const code = rejection(response, [...codes, ...unsure]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  noteExecuted(sim, order, expected(answer, 200));
+  noteExecuted(sim, order, expected(response, 200));
   return `${order.sent}${order.started ? '' : ', waits'}`;
 }
 
@@ -248,12 +248,12 @@ async function authorize(sim: Sim, order: Order, route: Method): Promise<string>
   const last = isLast(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
   const proof = { code: codeOf(route), endUserIpAddress: ADDRESS };
-  const answer = await sim.call('POST', path, proof, order.platform);
+  const response = await sim.call('POST', path, proof, order.platform);
   const unsure = last ? unsureOf(order) : [];
-  const code = rejection(answer, [...codes, ...unsure]);
+  const code = rejection(response, [...codes, ...unsure]);
   if (code) return `${route}: ${code}`;
   if (codes.length) throw broken(`${order.id} was authorised; expected ${codes.join(' or ')}`);
-  return noteProven(order, last, expected(answer, 200));
+  return noteProven(order, last, expected(response, 200));
 }
 
 /** One proof on two servers at once: one accepts it. */
@@ -269,7 +269,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   for (const node of sim.nodes) node.trap(undefined);
   const proof = { code: CODE, endUserIpAddress: ADDRESS };
   const path = `/quotes/${order.quoteId}/authorize`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     sim.nodes.map((node) =>
       sim.once(node, {
         ...{ method: 'POST', path, body: proof, as: order.platform },
@@ -277,8 +277,8 @@ async function authorizeTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  const done = answers.filter((each) => each?.status === 200);
-  const codes = answers.map((each) => each?.body?.code ?? each?.status);
+  const done = responses.filter((each) => each?.status === 200);
+  const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
   if (done.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
   return noteProven(order, true, done[0]?.body);
@@ -293,10 +293,10 @@ async function resend(sim: Sim): Promise<string> {
   const over = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
   const codes = !challenge || over || ownerOf(order).gone ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
-  const answer = await sim.call('POST', path, undefined, order.platform);
-  const code = rejection(answer, [...codes, 'RATE_LIMITED']);
+  const response = await sim.call('POST', path, undefined, order.platform);
+  const code = rejection(response, [...codes, 'RATE_LIMITED']);
   if (codes.length && !code) throw broken(`${order.id}: a code was sent without a challenge`);
-  return code ?? `${expected(answer, 204) ?? 'sent'}`;
+  return code ?? `${expected(response, 204) ?? 'sent'}`;
 }
 
 /** A transfer cannot carry a proof, so it is rejected. */
@@ -313,9 +313,9 @@ async function transfer(sim: Sim): Promise<string> {
     amount: 10_000,
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.call('POST', '/transfer-out', body, owner.platform);
+  const response = await sim.call('POST', '/transfer-out', body, owner.platform);
   const codes = isActive(sim, source) ? ['CONFLICT'] : ['INVALID_INPUT'];
-  return judge(answer, codes, source.id) ?? '';
+  return judge(response, codes, source.id) ?? '';
 }
 
 /** Orders that wait for their customers, including those of agents. */

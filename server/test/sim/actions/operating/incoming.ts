@@ -45,12 +45,12 @@ export function expectIn(
   to: Purse,
   id: string,
   amount: bigint,
-  ending: Outcome | null,
+  suffix: Outcome | null,
 ): void {
   sim.orders.push({
     ...NOTHING,
     ...{ id, kind: 'in', quoteId: null, platform: to.owner.platform, inside: to, outside: null },
-    ...{ received: amount, ending, started: true, expiresAt: 0 },
+    ...{ received: amount, ending: suffix, started: true, expiresAt: 0 },
   });
 }
 
@@ -65,9 +65,9 @@ export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
   const to = owner.purses.get('USD') as Purse;
   const amount = sim.chance.between(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
-  const answer = await sim.call('POST', '/transfer-in', body, owner.platform);
-  if (!isActive(sim, to)) return `${rejection(answer, ['INVALID_INPUT'])}`;
-  const { id } = expected(answer, 201);
+  const response = await sim.call('POST', '/transfer-in', body, owner.platform);
+  if (!isActive(sim, to)) return `${rejection(response, ['INVALID_INPUT'])}`;
+  const { id } = expected(response, 201);
   expectIn(sim, to, id, BigInt(amount), inSandbox(owner) ? debitOutcome(from.suffix) : null);
   return `${amount} from …${from.suffix}`;
 }
@@ -100,14 +100,14 @@ async function quoteFrom(
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.call('POST', '/quotes', body, payer.platform);
+  const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = inside !== null && !isActive(sim, inside);
   const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
   const barred = isFrozen || feesBarred(sim, payer, source.currency ?? 'USD');
-  const code = rejection(answer, barred ? ['INVALID_INPUT', ...codes] : codes);
+  const code = rejection(response, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
   if (isFrozen) throw broken(`a quote to ${inside.id}, which is frozen or closed`);
-  const order = orderOf(sim, { source: null, ...target }, expected(answer, 201), payer);
+  const order = orderOf(sim, { source: null, ...target }, expected(response, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
   if (payer.platform.limited || target.outside?.wallet) order.ending = null;
@@ -204,11 +204,11 @@ async function receiveUma(sim: Sim): Promise<string> {
     receivingCurrencyAmount: amount,
   };
   const to = receiver.purses.get(currency) as Purse;
-  const answer = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
+  const response = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
   const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
-  const code = rejection(answer, codes);
+  const code = rejection(response, codes);
   if (code) return code;
-  expectIn(sim, to, expected(answer, 200).id, BigInt(amount), null);
+  expectIn(sim, to, expected(response, 200).id, BigInt(amount), null);
   return `${amount} ${currency}`;
 }
 
@@ -276,12 +276,12 @@ async function decideHeld(sim: Sim): Promise<string> {
   const held = depositsHere(sim, ({ funds, status }) => funds === 'HELD' && status === 'PENDING');
   if (held.length === 0) return 'none';
   const order = sim.chance.of(held);
-  const good = sim.chance.percent(50);
+  const valid = sim.chance.percent(50);
   const row = await behind(sim, order.platform, async (ctx) => {
     const found = await currentOf(ctx, order.id, asIncoming);
-    return good ? releaseDeposit(ctx, found) : returnHeldDeposit(ctx, found);
+    return valid ? releaseDeposit(ctx, found) : returnHeldDeposit(ctx, found);
   });
-  if (row.status !== (good ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
+  if (row.status !== (valid ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
   return row.status;
 }
 

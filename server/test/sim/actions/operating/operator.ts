@@ -157,13 +157,14 @@ function decimal(amount: bigint, currency: string): string {
 async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, currency: string) {
   const reference = `BANK-${sim.next()}`;
   const command = ['deposits', 'record', ...to, '--currency', currency, '--reference', reference];
-  const ran = await operator(sim, ...command, '--amount', decimal(amount, currency));
-  if (ran.rejected) throw broken(`${command.join(' ')}: ${ran.rejected}`);
-  if (ran.json.recorded !== 'now') throw broken(`${reference} has recorded: ${ran.json.recorded}`);
-  const { transactionId } = ran.json as { transactionId: string };
+  const result = await operator(sim, ...command, '--amount', decimal(amount, currency));
+  if (result.rejected) throw broken(`${command.join(' ')}: ${result.rejected}`);
+  if (result.json.recorded !== 'now')
+    throw broken(`${reference} has recorded: ${result.json.recorded}`);
+  const { transactionId } = result.json as { transactionId: string };
   sim.entries.push({ args: command, amount, currency, transactionId });
   if (sim.entries.length > 40) sim.entries.shift();
-  return { transactionId, status: ran.json.status as string };
+  return { transactionId, status: result.json.status as string };
 }
 
 async function record(sim: Sim): Promise<string> {
@@ -211,10 +212,10 @@ async function recordAgain(sim: Sim): Promise<string> {
   const { args: command, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
   const same = sim.chance.percent(70);
   const reported = decimal(same ? amount : amount + 1n, currency);
-  const ran = await operator(sim, ...command, '--amount', reported);
-  const rejected = outcome(ran, same, command.join(' '));
-  const known = ran.json?.recorded === 'before' && ran.json.transactionId === transactionId;
-  if (same && !known) throw broken(`${command.join(' ')}: ${JSON.stringify(ran)}`);
+  const result = await operator(sim, ...command, '--amount', reported);
+  const rejected = outcome(result, same, command.join(' '));
+  const known = result.json?.recorded === 'before' && result.json.transactionId === transactionId;
+  if (same && !known) throw broken(`${command.join(' ')}: ${JSON.stringify(result)}`);
   return rejected ? 'rejected' : 'known';
 }
 
@@ -270,16 +271,16 @@ async function changeAccount(sim: Sim): Promise<string> {
     verb === 'close' && sim.chance.percent(70) ? rare : odd.length ? odd : all,
   );
   const before = sim.model.internal.get(purse.id)?.status ?? '';
-  const ran = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');
+  const result = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const fits = from.includes(before);
   const must = fits && verb !== 'close';
-  if (verb === 'close' && fits && !ran.rejected && !isFree(sim, purse)) {
+  if (verb === 'close' && fits && !result.rejected && !isFree(sim, purse)) {
     throw broken(`${purse.id} was closed with funds`);
   }
-  if (!fits || must) outcome(ran, fits, `accounts ${verb} ${purse.id}`);
-  if (!ran.rejected) for (const each of sim.orders) frozenFor(each, purse);
-  return `${verb}${ran.rejected ? ': rejected' : ` ${purse.currency}`}`;
+  if (!fits || must) outcome(result, fits, `accounts ${verb} ${purse.id}`);
+  if (!result.rejected) for (const each of sim.orders) frozenFor(each, purse);
+  return `${verb}${result.rejected ? ': rejected' : ` ${purse.currency}`}`;
 }
 
 /** The outcome of a payment whose account is closed depends on its progress. */

@@ -56,12 +56,12 @@ async function provide(sim: Sim, owner: Person): Promise<void> {
 async function redeem(sim: Sim, agent: Agent): Promise<string> {
   const anonymous = { ...agent.owner.platform, auth: '' };
   const path = `/agents/device-codes/${agent.code}/redeem`;
-  const answer = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
+  const response = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
   // A lost reply loses the token.
-  const codes = ['RATE_LIMITED', ...(answer.again || agent.as ? ['INVALID_INPUT'] : [])];
-  const code = rejection(answer, codes);
+  const codes = ['RATE_LIMITED', ...(response.again || agent.as ? ['INVALID_INPUT'] : [])];
+  const code = rejection(response, codes);
   if (code) return code;
-  const { agentId, accessToken } = expected(answer, 200);
+  const { agentId, accessToken } = expected(response, 200);
   if (agentId !== agent.id || agent.as) throw broken(`${agent.code} connects ${agentId}`);
   agent.as = { ...agent.owner.platform, auth: `Bearer ${accessToken}`, agent };
   return 'connected';
@@ -72,11 +72,11 @@ async function redeemAgain(sim: Sim): Promise<string> {
   const agent = sim.chance.of(left.length ? left : alive(sim));
   // A code is valid for a day; a new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
-  const answer = await sim.call('POST', path, undefined, agent.owner.platform);
+  const response = await sim.call('POST', path, undefined, agent.owner.platform);
   const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;
-  const code = judge(answer, connectedBefore ? ['CONFLICT'] : [], path);
+  const code = judge(response, connectedBefore ? ['CONFLICT'] : [], path);
   if (code) return code;
-  agent.code = expected(answer, 201).code;
+  agent.code = expected(response, 201).code;
   return redeem(sim, agent);
 }
 
@@ -106,8 +106,8 @@ async function change(sim: Sim): Promise<string> {
 async function remove(sim: Sim): Promise<string> {
   const agent = sim.chance.of(alive(sim));
   const path = `/agents/${agent.id}`;
-  const answer = await sim.call('DELETE', path, undefined, agent.owner.platform);
-  if (!answer.again || answer.status !== 404) expected(answer, 204);
+  const response = await sim.call('DELETE', path, undefined, agent.owner.platform);
+  if (!response.again || response.status !== 404) expected(response, 204);
   agent.gone = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.as) {

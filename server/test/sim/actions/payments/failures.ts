@@ -133,7 +133,7 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
 /** Sends requests on all servers at once; returns all replies. */
 async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
   disarm(sim);
-  const sent = requests.map((each, at) => sim.once(sim.nodes[at % 2] as Node, each));
+  const sent = requests.map((each, index) => sim.once(sim.nodes[index % 2] as Node, each));
   if (cut) {
     await new Promise(setImmediate);
     await sim.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
@@ -149,24 +149,24 @@ async function fundConcurrently(sim: Sim): Promise<string> {
   const cut = sim.chance.percent(40);
   sim.rough = cut;
   const count = sim.chance.between(2, 12);
-  let left: Request[] = Array.from({ length: count }, (_, at) => ({
+  let left: Request[] = Array.from({ length: count }, (_, index) => ({
     method: 'POST',
     path: `/sandbox/internal-accounts/${purse.id}/fund`,
-    body: { amount: 100 + at },
+    body: { amount: 100 + index },
     as: purse.owner.platform,
     key: `crowd-${sim.next()}`,
   }));
   for (let attempts = 0; left.length; attempts++) {
     if (attempts > 50) throw broken(`${left.length} deposits have no reply`);
-    const answers = await crowd(sim, left, cut && attempts === 0);
-    left = left.filter((_, at) => {
-      const status = answers[at]?.status ?? 500;
+    const responses = await crowd(sim, left, cut && attempts === 0);
+    left = left.filter((_, index) => {
+      const status = responses[index]?.status ?? 500;
       if (status !== 200 && status < 500) throw broken(`a deposit returned ${status}`);
       return status !== 200;
     });
     if (left.length) await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  for (let at = 0; at < count; at++) purse.due += BigInt(100 + at);
+  for (let index = 0; index < count; index++) purse.due += BigInt(100 + index);
   return `${count}${cut ? ', cut' : ''}`;
 }
 
@@ -195,13 +195,15 @@ async function executeConcurrently(sim: Sim): Promise<string> {
     as: order.platform,
     key: same ?? `crowd-${sim.next()}`,
   }));
-  const answers = await crowd(sim, requests, false);
-  const done = answers.filter((each) => each?.status === 200);
+  const responses = await crowd(sim, requests, false);
+  const done = responses.filter((each) => each?.status === 200);
   const fresh = done.filter((each) => !each?.replayed);
-  const others = answers.filter((each) => each?.status !== 200);
+  const others = responses.filter((each) => each?.status !== 200);
   const rejected = others.every((each) => each?.status === 409);
   if (fresh.length !== 1 || !rejected || (same && others.length)) {
-    throw broken(`${order.id}: ${JSON.stringify(answers.map((each) => each?.body?.code ?? 200))}`);
+    throw broken(
+      `${order.id}: ${JSON.stringify(responses.map((each) => each?.body?.code ?? 200))}`,
+    );
   }
   order.started = true;
   return same ? 'one key' : 'six keys';

@@ -211,12 +211,12 @@ async function removeOutside(sim: Sim): Promise<string> {
   const account = sim.chance.of(sim.outside);
   const { owner, gone } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
-  const answer = await sim.call('DELETE', path, undefined, owner.platform);
+  const response = await sim.call('DELETE', path, undefined, owner.platform);
   // A trusted account cannot be removed.
   const trusted = !gone && !owner.gone && isTrusted(sim, account);
-  if (trusted) return judge(answer, ['BENEFICIARY_TRUSTED'], path) ?? '';
-  const code = rejection(answer, ['ACCOUNT_NOT_FOUND']);
-  if (!gone && !owner.gone && code && !answer.again) throw broken(`${account.id} is not found`);
+  if (trusted) return judge(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
+  const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
+  if (!gone && !owner.gone && code && !response.again) throw broken(`${account.id} is not found`);
   account.gone = true;
   drop<Outside>(sim.outside, MAX_OUTSIDE);
   return code ?? 'gone';
@@ -224,8 +224,8 @@ async function removeOutside(sim: Sim): Promise<string> {
 
 async function removeCustomer(sim: Sim): Promise<string> {
   const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
-  const answer = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
-  const code = rejection(answer, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
+  const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
+  const code = rejection(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.gone = true;
   for (const purse of pursesOf(person)) {

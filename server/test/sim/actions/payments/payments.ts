@@ -28,10 +28,10 @@ async function fund(sim: Sim): Promise<string> {
   const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
   const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-  const answer = await sim.call('POST', path, { amount }, purse.owner.platform);
-  if (!isActive(sim, purse)) return `${rejection(answer, ['INVALID_INPUT'])}`;
-  if (!purse.owner.ready) return `${rejection(answer, ['USER_NOT_READY'])}`;
-  expected(answer, 200);
+  const response = await sim.call('POST', path, { amount }, purse.owner.platform);
+  if (!isActive(sim, purse)) return `${rejection(response, ['INVALID_INPUT'])}`;
+  if (!purse.owner.ready) return `${rejection(response, ['USER_NOT_READY'])}`;
+  expected(response, 200);
   purse.due += BigInt(amount);
   return `${amount} ${purse.currency}`;
 }
@@ -131,14 +131,14 @@ export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<
   if (!ends) return 'no destination';
   const request = quoteBody(sim, ends, now);
   const before = spendable(sim, ends.source);
-  const answer = await sim.call('POST', '/quotes', request, payer.platform);
+  const response = await sim.call('POST', '/quotes', request, payer.platform);
   const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
   const isFrozen = purses.some((each) => !isActive(sim, each));
   const barred = isFrozen || feesBarred(sim, payer, ends.source.currency);
-  const code = rejection(answer, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const code = rejection(response, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   if (isFrozen) throw broken('a quote between accounts of which one is frozen or closed');
-  const order = orderOf(sim, ends, expected(answer, 201), payer);
+  const order = orderOf(sim, ends, expected(response, 201), payer);
   order.started = now;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
@@ -186,10 +186,10 @@ export const unsureOf = ({ platform, outside }: Order): string[] => [
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
-  const answer = await sim.call('POST', path, undefined, order.platform);
-  const code = rejection(answer, [...codes, ...unsureOf(order)]);
+  const response = await sim.call('POST', path, undefined, order.platform);
+  const code = rejection(response, [...codes, ...unsureOf(order)]);
   if (code) return code;
-  expected(answer, 200);
+  expected(response, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
   return `${order.sent}`;
@@ -223,17 +223,17 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
     amount,
     purposeOfPayment: 'GIFT',
   };
-  const answer = await sim.call('POST', '/transfer-out', body, payer.platform);
+  const response = await sim.call('POST', '/transfer-out', body, payer.platform);
   const isFrozen = !isActive(sim, source);
-  const code = rejection(answer, isFrozen ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
+  const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNPAYABLE] : UNPAYABLE);
   if (code) return code;
   if (isFrozen) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
-  const { id, receivedAmount } = expected(answer, 201);
+  const { id, receivedAmount } = expected(response, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
   const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);
   if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
   const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
-  const ending = inSandbox(payer) ? outcomeOf('transfer', outside.suffix) : null;
+  const suffix = inSandbox(payer) ? outcomeOf('transfer', outside.suffix) : null;
   sim.orders.push({
     ...{
       id,
@@ -244,7 +244,7 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
       inside: null,
       outside,
     },
-    ...{ ...money, feePurse: null, ending, started: true, expiresAt: 0 },
+    ...{ ...money, feePurse: null, ending: suffix, started: true, expiresAt: 0 },
   });
   return `${amount} ${source.currency}`;
 }

@@ -38,12 +38,12 @@ const MORE = ['CAD', 'SGD', 'ZAR', 'KES', 'THB'];
 async function addCurrency(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const config = expected(await sim.call('GET', '/config', undefined, platform), 200);
-  const had = config.supportedCurrencies as { currencyCode: string }[];
-  const codes = had.map((each) => each.currencyCode);
+  const previous = config.supportedCurrencies as { currencyCode: string }[];
+  const codes = previous.map((each) => each.currencyCode);
   const left = MORE.filter((code) => !codes.includes(code));
   if (left.length === 0) return 'all supported';
   const currencyCode = sim.chance.of(left);
-  const supportedCurrencies = [...had, { ...had[0], currencyCode }];
+  const supportedCurrencies = [...previous, { ...previous[0], currencyCode }];
   expected(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
   return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
 }
@@ -53,9 +53,9 @@ async function confirm(sim: Sim): Promise<string> {
   const at = sim.effects.now() + sim.chance.of([0, -1_000, 60_000]);
   const body = { receiptDeliveryConfirmedAt: new Date(at).toISOString() };
   const path = `/transactions/${order.id}/confirm`;
-  const answer = await sim.call('POST', path, body, order.platform);
-  if (at > sim.effects.now()) return `${rejection(answer, ['INVALID_INPUT'])}`;
-  expected(answer, 200);
+  const response = await sim.call('POST', path, body, order.platform);
+  if (at > sim.effects.now()) return `${rejection(response, ['INVALID_INPUT'])}`;
+  expected(response, 200);
   return 'done';
 }
 
@@ -73,9 +73,9 @@ async function payTooEarly(sim: Sim): Promise<string> {
     lockedCurrencyAmount: 1_000,
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),
   };
-  const answer = await sim.call('POST', '/quotes', body, person.platform);
-  if (answer.status < 400) throw broken(`${person.id} is not approved and got a quote`);
-  return `${rejection(answer, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
+  const response = await sim.call('POST', '/quotes', body, person.platform);
+  if (response.status < 400) throw broken(`${person.id} is not approved and got a quote`);
+  return `${rejection(response, ['USER_NOT_READY', 'INVALID_INPUT'])}`;
 }
 
 export const SETTINGS: readonly Action[] = [

@@ -87,9 +87,9 @@ async function prove(sim: Sim, person: Strong, method: Method): Promise<string> 
   if (sent) return sent;
   if (method === 'late') sim.effects.pass(11 * MINUTE);
   const code = { code: codeOf(method) };
-  const answer = await sim.call('POST', `${path}/confirm`, code, person.platform);
-  if (method !== 'right') return rejection(answer, ['INVALID_INPUT']) ?? missed(method, path);
-  expected(answer, 200);
+  const response = await sim.call('POST', `${path}/confirm`, code, person.platform);
+  if (method !== 'right') return rejection(response, ['INVALID_INPUT']) ?? missed(method, path);
+  expected(response, 200);
   person.strong.proven = true;
   return 'proven';
 }
@@ -125,10 +125,10 @@ async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   if (method === 'late') sim.effects.pass(5 * MINUTE);
   const codes = loginCodes(sim, person, method);
   const proof = { factor, challengeId, code: codeOf(method), endUserIpAddress: ADDRESS };
-  const answer = await sim.call('POST', at('complete'), proof, platform);
-  const rejected = judge(answer, codes, at('complete'));
+  const response = await sim.call('POST', at('complete'), proof, platform);
+  const rejected = judge(response, codes, at('complete'));
   if (rejected) return `${method}: ${rejected}`;
-  const { sessionExpiresAt } = expected(answer, 200);
+  const { sessionExpiresAt } = expected(response, 200);
   const until = Date.parse(sessionExpiresAt);
   if (until !== sim.effects.now() + SESSION_MS) throw broken(`a login until ${sessionExpiresAt}`);
   return 'in';
@@ -142,11 +142,13 @@ async function fail(sim: Sim): Promise<string> {
   const body = { eventType: 'FAILED_LOGIN_ATTEMPT' };
   let failed = Number(lockoutOf(sim, person)?.failed_attempts ?? 0);
   let isFrozen = isLocked(sim, person);
-  for (let at = 0; at < times; at++) {
-    const answer = await sim.call('POST', path, body, person.platform);
-    const rejected = judge(answer, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
+  for (let index = 0; index < times; index++) {
+    const response = await sim.call('POST', path, body, person.platform);
+    const rejected = judge(response, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
     if (!rejected) failed++;
-    const { failedAttempts, suspended, lockedUntil } = rejected ? answer.body.details : answer.body;
+    const { failedAttempts, suspended, lockedUntil } = rejected
+      ? response.body.details
+      : response.body;
     if (failedAttempts !== failed) throw broken(`${person.id} failed ${failed} times`);
     isFrozen = suspended || (lockedUntil ?? null) !== null;
     if (isFrozen !== (rejected !== undefined || failed >= 5)) throw broken(`${path}: ${isFrozen}`);
@@ -183,10 +185,10 @@ async function setTrust(sim: Sim): Promise<string> {
   const method = sim.chance.weighed(WAYS).name;
   if (method === 'late') sim.effects.pass(5 * MINUTE);
   const proof = { code: codeOf(method), ...(sim.chance.percent(50) ? { challengeId } : {}) };
-  const answer = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  const rejected = judge(answer, loginCodes(sim, person, method), path);
+  const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
+  const rejected = judge(response, loginCodes(sim, person, method), path);
   if (rejected) return `${what} ${method}: ${rejected}`;
-  if (expected(answer, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
+  if (expected(response, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
   // A proof is valid once.
   const again = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   judge(again, ['INVALID_INPUT'], path);
@@ -197,8 +199,8 @@ async function setTrust(sim: Sim): Promise<string> {
 async function challengeExempt(sim: Sim): Promise<string> {
   const person = sim.chance.of(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
-  const answer = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
-  return judge(answer, ['CONFLICT'], path) ?? '';
+  const response = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
+  return judge(response, ['CONFLICT'], path) ?? '';
 }
 
 async function setSteps(sim: Sim): Promise<string> {

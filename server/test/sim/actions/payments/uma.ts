@@ -16,12 +16,12 @@ import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
 async function quoteUma(sim: Sim): Promise<string> {
   const payer = sim.chance.of(payers(sim).filter(inSandbox));
   const source = purseOf(sim, payer, PAID_IN);
-  const [address, ending] = sim.chance.of(Object.entries(ADDRESSES));
+  const [address, suffix] = sim.chance.of(Object.entries(ADDRESSES));
   const to = `${address}@sandbox.uma.money`;
   const who = payer.id ? `?customerId=${payer.id}` : '';
   const path = `/receiver/uma/${encodeURIComponent(to)}${who}`;
   const found = await sim.call('GET', path, undefined, payer.platform);
-  if (ending === null) return `${rejection(found, ['UMA_NOT_FOUND'])}`;
+  if (suffix === null) return `${rejection(found, ['UMA_NOT_FOUND'])}`;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: to },
@@ -30,13 +30,13 @@ async function quoteUma(sim: Sim): Promise<string> {
     lockedCurrencyAmount: sim.chance.between(1, 50_000),
     senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
   };
-  const answer = await sim.call('POST', '/quotes', body, payer.platform);
+  const response = await sim.call('POST', '/quotes', body, payer.platform);
   const isFrozen = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
-  const code = rejection(answer, isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   const ends = { source, inside: null, outside: null };
-  const order = orderOf(sim, ends, expected(answer, 201), payer);
-  order.ending = ending;
+  const order = orderOf(sim, ends, expected(response, 201), payer);
+  order.ending = suffix;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} to ${address}`;
 }

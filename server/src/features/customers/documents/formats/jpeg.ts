@@ -77,19 +77,19 @@ export function jpegReader(): Reader {
   }
 
   function write(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let index = 0; index < chunk.length; ) {
       if (state === 'done' || state === 'broken') return;
       if (state === 'skip') {
-        const step = Math.min(left, chunk.length - at);
-        at += step;
+        const step = Math.min(left, chunk.length - index);
+        index += step;
         left -= step;
         if (left === 0) state = afterSegment();
       } else if (state === 'scan') {
-        const next = chunk.indexOf(0xff, at);
+        const next = chunk.indexOf(0xff, index);
         if (next < 0) return;
-        at = next + 1;
+        index = next + 1;
         state = 'escape';
-      } else state = readByte(chunk[at++] as number);
+      } else state = readByte(chunk[index++] as number);
     }
   }
 

@@ -34,16 +34,16 @@ export function pngReader(): Reader {
   }
 
   function write(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length; ) {
+    for (let index = 0; index < chunk.length; ) {
       if (state === 'done' || state === 'broken') return;
       if (skip > 0) {
-        const step = Math.min(skip, chunk.length - at);
-        at += step;
+        const step = Math.min(skip, chunk.length - index);
+        index += step;
         skip -= step;
         if (skip === 0 && state === 'ending') state = 'done';
         continue;
       }
-      head.push(chunk[at++] as number);
+      head.push(chunk[index++] as number);
       if (head.length === (size ? HEAD_BYTES : FIRST_BYTES)) startChunk();
     }
   }

@@ -60,13 +60,13 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
     name: string,
     label: string,
     autocomplete: string,
-    more: Partial<Field> = {},
+    overrides: Partial<Field> = {},
   ): Field => ({
     name: `${prefix}address.${name}`,
     label,
     kind: 'text',
     ...(isOwn ? { autocomplete } : {}),
-    ...more,
+    ...overrides,
   });
   return [
     field('country', 'Country', 'country', { kind: 'country' }),
@@ -230,12 +230,12 @@ const businessField = (
   name: string,
   label: string,
   kind: Kind,
-  more: Partial<Field> = {},
+  overrides: Partial<Field> = {},
 ): Field => ({
   name: `businessInfo.${name}`,
   label,
   kind,
-  ...more,
+  ...overrides,
 });
 
 export const businessFields: Field[] = [
@@ -288,12 +288,12 @@ const personField = (
   name: string,
   label: string,
   kind: Kind,
-  more: Partial<Field> = {},
+  overrides: Partial<Field> = {},
 ): Field => ({
   name: `personalInfo.${name}`,
   label,
   kind,
-  ...more,
+  ...overrides,
 });
 
 export const ownerFields: Field[] = [

@@ -100,10 +100,10 @@ describe('bip137', () => {
   });
 
   it('rejects malformed signatures', () => {
-    const [address, message, good] = plain as [string, string, string];
-    const hex = hexOf(good);
+    const [address, message, valid] = plain as [string, string, string];
+    const hex = hexOf(valid);
     // The first three: bitcoinjs-message, test/fixtures.json, "invalid".
-    const bad = [
+    const invalid = [
       base64Of(
         '2b987ceade6a304fc5823ab38f99fc3c5f772a2d3e89ea05931e2726105fc53b9e601fc3231f35962c714fcb' +
           'ce5c95b427496edc7ae8b3d12e93791d7629795b62',
@@ -114,18 +114,18 @@ describe('bip137', () => {
       base64Of(`00${hex.slice(2)}`),
       base64Of(`ff${hex.slice(2)}`),
       base64Of(hex.slice(0, -2).concat('00')),
-      good.slice(0, -1),
-      `${good}=`,
-      ` ${good}`,
+      valid.slice(0, -1),
+      `${valid}=`,
+      ` ${valid}`,
       hex,
       '',
       'no base64 at all',
     ];
-    for (const each of bad) {
+    for (const each of invalid) {
       expect([each, provesBitcoin(address, message, each, 'bip137')]).toEqual([each, false]);
     }
-    expect(provesBitcoin('1111111111111111111114oLvT2', message, good, 'bip137')).toBe(false);
-    expect(provesBitcoin('nonsense', message, good, 'bip137')).toBe(false);
+    expect(provesBitcoin('1111111111111111111114oLvT2', message, valid, 'bip137')).toBe(false);
+    expect(provesBitcoin('nonsense', message, valid, 'bip137')).toBe(false);
   });
 });
 

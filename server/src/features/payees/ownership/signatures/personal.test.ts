@@ -37,8 +37,8 @@ describe('EIP-191', () => {
     expect(Buffer.from(evmDigest('Hello World')).toString('hex')).toBe(digest);
   });
 
-  const [message, , good] = VECTORS[0];
-  const withV = (v: string) => good.slice(0, -2) + v;
+  const [message, , valid] = VECTORS[0];
+  const withV = (v: string) => valid.slice(0, -2) + v;
 
   it('accepts v as 0 and 1 or as 27 and 28 only', () => {
     expect(provesEvm(OWNER, message, withV('01'))).toBe(true);
@@ -49,9 +49,17 @@ describe('EIP-191', () => {
 
   it('rejects anything but 65 bytes in hexadecimal', () => {
     // The second is EIP-2098: the parity of y in the top bit of s.
-    const compact = `${good.slice(0, 66)}e${good.slice(67, -2)}`;
-    const bad = [good.slice(0, -2), compact, `${good}00`, good.slice(0, -1), '', '0x', 'not hex'];
-    for (const each of [...bad, `0x${good}`, ` ${good}`]) {
+    const compact = `${valid.slice(0, 66)}e${valid.slice(67, -2)}`;
+    const invalid = [
+      valid.slice(0, -2),
+      compact,
+      `${valid}00`,
+      valid.slice(0, -1),
+      '',
+      '0x',
+      'not hex',
+    ];
+    for (const each of [...invalid, `0x${valid}`, ` ${valid}`]) {
       expect([each, provesEvm(OWNER, message, each)]).toEqual([each, false]);
     }
   });

@@ -28,21 +28,21 @@ describe('provesSolana', () => {
 
   const wallet = solanaWallet(createHash('sha256').update('one').digest());
   const other = solanaWallet(createHash('sha256').update('two').digest());
-  const good = wallet.sign('text');
+  const valid = wallet.sign('text');
 
   it('rejects the signature of another key and of another message', () => {
-    expect(provesSolana(wallet.address, 'text', good)).toBe(true);
+    expect(provesSolana(wallet.address, 'text', valid)).toBe(true);
     expect(provesSolana(wallet.address, 'text', other.sign('text'))).toBe(false);
-    expect(provesSolana(other.address, 'text', good)).toBe(false);
+    expect(provesSolana(other.address, 'text', valid)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
-    const bytes = Buffer.from(base58.decode(good));
+    const bytes = Buffer.from(base58.decode(valid));
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
     const more = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
-    const bad = [
+    const invalid = [
       Buffer.concat([bytes.subarray(0, 32), more]),
       Buffer.concat([bytes, Buffer.of(0)]),
       bytes.subarray(0, 63),
@@ -51,13 +51,13 @@ describe('provesSolana', () => {
       Buffer.concat([Buffer.alloc(32), bytes.subarray(32)]),
       Buffer.concat([bytes.subarray(0, 32), Buffer.alloc(32)]),
     ];
-    for (const each of bad) {
+    for (const each of invalid) {
       expect(provesSolana(wallet.address, 'text', base58.encode(each))).toBe(false);
     }
-    for (const each of ['', '0', bytes.toString('hex'), bytes.toString('base64'), ` ${good}`]) {
+    for (const each of ['', '0', bytes.toString('hex'), bytes.toString('base64'), ` ${valid}`]) {
       expect(provesSolana(wallet.address, 'text', each)).toBe(false);
     }
-    expect(provesSolana('not an address', 'text', good)).toBe(false);
+    expect(provesSolana('not an address', 'text', valid)).toBe(false);
   });
 
   // With the neutral point as key and as R, s = 0 satisfies the equation for every message.

@@ -5,7 +5,7 @@ import { isLow, toBigInt } from './secp256k1.ts';
 import { provesSpark } from './spark.ts';
 
 const wallet = sparkWallet(31n);
-const good = wallet.sign('text');
+const valid = wallet.sign('text');
 
 /** A DER signature from OpenSSL, repeated until `s` is low or high as required. */
 function der(message: string, low: boolean): string {
@@ -27,23 +27,29 @@ function der(message: string, low: boolean): string {
 
 describe('provesSpark', () => {
   it('accepts both encodings that wallet SDKs produce', () => {
-    expect(provesSpark(wallet.address, 'text', good)).toBe(true);
-    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${good}`)).toBe(true);
+    expect(provesSpark(wallet.address, 'text', valid)).toBe(true);
+    expect(provesSpark(wallet.address.toUpperCase(), 'text', `0x${valid}`)).toBe(true);
     expect(provesSpark(wallet.address, 'text', der('text', true))).toBe(true);
   });
 
   it('rejects a high s, the signature of another key, and of another message', () => {
     expect(provesSpark(wallet.address, 'text', wallet.sign('text', { high: true }))).toBe(false);
     expect(provesSpark(wallet.address, 'text', der('text', false))).toBe(false);
-    expect(provesSpark(wallet.address, 'other', good)).toBe(false);
-    expect(provesSpark(sparkWallet(32n).address, 'text', good)).toBe(false);
-    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', good)).toBe(false);
+    expect(provesSpark(wallet.address, 'other', valid)).toBe(false);
+    expect(provesSpark(sparkWallet(32n).address, 'text', valid)).toBe(false);
+    expect(provesSpark(`${wallet.address.slice(0, -3)}002`, 'text', valid)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {
     const whole = der('text', true);
-    const bad = ['', '00', good.slice(2), `${good}00`, '00'.repeat(64), 'ff'.repeat(64)];
-    for (const each of [...bad, `${whole}00`, whole.slice(0, -2), `31${whole.slice(2)}`, '30']) {
+    const invalid = ['', '00', valid.slice(2), `${valid}00`, '00'.repeat(64), 'ff'.repeat(64)];
+    for (const each of [
+      ...invalid,
+      `${whole}00`,
+      whole.slice(0, -2),
+      `31${whole.slice(2)}`,
+      '30',
+    ]) {
       expect([each, provesSpark(wallet.address, 'text', each)]).toEqual([each, false]);
     }
   });

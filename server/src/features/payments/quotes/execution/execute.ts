@@ -218,8 +218,8 @@ export function checkExecutable(
   payment: OutgoingRow,
 ): void {
   if (payment.source.sourceType === 'REALTIME_FUNDING') {
-    const why = 'A REALTIME_FUNDING quote executes automatically when its funds arrive.';
-    throw new Fault('INVALID_INPUT', why);
+    const reason = 'A REALTIME_FUNDING quote executes automatically when its funds arrive.';
+    throw new Fault('INVALID_INPUT', reason);
   }
   if (
     payment.status === 'EXPIRED' ||

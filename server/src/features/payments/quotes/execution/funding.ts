@@ -264,13 +264,14 @@ const cancelFunding =
       // Another worker may be sending it; the cancellation must follow.
       return { caller, stage: async (ctx) => postpone(ctx, CANCEL_FUNDING, job) };
     }
-    const answer = await rail.cancel(await debitOf(runtime, row), now);
+    const response = await rail.cancel(await debitOf(runtime, row), now);
     return {
       caller,
       stage: async (ctx) => {
         const current = await currentOf(ctx, row.id, asOutgoing);
-        if (answer === 'cancelled') await applyFundingStatus(ctx, current, { state: 'cancelled' });
-        if (answer === 'rejected') rejectCancel(ctx, current);
+        if (response === 'cancelled')
+          await applyFundingStatus(ctx, current, { state: 'cancelled' });
+        if (response === 'rejected') rejectCancel(ctx, current);
       },
     };
   };

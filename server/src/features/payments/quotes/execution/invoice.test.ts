@@ -32,12 +32,14 @@ const app = testApp({ start: (ISSUED_S + 10) * 1_000 });
 let count = 0;
 
 /** A unique invoice, over 50,000 satoshis by default. */
-const invoice = (more: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {}) =>
+const invoice = (
+  overrides: { amountMsat?: bigint; expirySeconds?: number; prefix?: string } = {},
+) =>
   bolt11({
     prefix: 'lnbcrt',
     amountMsat: 50_000_000n,
     expirySeconds: 7_200,
-    ...more,
+    ...overrides,
     timestamp: Math.floor(app.effects.now() / 1_000),
     paymentHash: new Uint8Array(32).fill(++count),
     paymentSecret: new Uint8Array(32).fill(1),
@@ -67,8 +69,8 @@ const register = ({ person, options }: Payer, details: object) => {
 const registered = async (of: Payer, details: object): Promise<string> =>
   ok(await register(of, details), 201).id;
 
-const quote = ({ btc, options }: Payer, to: string, amount = 50_000, more: object = {}) => {
-  const body = quoteBody(btc, to, amount, { lockedCurrencySide: 'RECEIVING', ...more });
+const quote = ({ btc, options }: Payer, to: string, amount = 50_000, overrides: object = {}) => {
+  const body = quoteBody(btc, to, amount, { lockedCurrencySide: 'RECEIVING', ...overrides });
   return app.call('POST', '/quotes', body, options);
 };
 
@@ -124,12 +126,12 @@ describe('invoice', () => {
       await quote(from, to),
       await quote(other, theirs),
     ];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       execute(from, first),
       execute(from, second),
       execute(other, foreign),
     ]);
-    const outcomes = answers.map(outcome);
+    const outcomes = responses.map(outcome);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
     expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
     expect(outcome(await quote(from, to))).toEqual(USED);
@@ -176,17 +178,17 @@ describe('invoice', () => {
   it('must be valid and of the main network in production only', async () => {
     const add = async (text: string, as = app.production) => {
       const body = { currency: 'BTC', accountInfo: { accountType: 'LIGHTNING', invoice: text } };
-      const answer = await app.call('POST', '/platform/external-accounts', body, { as });
-      const fields = answer.body.details?.errors?.map((each: { field: string }) => each.field);
-      return fields ?? answer.status;
+      const response = await app.call('POST', '/platform/external-accounts', body, { as });
+      const fields = response.body.details?.errors?.map((each: { field: string }) => each.field);
+      return fields ?? response.status;
     };
     const main = invoice({ prefix: 'lnbc' });
-    for (const bad of [invoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
-      expect(await add(bad)).toEqual(['accountInfo.invoice']);
+    for (const invalid of [invoice(), `${main.slice(0, -1)}b`, 'lnbc500u1pjqqqqqqqqqqq']) {
+      expect(await add(invalid)).toEqual(['accountInfo.invoice']);
     }
     expect(await add(main)).toBe(201);
-    for (const good of [main, invoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
-      expect(await add(good, app.platform)).toBe(201);
+    for (const valid of [main, invoice(), 'lnbc500u1pjqqqqqqqqqqq']) {
+      expect(await add(valid, app.platform)).toBe(201);
     }
   });
 });

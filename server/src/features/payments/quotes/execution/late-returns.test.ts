@@ -158,8 +158,8 @@ describe('inactive fee account', () => {
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
     });
-    const answer = await app.call('POST', `/quotes/${held.id}/execute`);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const response = await app.call('POST', `/quotes/${held.id}/execute`);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     await transition(own.id, 'unfreeze');
     expect((await execute(held.id)).status).toBe('PROCESSING');
   });
@@ -181,8 +181,10 @@ describe('funds paid in at the daily limit', () => {
         return { quoteId: quote.id, currencyCode: 'GBP' };
       }),
     );
-    const answers = await Promise.all(sends.map((each) => app.call('POST', '/sandbox/send', each)));
-    const ends = answers.map((each) => `${each.status} ${each.body.failureReason ?? ''}`).sort();
+    const responses = await Promise.all(
+      sends.map((each) => app.call('POST', '/sandbox/send', each)),
+    );
+    const ends = responses.map((each) => `${each.status} ${each.body.failureReason ?? ''}`).sort();
     expect(ends).toEqual(['200 ', ...Array(3).fill('200 LIMIT_EXCEEDED')]);
     await app.settle();
   });
@@ -199,8 +201,8 @@ describe('payment to oneself', () => {
       currency: 'USD',
     };
     const body = { ...quoteBody(account.id, '', 100), destination, lookupId };
-    const answer = await app.call('POST', '/quotes', body);
-    expect([answer.status, answer.body.code]).toEqual([400, 'SELF_PAYMENT']);
+    const response = await app.call('POST', '/quotes', body);
+    expect([response.status, response.body.code]).toEqual([400, 'SELF_PAYMENT']);
   });
 
   it('requires the sender of the payee discovery', async () => {
@@ -211,7 +213,7 @@ describe('payment to oneself', () => {
     const { lookupId } = ok(await app.call('GET', path), 200);
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
     const body = { ...quoteBody(account.id, '', 100_00), destination, lookupId };
-    const answer = await app.call('POST', '/quotes', body);
-    expect(answer.body.details.errors).toMatchObject([{ field: 'lookupId' }]);
+    const response = await app.call('POST', '/quotes', body);
+    expect(response.body.details.errors).toMatchObject([{ field: 'lookupId' }]);
   });
 });

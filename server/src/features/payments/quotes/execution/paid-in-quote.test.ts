@@ -28,7 +28,7 @@ const transaction = async (id: string) => ok(await app.call('GET', `/transaction
 const quoteOf = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 
 /** A quote that awaits funds, to a Mexican account by default. */
-async function waiting(source: object = {}, more: object = {}) {
+async function waiting(source: object = {}, overrides: object = {}) {
   const person = await customer(app);
   const target = await externalAccount(app, person.id, 'MXN');
   const body = {
@@ -39,14 +39,14 @@ async function waiting(source: object = {}, more: object = {}) {
       customerId: person.id,
       ...source,
     },
-    ...more,
+    ...overrides,
   };
   const quote = ok(await app.call('POST', '/quotes', body), 201);
   return { person, target, quote };
 }
 
-const send = (quoteId: string, more: object = {}) =>
-  app.call('POST', '/sandbox/send', { quoteId, currencyCode: 'USD', ...more });
+const send = (quoteId: string, overrides: object = {}) =>
+  app.call('POST', '/sandbox/send', { quoteId, currencyCode: 'USD', ...overrides });
 
 describe('realtime funding quote', () => {
   it('includes payment instructions, on the quote and its transaction', async () => {
@@ -165,8 +165,8 @@ describe('realtime funding quote', () => {
 
   it('rejects execution and immediateExecution', async () => {
     const { quote } = await waiting();
-    const answer = await app.call('POST', `/quotes/${quote.id}/execute`);
-    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const response = await app.call('POST', `/quotes/${quote.id}/execute`);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const person = await customer(app);
     const target = await externalAccount(app, person.id, 'MXN');
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD' };
@@ -190,9 +190,9 @@ describe('realtime funding in a digital asset', () => {
       const { status, body: reply } = await app.call('POST', '/quotes', body);
       return [status, reply.code, reply.details?.errors?.[0]?.field];
     };
-    const bad = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
-    expect(await request({ currency: 'USDC' })).toEqual(bad);
-    expect(await request({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(bad);
+    const invalid = [400, 'INVALID_INPUT', 'source.cryptoNetwork'];
+    expect(await request({ currency: 'USDC' })).toEqual(invalid);
+    expect(await request({ currency: 'USDC', cryptoNetwork: 'TRON' })).toEqual(invalid);
     expect(await request({ currency: 'NGN' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
     expect(await request({ currency: 'JPY' })).toEqual([400, 'INVALID_CURRENCY', undefined]);
   });
@@ -218,8 +218,8 @@ describe('realtime funding in a digital asset', () => {
 
 describe('sandboxSend', () => {
   const code = async (body: object) => {
-    const answer = await app.call('POST', '/sandbox/send', body);
-    return [answer.status, answer.body.code];
+    const response = await app.call('POST', '/sandbox/send', body);
+    return [response.status, response.body.code];
   };
 
   it('rejects invalid requests', async () => {
@@ -245,7 +245,7 @@ describe('sandboxSend', () => {
       400,
       'INVALID_INPUT',
     ]);
-    const answer = await app.call(
+    const response = await app.call(
       'POST',
       '/sandbox/send',
       { quoteId: quote.id },
@@ -253,7 +253,7 @@ describe('sandboxSend', () => {
         as: app.production,
       },
     );
-    expect(answer.status).toBe(403);
+    expect(response.status).toBe(403);
   });
 });
 
@@ -287,13 +287,13 @@ describe('quote funded by debit', () => {
     ['005', 'PAYOUT_RETURNED', 30_000],
   ])(
     'fails with …%s as %s, without a refund because nothing was debited',
-    async (suffix, why, ms) => {
+    async (suffix, reason, ms) => {
       const { quote } = await debited(suffix);
       await app.settle();
       if (ms) expect((await quoteOf(quote.id)).status).toBe('PROCESSING');
       await app.advance(ms);
       const payment = await transaction(quote.transactionId);
-      expect(payment).toMatchObject({ status: 'FAILED', failureReason: why });
+      expect(payment).toMatchObject({ status: 'FAILED', failureReason: reason });
       expect(payment.refund).toBeUndefined();
       expect(short(await eventTypes(app, quote.transactionId))).toEqual([
         'PENDING',
@@ -324,7 +324,10 @@ describe('quote funded by debit', () => {
     const person = await customer(app);
     const source = await externalAccount(app, person.id, 'EUR');
     const target = await externalAccount(app, person.id, 'MXN');
-    const answer = await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00));
-    expect([answer.status, answer.body.details.errors[0].field]).toEqual([400, 'source.accountId']);
+    const response = await app.call('POST', '/quotes', quoteBody(source.id, target.id, 100_00));
+    expect([response.status, response.body.details.errors[0].field]).toEqual([
+      400,
+      'source.accountId',
+    ]);
   });
 });

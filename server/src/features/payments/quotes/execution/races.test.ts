@@ -46,11 +46,11 @@ async function start(ctx: Ctx, id: string) {
 }
 
 /** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
-function interrupted(work: (ctx: Ctx) => Promise<unknown>, meanwhile: () => Promise<unknown>) {
+function interrupted(work: (ctx: Ctx) => Promise<unknown>, concurrentWork: () => Promise<unknown>) {
   let attempts = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
-    if (++attempts === 1) await meanwhile();
+    if (++attempts === 1) await concurrentWork();
     return result;
   });
 }
@@ -63,9 +63,9 @@ async function payout(suffix = '000') {
 
 async function toFriend() {
   const { person, account } = await fundedCustomer(app);
-  const friend = await customer(app);
-  const target = await internalAccount(app, friend.id, 'EUR');
-  return { person, account, friend, target, quote: await quoted(account.id, target.id) };
+  const payee = await customer(app);
+  const target = await internalAccount(app, payee.id, 'EUR');
+  return { person, account, friend: payee, target, quote: await quoted(account.id, target.id) };
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
@@ -80,8 +80,8 @@ describe('execution', () => {
   it('rejects a customer that was deleted or rejected since the quote', async () => {
     const deleted = await toFriend();
     await remove(deleted.friend.id);
-    const answer = await execute(deleted.quote.id);
-    expect([answer.status, answer.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    const response = await execute(deleted.quote.id);
+    expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     expect((await balances(app, deleted.account.id)).total).toBe(1_000_00);
     expect((await balances(app, deleted.target.id)).total).toBe(0);
 
@@ -172,9 +172,9 @@ describe('execution', () => {
     const quotes = await Promise.all(
       Array.from({ length: 12 }, () => quoted(account.id, target.id)),
     );
-    const answers = await Promise.all(quotes.map((quote) => execute(quote.id)));
-    expect(answers.filter((each) => each.status === 200)).toHaveLength(2);
-    const rejected = answers.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
+    const responses = await Promise.all(quotes.map((quote) => execute(quote.id)));
+    expect(responses.filter((each) => each.status === 200)).toHaveLength(2);
+    const rejected = responses.filter((each) => each.body.code === 'INSUFFICIENT_FUNDS');
     expect(rejected).toHaveLength(10);
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 50_00, total: 50_00 });

@@ -71,10 +71,10 @@ describe('invoice of a payment that awaits authorization', () => {
 
   it('is paid once by two concurrent payments', async () => {
     const { first, second } = await both();
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       authorize(app, first.id, { code: CODE }),
       execute(app, second.id),
     ]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 });

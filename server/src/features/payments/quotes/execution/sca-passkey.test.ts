@@ -218,12 +218,12 @@ describe('in production', () => {
     const id = await quoted(payer);
     const quote: Waiting = ok(await execute(app, id, BY_PASSKEY, options), 200);
 
-    const answer = (more: object = {}, challenge = challengeOf(quote)) =>
+    const answer = (overrides: object = {}, challenge = challengeOf(quote)) =>
       authorize(
         app,
         id,
         {
-          passkeyAssertion: assertionJson(device, challenge, { counter: 7, ...more }),
+          passkeyAssertion: assertionJson(device, challenge, { counter: 7, ...overrides }),
           origin,
           endUserIpAddress: ADDRESS,
         },

@@ -31,7 +31,7 @@ const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
 const CHALLENGE_EXPIRED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const codes = (answers: Answer[]) => answers.map(({ status }) => status).sort();
+const codes = (responses: Answer[]) => responses.map(({ status }) => status).sort();
 const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
@@ -50,11 +50,11 @@ function operationOf(operationId: string) {
 }
 
 /** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
-function interrupted<R>(work: (ctx: Ctx) => Promise<R>, meanwhile: () => Promise<unknown>) {
+function interrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Promise<unknown>) {
   let attempts = 0;
   return app.operate(async (ctx) => {
     const result = await work(ctx);
-    if (++attempts === 1) await meanwhile();
+    if (++attempts === 1) await concurrentWork();
     return result;
   });
 }
@@ -78,8 +78,8 @@ async function expiryStage(quoteId: string, challengeId: string) {
 describe('concurrent requests', () => {
   it('to authorize debit the funds once', async () => {
     const { quote, before } = await waiting();
-    const answers = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
-    expect(codes(answers)).toEqual([200, 409]);
+    const responses = await Promise.all([1, 2].map(() => authorize(app, quote.id)));
+    expect(codes(responses)).toEqual([200, 409]);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
   });
@@ -87,8 +87,8 @@ describe('concurrent requests', () => {
   it('to execute create one challenge and send one code', async () => {
     const { quote } = await quotedPayout(app, payer, { amount: 10_00 });
     const written = (await messagesTo(app, payer.person.id)).length;
-    const answers = await Promise.all([1, 2].map(() => execute(app, quote.id)));
-    expect(codes(answers)).toEqual([200, 409]);
+    const responses = await Promise.all([1, 2].map(() => execute(app, quote.id)));
+    expect(codes(responses)).toEqual([200, 409]);
     expect((await messagesTo(app, payer.person.id)).length).toBe(written + 1);
     const challenges = await app.runtime.db.find(scaChallenges, { subject: quote.id });
     expect(challenges).toHaveLength(1);
@@ -183,8 +183,8 @@ describe('funds spent meanwhile', () => {
     await app.advance(60_000);
     const other = await quotedPayout(app, own, { amount: 60_00 });
     ok(await execute(app, other.quote.id), 200);
-    const meanwhile = async () => void ok(await authorize(app, other.quote.id), 200);
-    const late = interrupted(proving(quote.id), meanwhile);
+    const concurrentWork = async () => void ok(await authorize(app, other.quote.id), 200);
+    const late = interrupted(proving(quote.id), concurrentWork);
     await expect(late).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     expect((await balances(app, own.eur.id)).balance).toBe(40_00);
@@ -218,8 +218,8 @@ describe('trust removed meanwhile', () => {
         headers: {},
         body: {},
       });
-    const answer = await interrupted(executing, () => confirmed('untrust'));
-    expect(answer).toMatchObject({ status: 200, body: { status: 'PENDING_AUTHORIZATION' } });
+    const response = await interrupted(executing, () => confirmed('untrust'));
+    expect(response).toMatchObject({ status: 200, body: { status: 'PENDING_AUTHORIZATION' } });
   });
 });
 
@@ -243,9 +243,9 @@ describe('concurrent failed attempts', () => {
           ...{ factor, challengeId, code, endUserIpAddress: '203.0.113.7' },
         }),
     ];
-    const answers = await Promise.all([1, 2, 3, 4].flatMap(() => kinds.map((guess) => guess())));
+    const responses = await Promise.all([1, 2, 3, 4].flatMap(() => kinds.map((guess) => guess())));
     // Resends over the limit are rejected and do not count as failed attempts.
-    const guesses = codes(answers).filter((status) => status !== 423 && status !== 503);
+    const guesses = codes(responses).filter((status) => status !== 423 && status !== 503);
     expect(guesses).toEqual([400, 400, 400, 400, 400]);
     const rejected = await authorize(app, quote.id);
     expect([rejected.status, rejected.body.details.failedAttempts]).toEqual([423, 5]);

@@ -185,9 +185,9 @@ describe('realtime funding quote', () => {
     expect([rejected.status, rejected.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
     const own = await bodyOf(EUROS);
     for (const scaFactor of ['TOTP', 'PASSKEY']) {
-      const answer = await app.call('POST', '/quotes', { ...own.body, scaFactor });
-      expect(answer.status).toBe(400);
-      expect(answer.body.details.errors).toMatchObject([{ field: 'scaFactor' }]);
+      const response = await app.call('POST', '/quotes', { ...own.body, scaFactor });
+      expect(response.status).toBe(400);
+      expect(response.body.details.errors).toMatchObject([{ field: 'scaFactor' }]);
     }
     const none = await app.runtime.db.query(
       'select id from transactions where customer_id = $1 or destination_account = $2',

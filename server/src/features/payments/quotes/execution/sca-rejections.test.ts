@@ -136,11 +136,12 @@ describe('authorizeQuote', () => {
         [unknown, app.platform],
         ['nonsense', app.platform],
       ] as const) {
-        const answers = [
+        const responses = [
           await authorize(app, id, { code: CODE }, { as }),
           await resend(app, id, { as }),
         ];
-        for (const answer of answers) expect(codeOf(answer)).toEqual([404, 'QUOTE_NOT_FOUND']);
+        for (const response of responses)
+          expect(codeOf(response)).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       await app.advance(MINUTE);
       const other = await quotedPayout(app, payer);
@@ -163,7 +164,7 @@ describe('authorizeQuote', () => {
 describe('locked customer', () => {
   it('cannot authorize after five wrong codes until the lockout ends', async () => {
     const { payer, quote } = await waiting();
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       expect(fieldsOf(await authorize(app, quote.id, WRONG))).toEqual([400, ['code']]);
     }
     const until = new Date(app.effects.now() + 15 * MINUTE).toISOString();
@@ -186,7 +187,7 @@ describe('locked customer', () => {
     const payer = await scaPayer(app, { usdc: 0 });
     const { quote, target } = await quotedPayout(app, payer);
     const fail = { eventType: 'FAILED_LOGIN_ATTEMPT' };
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       ok(await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, fail), 200);
     }
     const before = (await messagesTo(app, payer.person.id)).length;
@@ -196,12 +197,12 @@ describe('locked customer', () => {
       currency: 'EUR',
       customerId: payer.person.id,
     };
-    for (const answer of [
+    for (const response of [
       await execute(app, quote.id),
       await app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
       await app.call('POST', '/quotes', { ...body, source: realtime }),
     ]) {
-      expect(codeOf(answer)).toEqual([423, 'ACCOUNT_LOCKED']);
+      expect(codeOf(response)).toEqual([423, 'ACCOUNT_LOCKED']);
     }
     expect((await messagesTo(app, payer.person.id)).length).toBe(before);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING');
@@ -209,7 +210,7 @@ describe('locked customer', () => {
 
   it('cannot use a challenge with five failures after the lockout is cleared', async () => {
     const { payer, quote } = await waiting();
-    for (let at = 0; at < 5; at++) await authorize(app, quote.id, WRONG);
+    for (let index = 0; index < 5; index++) await authorize(app, quote.id, WRONG);
     const eventType = 'RESET_PASSWORD_COMPLETED';
     ok(
       await app.call('POST', `/sca/record-event?customerId=${payer.person.id}`, { eventType }),
@@ -286,11 +287,11 @@ describe('authorization is rejected', () => {
 
   it('for a deleted receiver and a payer who is no longer approved', async () => {
     const payer = await scaPayer(app, { usdc: 0 });
-    const friend = await scaPayer(app, { eur: 0, usdc: 0 });
-    const body = quoteBody(payer.eur.id, friend.eur.id, 10_00);
+    const payee = await scaPayer(app, { eur: 0, usdc: 0 });
+    const body = quoteBody(payer.eur.id, payee.eur.id, 10_00);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     ok(await execute(app, quote.id), 200);
-    ok(await app.call('DELETE', `/customers/${friend.person.id}`), 200);
+    ok(await app.call('DELETE', `/customers/${payee.person.id}`), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([410, 'CUSTOMER_DELETED']);
 
     const rejected = await waiting();

@@ -53,7 +53,7 @@ describe('payment to a trusted account', () => {
     const { quote, target } = await quotedPayout(app, payer);
     await trust(target.id);
     const record = `/sca/record-event?customerId=${payer.person.id}`;
-    for (let at = 0; at < 5; at++) {
+    for (let index = 0; index < 5; index++) {
       ok(await post(record, { eventType: 'FAILED_LOGIN_ATTEMPT' }), 200);
     }
     const rejected = await execute(app, quote.id);

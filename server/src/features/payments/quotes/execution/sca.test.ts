@@ -191,8 +191,8 @@ describe('authorization steps', () => {
   });
 
   it('have the purpose of the payment between internal accounts', async () => {
-    const friend = await customer(app);
-    const theirs = await internalAccount(app, friend.id, 'EUR');
+    const payee = await customer(app);
+    const theirs = await internalAccount(app, payee.id, 'EUR');
     const quoteTo = async (id: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(payer.eur.id, id, 10_00)), 201);
     const transfer = await quoteTo(theirs.id);
@@ -307,8 +307,8 @@ describe('authorization', () => {
     const quote = ok(await app.call('POST', '/quotes', quoteBody(euros.id, target.id, 10_00)), 201);
     for (const path of ['authorize', 'authorize/resend']) {
       const body = path === 'authorize' ? { code: CODE } : undefined;
-      const answer = await app.call('POST', `/quotes/${quote.id}/${path}`, body);
-      expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+      const response = await app.call('POST', `/quotes/${quote.id}/${path}`, body);
+      expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     }
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');
   });

@@ -4,7 +4,8 @@ import { operation } from '../../../../kernel/contract/operation.ts';
 import { named, variant } from '../../../../kernel/schema.ts';
 import { ofCustomer, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
 
-const text = (description: string, more: object = {}) => Type.String({ description, ...more });
+const text = (description: string, overrides: object = {}) =>
+  Type.String({ description, ...overrides });
 const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
   named(name, Type.Object(of, { description }));
 

@@ -171,7 +171,7 @@ describe('an app', () => {
       const wrong = Array.from({ length: 4 }, () =>
         fixture.confirm(id, { type: 'TOTP', secret, code: '12345' }),
       );
-      for (const answer of await Promise.all(wrong)) expectBad(answer, 'code');
+      for (const response of await Promise.all(wrong)) expectBad(response, 'code');
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
     });
@@ -301,11 +301,11 @@ describe('deleteScaFactor', () => {
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknown = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const tried = [totp?.id as string, credentialId, unknown, 'x', 'SMS_OTP'];
-    const answers = await Promise.all(tried.map((each) => fixture.remove(id, each)));
-    for (const { status, body } of answers) {
-      expect([status, body]).toEqual([404, answers[0]?.body]);
+    const responses = await Promise.all(tried.map((each) => fixture.remove(id, each)));
+    for (const { status, body } of responses) {
+      expect([status, body]).toEqual([404, responses[0]?.body]);
     }
-    expect(answers[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
+    expect(responses[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
     expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     expect(await fixture.namesOf(other)).toEqual(['PASSKEY']);
   });

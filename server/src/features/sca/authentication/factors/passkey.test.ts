@@ -144,8 +144,8 @@ describe('a passkey', () => {
   it('is enrolled once by two concurrent confirmations', async () => {
     const id = await person();
     const { made, confirm } = await requested(id);
-    const answers = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
-    const statuses = answers.map(({ status }) => status).sort();
+    const responses = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
+    const statuses = responses.map(({ status }) => status).sort();
     expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
     expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
     expect(await eventsOf(id)).toHaveLength(1);
@@ -156,8 +156,8 @@ describe('a passkey', () => {
     const siteless = factorFixture(app, { as });
     const id = await person(as);
     const body = { type: 'PASSKEY', origin: WEB, credential: { id: 'x' } };
-    for (const answer of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
-      expect([answer.status, answer.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    for (const reply of [await siteless.start(id, 'PASSKEY'), await siteless.confirm(id, body)]) {
+      expect([reply.status, reply.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     }
   });
 
@@ -262,10 +262,12 @@ describe('an assertion', () => {
 
 describe('a passkey of the sandbox', () => {
   const ORIGIN = 'http://localhost:3000';
-  const credential = (challenge: unknown, more: object = {}) => ({
+  const credential = (challenge: unknown, overrides: object = {}) => ({
     id: 'cGxheWVk',
     response: {
-      clientDataJSON: Buffer.from(JSON.stringify({ challenge, ...more })).toString('base64url'),
+      clientDataJSON: Buffer.from(JSON.stringify({ challenge, ...overrides })).toString(
+        'base64url',
+      ),
     },
   });
 

@@ -193,9 +193,9 @@ describe('a reset', () => {
     it('is rejected before the identity check', async () => {
       const { id } = await provenCustomer(app);
       const { resetId } = await begun(id);
-      const answer = await complete(id, resetId, { mobile: newMobile() });
-      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'resetId']);
-      expect(answer.body.message).toContain('INITIATED');
+      const response = await complete(id, resetId, { mobile: newMobile() });
+      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(response.body.message).toContain('INITIATED');
     });
   });
 
@@ -270,7 +270,7 @@ describe('a reset', () => {
       await factors.withTotp(id);
       const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
       const states = await Promise.all(
-        started.map(async (answer) => statusOf(id, ok(answer, 201).resetId)),
+        started.map(async (response) => statusOf(id, ok(response, 201).resetId)),
       );
       expect(states.sort()).toEqual(['EXPIRED', 'EXPIRED', 'INITIATED']);
       const resetId = await passed(id, 'TOTP');
@@ -351,12 +351,12 @@ describe('the owner of a reset', () => {
       expect(verdict(await complete(of, which))).toEqual([404, 'NOT_FOUND']);
     }
     expect(verdict(await show(theirs.id, resetId, as))).toEqual([404, 'NOT_FOUND']);
-    for (const answer of [
+    for (const response of [
       await start(id, 'SMS_OTP', as),
       await show(id, resetId, as),
       await complete(id, resetId, {}, as),
     ]) {
-      expect(verdict(answer)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+      expect(verdict(response)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     expect(await statusOf(id, resetId)).toBe('INITIATED');
   });
@@ -368,22 +368,22 @@ describe('the owner of a reset', () => {
       await complete(id, UNKNOWN),
     ];
     const { id } = await customer(app);
-    for (const answer of await all(id)) expect(verdict(answer)).toEqual([409, 'CONFLICT']);
+    for (const response of await all(id)) expect(verdict(response)).toEqual([409, 'CONFLICT']);
     const gone = await provenCustomer(app);
     ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    for (const answer of await all(gone.id)) {
-      expect(verdict(answer)).toEqual([410, 'CUSTOMER_DELETED']);
+    for (const response of await all(gone.id)) {
+      expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
 
   it('requires the customer', async () => {
-    const answers = [
+    const responses = [
       await app.call('POST', '/sca/factors/reset', { factor: 'SMS_OTP' }),
       await app.call('GET', `/sca/factors/reset/${UNKNOWN}`),
       await app.call('POST', `/sca/factors/reset/${UNKNOWN}/complete`),
     ];
-    for (const answer of answers) {
-      expect(verdict(answer)).toEqual([400, 'INVALID_INPUT', 'customerId']);
+    for (const response of responses) {
+      expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'customerId']);
     }
   });
 });
