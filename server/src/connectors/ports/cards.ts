@@ -100,6 +100,8 @@ export const DECLINE_REASONS = [
   /** The card is not active. */
   'CARD_NOT_ACTIVE',
   'CARD_PAUSED',
+  /** Past the last day of its expiry month, in UTC. */
+  'CARD_EXPIRED',
   'SPEND_LIMIT_EXCEEDED',
   /** No funding source: a closed account, or a wallet without an active key. */
   'NO_FUNDING_SOURCE',

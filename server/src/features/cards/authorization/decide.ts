@@ -88,7 +88,7 @@ export async function decide(
   ]);
   const objection = issuerOf(ctx, parts).declineReason?.(request);
   const source = first?.source;
-  const reason = declineReason({ card, request, objection, holder, source });
+  const reason = declineReason({ card, request, objection, holder, source, now: ctx.now });
   if (reason) return decline(ctx, card, request, { holder, reason });
   if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
   if (request.kind === 'BALANCE_INQUIRY') {

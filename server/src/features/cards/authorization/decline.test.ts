@@ -7,7 +7,8 @@ const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
 /** Of all that could be wrong nothing is. */
 const valid: AuthorizationState = {
-  card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n },
+  card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n, exp_month: 12, exp_year: 2030 },
+  now: Date.parse('2030-12-31T23:59:59.999Z'),
   request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
   objection: undefined,
   holder: { status: 'APPROVED', deleted_at: null },
@@ -25,6 +26,7 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
   [
     ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
     ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
+    ['CARD_EXPIRED', (s) => ({ ...s, now: Date.parse('2031-01-01T00:00:00Z') })],
     ['INSUFFICIENT_FUNDS', (s) => ({ ...s, objection: 'INSUFFICIENT_FUNDS' })],
     ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
     ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],

@@ -1,12 +1,13 @@
 // Decline reasons of a card request, without a database. The first matching check is the reason:
-// card, then cardholder, then funds. A merchant credit needs neither limit, balance nor key; a
-// credit advice is declined only if the card is closed or the cardholder deleted.
+// card, then cardholder, then funds. A merchant credit needs neither validity, limit, balance nor
+// key; a credit advice is declined only if the card is closed or the cardholder deleted.
 
 import type {
   CardRequest,
   CardRequestKind,
   DeclineReason,
 } from '../../../connectors/ports/cards.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import { isLess, type Money } from '../../../kernel/money.ts';
 import type { InternalAccountRow } from '../../balances/internal-accounts/index.ts';
 import { isReady } from '../../customers/eligibility/index.ts';
@@ -33,19 +34,28 @@ export interface FirstSource {
 }
 
 export interface AuthorizationState {
-  card: Pick<CardRow, 'state' | 'currency' | 'max_spend'>;
+  card: Pick<CardRow, 'state' | 'currency' | 'max_spend' | 'exp_month' | 'exp_year'>;
   request: Pick<CardRequest, 'kind' | 'amount' | 'currency'>;
   /** Decline reason of the issuer. */
   objection: DeclineReason | undefined;
   holder: Pick<CustomerRow, 'status' | 'deleted_at'> | undefined;
   source: FirstSource | undefined;
+  now: Time;
 }
 
+/** Whether the expiry month has ended, in UTC. */
+const isExpired = ({ card, now }: AuthorizationState): boolean =>
+  card.exp_year !== null &&
+  card.exp_month !== null &&
+  now >= Date.UTC(card.exp_year, card.exp_month);
+
 /** Decline reason of the card. An advice is accepted for a paused card. */
-function ofCard({ card, request, objection }: AuthorizationState): DeclineReason | undefined {
+function ofCard(authorizationState: AuthorizationState): DeclineReason | undefined {
+  const { card, request, objection } = authorizationState;
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
   const isAdvice = request.kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
+  if (!isCredit(request.kind) && isExpired(authorizationState)) return 'CARD_EXPIRED';
   if (objection) return objection;
   // Amounts are in the currency of the card; another currency cannot be recorded.
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';

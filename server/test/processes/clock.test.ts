@@ -1,0 +1,138 @@
+// The clock of a sandbox platform with several processes on one database: all of them use the time
+// of a change as soon as it is acknowledged; the clock survives a restart; and a change that a kill
+// interrupts is continued by another process, with every payment returned once.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { accountInfos } from '../kit/app/fixtures.ts';
+import { lookAt, problemsOf } from '../kit/crash/books.ts';
+import { must } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+
+const CLIENT = { id: 'clocks', secret: 'know-this' };
+const PAYMENTS = 120;
+const AMOUNT = 1_00;
+const DAY = 24 * 3_600_000;
+const name = `railhead_clock_${process.pid}`;
+const adminUrl = () => (inject('testServer') as { url: string }).url;
+
+let url: string;
+let places: [Place, Place];
+let one: Running;
+let two: Running;
+let database: pg.Client;
+
+const env = () => ({
+  DATABASE_URL: url,
+  RAILHEAD_MASTER_KEY: '07'.repeat(32),
+  RAILHEAD_CLIENT_ID: CLIENT.id,
+  RAILHEAD_CLIENT_SECRET: CLIENT.secret,
+  RAILHEAD_RATE_LIMIT: '0',
+  LOG_LEVEL: 'error',
+});
+
+beforeAll(async () => {
+  await execute(adminUrl(), `create database ${name}`);
+  url = databaseUrl(adminUrl(), name);
+  places = [createPlace('clock-one'), createPlace('clock-two')];
+  [one, two] = await Promise.all([places[0].start([], env()), places[1].start([], env())]);
+  database = new pg.Client({ connectionString: url });
+  await database.connect();
+}, 120_000);
+
+afterAll(async () => {
+  await database?.end();
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  await execute(adminUrl(), `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+const clockOf = (server: Running) => must(server, 'GET', '/sandbox/clock');
+const timeOf = async (server: Running) => Date.parse((await clockOf(server)).currentTime);
+const change = (server: Running, body: object) => must(server, 'POST', '/sandbox/clock', body);
+
+async function createCustomer(server: Running) {
+  const { id } = await must(server, 'POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    fullName: 'Ada Lovelace',
+  });
+  const query = `customerId=${id}&currency=USD`;
+  const accounts = await must(server, 'GET', `/customers/internal-accounts?${query}`);
+  const account = accounts.data[0].id as string;
+  const fund = { amount: PAYMENTS * AMOUNT };
+  await must(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fund);
+  // Transfers to an account with this suffix are returned after 30 seconds.
+  const accountInfo = accountInfos.USD?.('005');
+  const payee = await must(server, 'POST', '/customers/external-accounts', {
+    customerId: id,
+    currency: 'USD',
+    accountInfo,
+  });
+  return { account, payee: payee.id as string };
+}
+
+async function count(where: string): Promise<number> {
+  const text = `select count(*)::int as n from transactions where type = 'OUTGOING' and ${where}`;
+  return (await database.query<{ n: number }>(text)).rows[0]?.n ?? 0;
+}
+
+describe('a clock and several processes', () => {
+  it('is the same in each process when a change is acknowledged', async () => {
+    for (let days = 1; days <= 5; days++) {
+      const [changing, other] = days % 2 ? [one, two] : [two, one];
+      const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
+      expect(await clockOf(other)).toEqual({ currentTime, frozen: true });
+      const created = await must(other, 'POST', '/customers', {
+        customerType: 'INDIVIDUAL',
+        fullName: 'Grace Hopper',
+      });
+      expect(created.createdAt).toBe(currentTime);
+    }
+  });
+
+  it('is continued by another process after a kill', async () => {
+    const { account, payee } = await createCustomer(one);
+    for (let index = 0; index < PAYMENTS; index++) {
+      await must(two, 'POST', '/transfer-out', {
+        source: { accountId: account },
+        destination: { accountId: payee },
+        amount: AMOUNT,
+      });
+    }
+    const start = await timeOf(two);
+    const interrupted = change(one, { advance: 'P1D' }).catch((error: unknown) => error);
+    await vi.waitUntil(async () => (await count("status = 'FAILED'")) > 5, {
+      timeout: 30_000,
+      interval: 5,
+    });
+    await places[0].kill(one.child, 'node');
+    expect(await interrupted).toBeInstanceOf(Error);
+    const returned = await count("status = 'FAILED'");
+    expect(returned).toBeLessThan(PAYMENTS);
+
+    const { currentTime, target } = await clockOf(two);
+    expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
+    expect(Date.parse(target)).toBe(start + DAY);
+    // Its lease would end within 40 seconds.
+    await database.query('update sandbox_clocks set held_until = now()');
+    const continued = await change(two, { to: target });
+    expect(continued).toMatchObject({ currentTime: target, frozen: true });
+    expect(await count("status = 'FAILED'")).toBe(PAYMENTS);
+    expect(await count(`updated_at >= '${target}'`)).toBe(0);
+    const events = await database.query(
+      `select subject, count(*) from events where type = 'OUTGOING_PAYMENT.FAILED'
+        group by subject`,
+    );
+    expect(events.rows.map((each) => each.count)).toEqual(Array(PAYMENTS).fill('1'));
+    expect(problemsOf(await lookAt(url))).toEqual([]);
+  }, 90_000);
+
+  it('survives a restart of all processes', async () => {
+    const before = await clockOf(two);
+    two.child.kill('SIGTERM');
+    await places[1].ended(two.child);
+    [one, two] = await Promise.all([places[0].start([], env()), places[1].start([], env())]);
+    expect(await clockOf(one)).toEqual(before);
+    const { currentTime } = await change(two, { advance: 'PT1H', freeze: false });
+    expect(await timeOf(one)).toBeGreaterThanOrEqual(Date.parse(currentTime));
+  }, 90_000);
+});
