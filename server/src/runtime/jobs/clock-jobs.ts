@@ -4,6 +4,7 @@
 // claimed, a job is like any other: its lease is in real time.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
+import type { Sql } from '../db/paging.ts';
 import type { RowOf } from '../db/table.ts';
 import { type jobs, ON_CLOCK } from './jobs-table.ts';
 
@@ -42,10 +43,16 @@ const DUE_ON_CLOCKS = `with recursive walk as (
       order by clock_due_at, id limit $4) due on true
   order by due.clock_due_at nulls last, due.id`;
 
+/** One statement for jobs due on clocks of platforms after `after`. */
+export const dueOnClocksSql = (realTime: Time, after: string): Sql => ({
+  text: DUE_ON_CLOCKS,
+  values: [new Date(realTime), after, PLATFORMS, JOBS_PER_PLATFORM],
+});
+
 /** Jobs due on clocks of platforms after `after`, and the platform to continue after. */
 export async function dueOnClocks(db: Reader, realTime: Time, after: string) {
-  const values = [new Date(realTime), after, PLATFORMS, JOBS_PER_PLATFORM];
-  const rows = await db.query<DueOnClock>(DUE_ON_CLOCKS, values);
+  const { text, values } = dueOnClocksSql(realTime, after);
+  const rows = await db.query<DueOnClock>(text, values);
   const visited = Math.max(0, ...rows.map((each) => each.place));
   const last = rows.find((each) => each.place === visited);
   const due = rows.flatMap(({ id, kind, platform_id }) =>

@@ -1,0 +1,54 @@
+// A killed process loses the records of at most its last second: every request that was answered
+// earlier is found by its id in the next process.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, it } from 'vitest';
+import { createPlace, type Running } from '../kit/crash/server.ts';
+
+const LOAD_MS = 3_000;
+/** Records of the last second may be lost. */
+const LOST_MS = 1_000;
+const CLIENTS = 4;
+const TOGETHER = 16;
+
+const place = createPlace('request-log');
+afterAll(() => place.remove(), 60_000);
+
+function send({ credentials }: Running, path: string): Promise<Response> {
+  const { baseUrl, clientId, clientSecret } = credentials;
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  return fetch(`${baseUrl}${path}`, { headers: { authorization: `Basic ${basic}` } });
+}
+
+it('keeps all requests but those of the last second before a kill', async () => {
+  const env = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
+  const first = await place.start([], env);
+  const answered: { id: string; at: number }[] = [];
+  const client = async () => {
+    for (;;) {
+      const response = await send(first, '/config').catch(() => undefined);
+      if (!response) return;
+      const id = response.headers.get('x-request-id') ?? '';
+      answered.push({ id, at: performance.now() });
+      await response.arrayBuffer().catch(() => undefined);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  await sleep(LOAD_MS);
+  const killedAt = performance.now();
+  await place.kill(first.child, 'node');
+  await clients;
+
+  const kept = answered.filter(({ at }) => at < killedAt - LOST_MS);
+  expect(kept.length).toBeGreaterThan(100);
+  const second = await place.start([], env);
+  const absent: string[] = [];
+  const find = async ({ id }: { id: string }) => {
+    const response = await send(second, `/requests/${id}`);
+    await response.arrayBuffer();
+    if (response.status !== 200) absent.push(id);
+  };
+  for (let start = 0; start < kept.length; start += TOGETHER) {
+    await Promise.all(kept.slice(start, start + TOGETHER).map(find));
+  }
+  expect(absent).toEqual([]);
+}, 120_000);
