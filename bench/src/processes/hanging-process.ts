@@ -6,7 +6,7 @@ import { answer } from '../machine/answer.ts';
 
 const waiting = new Set<http.ServerResponse>();
 let isHanging = false;
-let most = 0;
+let maxWaiting = 0;
 
 const accept = (reply: http.ServerResponse) => {
   reply.statusCode = 204;
@@ -18,7 +18,7 @@ function listen(): Promise<number> {
     request.resume();
     if (!isHanging) return accept(reply);
     waiting.add(reply);
-    most = Math.max(most, waiting.size);
+    maxWaiting = Math.max(maxWaiting, waiting.size);
     reply.on('close', () => waiting.delete(reply));
   });
   return new Promise((resolve) => {
@@ -30,13 +30,13 @@ answer({
   listen,
   hang: () => {
     isHanging = true;
-    most = 0;
+    maxWaiting = 0;
   },
   /** Answers all waiting requests; returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
     for (const reply of waiting) accept(reply);
     waiting.clear();
-    return most;
+    return maxWaiting;
   },
 });

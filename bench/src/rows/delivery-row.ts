@@ -12,7 +12,7 @@ import { note, type Row, type Side } from '../table/row.ts';
 const HOOKS_DATABASE = 'bench_hooks';
 /** A payment event as it is sent; only its length matters. */
 const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const MAX_ROUNDS = 2;
 /** A backlog takes a minute, and its rate hardly differs between rounds: it is measured once. */
 const ONCE: ReadonlySet<string> = new Set(['one platform', 'bare loop, 8 connections']);
@@ -85,7 +85,7 @@ async function received(
     if (n >= wanted / 10) first ??= { at, n };
     if (n >= wanted * 0.9) last ??= { at, n };
     if (n >= wanted || at > until) break;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
   await sending;
   await sleep(1_000);

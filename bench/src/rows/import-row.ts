@@ -15,7 +15,7 @@ const COLUMNS = [
   ...['addressLine1', 'city', 'state', 'postalCode', 'country'],
 ];
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** An import is a whole file however long it takes: a minute and more. */
 const ROUNDS = 1;
 const IMPORT_MS = 600_000;
@@ -73,7 +73,7 @@ async function importFile(port: number, content: string): Promise<Run> {
   const accepted = (await reply.json()) as { jobId: string };
   if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(accepted)}`);
   for (;;) {
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     const shown = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
     const { status, progress, errors } = (await shown.json()) as Progress;
     const ms = performance.now() - started;

@@ -60,7 +60,7 @@ const minimal = (connector: Connector) => valuesOf(connector, ({ isRequired }) =
 const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
 
 /** A network that counts the calls and answers none. */
-function deafEffects(): Effects & { calls: number } {
+function unreachableEffects(): Effects & { calls: number } {
   const reject = async () => {
     effects.calls += 1;
     throw new Error('no network');
@@ -69,7 +69,7 @@ function deafEffects(): Effects & { calls: number } {
   return effects;
 }
 
-function open(connector: Connector, mode: Mode, values: object, effects = deafEffects()) {
+function open(connector: Connector, mode: Mode, values: object, effects = unreachableEffects()) {
   return openConnectors([connector], partsIn(mode, effects), { ...values });
 }
 
@@ -187,11 +187,11 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
     });
 
     it.each(connector.modes)('offers its declared capabilities in %s, without a call', (mode) => {
-      const bare = deafEffects();
+      const bare = unreachableEffects();
       const parts = { ...partsIn(mode, bare), keys: undefined };
       const least = openConnectors([connector], parts, minimal(connector));
       expect(namesOf(least).sort()).toEqual([...capabilities].sort());
-      const effects = deafEffects();
+      const effects = unreachableEffects();
       const most = open(connector, mode, full(connector), effects);
       expect(namesOf(most).sort()).toEqual([...capabilities, ...optional].sort());
       for (const [name, value] of Object.entries(most)) {

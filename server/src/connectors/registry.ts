@@ -132,7 +132,7 @@ interface Opened {
 }
 
 /** A capability that a connector does not declare would be undocumented and untested. */
-const undeclared = ({ connector, offer }: Opened): string[] =>
+const undeclaredCapabilities = ({ connector, offer }: Opened): string[] =>
   namesIn(offer)
     .filter(
       (name) => ![connector.capabilities, connector.optional].some((its) => its?.includes(name)),
@@ -141,7 +141,7 @@ const undeclared = ({ connector, offer }: Opened): string[] =>
 
 /** One offer for each capability: that of a regular connector, or else that of a fallback. */
 function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
-  const problems = opened.flatMap(undeclared);
+  const problems = opened.flatMap(undeclaredCapabilities);
   const serving = opened.flatMap((each) => namesIn(each.offer).map((name) => ({ name, ...each })));
   const isFallback = ({ name, connector }: (typeof serving)[number]) =>
     connector.fallbackFor?.includes(name) ?? false;

@@ -39,7 +39,7 @@ async function openSite(host: string): Promise<Site> {
 const app = testApp();
 let cardId: string;
 let last4: string;
-let shop: Site;
+let service: Site;
 let elsewhere: Site;
 let browser: Awaited<ReturnType<typeof launch>>;
 
@@ -64,12 +64,12 @@ const inFrame = (frame: Frame, label: string) =>
 describe.runIf(browserPath)('the page of a card in a browser', () => {
   beforeAll(async () => {
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
-    [shop, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
+    [service, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
     const fixture = cardFixture(app);
     ({ id: cardId, last4 } = await fixture.card(await fixture.holder()));
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
-      const frameOrigins = ['https://shop.example', shop.origin];
+      const frameOrigins = ['https://shop.example', service.origin];
       const card_program = { maxLive: 10, maxLivePerHolder: 10, frameOrigins };
       if (row) ctx.update(platforms, row, { card_program });
     });
@@ -77,14 +77,14 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   }, PATIENCE_MS);
   afterAll(async () => {
     await browser?.close();
-    for (const site of [shop, elsewhere]) site?.server.close();
+    for (const site of [service, elsewhere]) site?.server.close();
   });
 
   it.each(['desktop', 'phone'] as const)(
     'can be framed by a page of the platform and shows the number once (%s)',
     async (size) => {
       const url = await link();
-      const first = await frameAt(shop, url, size);
+      const first = await frameAt(service, url, size);
       expect(NUMBER.exec((await inFrame(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
       expect(await inFrame(first.frame, 'Security code')).toMatch(/^\d{3}$/);
       expect(await inFrame(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
@@ -95,7 +95,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       await inspect(first.page, `card-${size}`);
       await first.close();
 
-      const second = await frameAt(shop, url, size);
+      const second = await frameAt(service, url, size);
       await second.frame.getByText('This link no longer works').waitFor();
       expect(await second.frame.locator('dd').count()).toBe(0);
       await second.close();
@@ -136,13 +136,13 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       const pasted = async (page: Page, from: Page | Frame) => {
         await from.getByRole('button', { name: 'Copy card number' }).click();
         await from.getByText('Card number copied').waitFor();
-        await page.goto(`${shop.origin}/`);
+        await page.goto(`${service.origin}/`);
         await page.setContent('<textarea></textarea>');
         await page.locator('textarea').focus();
         await page.keyboard.press('Control+V');
         return page.locator('textarea').inputValue();
       };
-      const framed = await frameAt(shop, await link());
+      const framed = await frameAt(service, await link());
       const number = await inFrame(framed.frame, 'Card number');
       expect(await pasted(framed.page, framed.frame)).toBe(number?.replaceAll(' ', ''));
       await framed.close();
@@ -187,7 +187,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       app.app.server.server.on('request', ({ headers }) => requested.push(headers['sec-purpose']));
       const context = await browser.newContext();
       const page = await context.newPage();
-      await page.goto(`${shop.origin}/ahead?url=${encodeURIComponent(url)}`);
+      await page.goto(`${service.origin}/ahead?url=${encodeURIComponent(url)}`);
       await expect.poll(() => requested, { timeout: 10_000 }).toEqual(['prefetch']);
       await page.goto(url);
       expect(await page.locator('dd').count()).toBe(3);

@@ -34,18 +34,18 @@ const PAGE = `<!doctype html><title>Shop</title><script>
 
 const app = testApp();
 let browser: Awaited<ReturnType<typeof launch>>;
-let shop: Visit;
+let service: Visit;
 let cdp: CDPSession;
 let authenticatorId: string;
 const as = () => ({ as: app.production });
 
 /** The site's page on any of its hosts, with a device that verifies its user. */
 async function openShop(): Promise<void> {
-  shop = await visit(browser, 'phone', ORIGIN);
-  await shop.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
+  service = await visit(browser, 'phone', ORIGIN);
+  await service.context.route(/^https:\/\/\w+\.shop\.example\.com\/$/, (route) =>
     route.fulfill({ contentType: 'text/html', body: PAGE }),
   );
-  cdp = await shop.context.newCDPSession(shop.page);
+  cdp = await service.context.newCDPSession(service.page);
   await cdp.send('WebAuthn.enable');
   ({ authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -53,11 +53,11 @@ async function openShop(): Promise<void> {
       ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
     },
   }));
-  await shop.page.goto(`${ORIGIN}/`);
+  await service.page.goto(`${ORIGIN}/`);
 }
 
 const inPage = (name: 'register' | 'prove', options: object): Promise<object> =>
-  shop.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
+  service.page.evaluate(`${name}(${JSON.stringify(options)})`) as Promise<object>;
 
 /** A customer with a passkey of the page's device, and the API reply. */
 async function withPasskey() {
@@ -138,7 +138,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       expect((await bring(first.id, signed)).status).toBe(409);
       const other = await inPage('prove', requested(second));
       expect(ok(await bring(second.id, other), 200).status).toBe('PROCESSING');
-      expect(shop.complaints).toEqual([]);
+      expect(service.complaints).toEqual([]);
     },
     PATIENCE_MS,
   );
@@ -147,9 +147,9 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
     'is rejected at another host of the site, although the browser permits it there',
     async () => {
       const { id } = await withPasskey();
-      await shop.page.goto(`${ELSEWHERE}/`);
+      await service.page.goto(`${ELSEWHERE}/`);
       expectWrong(await logIn(id));
-      await shop.page.goto(`${ORIGIN}/`);
+      await service.page.goto(`${ORIGIN}/`);
       ok(await logIn(id), 200);
     },
     PATIENCE_MS,

@@ -65,13 +65,13 @@ describe('text messages of a failing service', () => {
 });
 
 /** A rail of a bank with an HTTP interface, by the rules of the ports. */
-function httpRail(door: Effects, url: string): RailPort {
+function httpRail(guardedEffects: Effects, url: string): RailPort {
   const ask = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
     const unknown = { state: 'unknown', checkAfterMs: 1_000 } as const;
     try {
       const request = { url, method: 'POST', headers: {}, body: id, ...limits } as const;
-      const { status } = await door.http(request);
+      const { status } = await guardedEffects.http(request);
       return status === 200 ? { state: 'settled', reference: id } : unknown;
     } catch (error) {
       if (circuitOpenIn(error)) throw error;
@@ -95,8 +95,8 @@ function httpRail(door: Effects, url: string): RailPort {
 describe('a payout whose rail has an open circuit', () => {
   it('does not fail: it is sent once the rail responds', async () => {
     const circuits = createCircuits(app.effects.now);
-    const door = circuits.effects(app.effects, 'rail');
-    const rail = httpRail(door, service.url);
+    const guardedEffects = circuits.effects(app.effects, 'rail');
+    const rail = httpRail(guardedEffects, service.url);
     const connectors = (): Connectors => ({ ...app.connectorsOf('sandbox'), rail });
     const worker = createWorker({
       runtime: app.runtime,
@@ -111,7 +111,7 @@ describe('a payout whose rail has an open circuit', () => {
     service.answer(503);
     const probe = { url: service.url, method: 'GET', headers: {} } as const;
     for (let index = 0; index < MAX_FAILURES; index++) {
-      await door.http({ ...probe, timeoutMs: 1_000, maxBytes: 10, publicOnly: false });
+      await guardedEffects.http({ ...probe, timeoutMs: 1_000, maxBytes: 10, publicOnly: false });
     }
     const transfer = { source: { accountId: account.id }, destination: { accountId: payee.id } };
     const body = { ...transfer, amount: 100_00 };

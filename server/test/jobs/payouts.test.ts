@@ -15,7 +15,7 @@ import {
 } from '../kit/http/payment-provider.ts';
 
 let provider: PaymentProvider;
-const shop = opened(startProduction);
+const service = opened(startProduction);
 beforeEach(async () => {
   provider = await startPaymentProvider();
 });
@@ -24,7 +24,7 @@ afterEach(() => provider.close());
 const HOUR = 3_600_000;
 
 function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
-  const { runtime, effects } = shop.app;
+  const { runtime, effects } = service.app;
   const rail = railOver(effects, provider, options);
   return createWorker({
     runtime,
@@ -37,20 +37,20 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
 
 /** A payout whose sending waits as a job. */
 async function payout() {
-  const from = await shop.payer('1000.00');
-  await shop.app.settle();
-  const body = quoteBody(from.account, await shop.payee(from.person.id), 100_00);
-  const quote = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+  const from = await service.payer('1000.00');
+  await service.app.settle();
+  const body = quoteBody(from.account, await service.payee(from.person.id), 100_00);
+  const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
-  ok(await shop.app.call('POST', url, undefined, { ...shop.as, headers }), 200);
+  ok(await service.app.call('POST', url, undefined, { ...service.as, headers }), 200);
   const id = quote.transactionId as string;
   return { ...from, id };
 }
 
 /** The job of a kind for a transaction, as the operator sees it. */
 async function jobOf(id: string, kind: string) {
-  const all: { jobId: string; state: string; about: Record<string, string> }[] = await shop.json(
+  const all: { jobId: string; state: string; about: Record<string, string> }[] = await service.json(
     ...['jobs', 'list', '--kind', kind, '--limit', '1000'],
   );
   return all.find((each) => each.about.transactionId === id);
@@ -62,7 +62,7 @@ async function deadJob(id: string, worker: Worker): Promise<string> {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'dead') return job.jobId;
     await worker.runDue();
-    shop.app.effects.set(shop.app.effects.now() + HOUR);
+    service.app.effects.set(service.app.effects.now() + HOUR);
   }
   throw new Error('the job did not die');
 }
@@ -75,7 +75,7 @@ async function running(id: string) {
   }
 }
 
-const funds = ({ account }: { account: string }) => balances(shop.app, account, shop.as);
+const funds = ({ account }: { account: string }) => balances(service.app, account, service.as);
 const HELD = { balance: 900_00, total: 1_000_00 };
 const GONE = { balance: 900_00, total: 900_00 };
 const THERE = { balance: 1_000_00, total: 1_000_00 };
@@ -86,20 +86,20 @@ describe('jobs retry', () => {
     provider.manner = 'silent';
     const workers = [workerOver(), workerOver()] as const;
     const job = await deadJob(payment.id, workers[0]);
-    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
+    expect(await service.status(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(HELD);
     provider.manner = 'pays';
     const retries = await Promise.all([
-      shop.run('jobs', 'retry', job),
-      shop.run('jobs', 'retry', job),
+      service.run('jobs', 'retry', job),
+      service.run('jobs', 'retry', job),
     ]);
     expect(retries.map(({ code }) => code)).toContain(0);
     await Promise.all(workers.map((each) => each.runDue()));
-    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await service.status(payment.id)).toBe('COMPLETED - -');
     expect(provider.paid).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
     expect(await funds(payment)).toEqual(GONE);
-    expect((await shop.run('jobs', 'retry', job)).code).toBe(1);
+    expect((await service.run('jobs', 'retry', job)).code).toBe(1);
   }, 60_000);
 
   it('while the job runs is rejected, and so is a cancellation', async () => {
@@ -107,20 +107,20 @@ describe('jobs retry', () => {
     provider.manner = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
     const job = await running(payment.id);
-    await shop.rejected(
+    await service.rejected(
       'The job is running. Only failed jobs can be retried.',
       'jobs',
       'retry',
       job,
     );
-    await shop.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
+    await service.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
     expect(await funds(payment)).toEqual(HELD);
     await run;
     provider.manner = 'pays';
-    expect((await shop.run('jobs', 'retry', job)).code).toBe(0);
+    expect((await service.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
-    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await service.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
   });
 
@@ -128,21 +128,27 @@ describe('jobs retry', () => {
     const payment = await payout();
     provider.manner = 'error';
     await workerOver({ isCareful: true }).runDue();
-    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
+    expect(await service.status(payment.id)).toBe('PROCESSING - -');
     expect(await funds(payment)).toEqual(HELD);
     const check = await jobOf(payment.id, 'payout.check');
     expect(check?.state).toBe('queued');
-    shop.app.effects.set(shop.app.effects.now() + 1_000);
+    service.app.effects.set(service.app.effects.now() + 1_000);
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
-    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await service.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
   });
 });
 
 const cancelled = async (id: string, kind = 'payout.send') => {
   const job = await jobOf(id, kind);
-  await shop.json('jobs', 'cancel', job?.jobId ?? '', '--reason', 'The bank answers by telephone');
+  await service.json(
+    'jobs',
+    'cancel',
+    job?.jobId ?? '',
+    '--reason',
+    'The bank answers by telephone',
+  );
 };
 
 describe('jobs cancel', () => {
@@ -152,13 +158,13 @@ describe('jobs cancel', () => {
     await deadJob(payment.id, workerOver());
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(HELD);
-    expect(await shop.status(payment.id)).toBe('PROCESSING - -');
-    expect(await shop.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
-    await shop.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
-    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    expect(await service.status(payment.id)).toBe('PROCESSING - -');
+    expect(await service.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
+    await service.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
+    expect(await service.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await shop.rejected('No result is expected', ...fail);
+    await service.rejected('No result is expected', ...fail);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
@@ -167,12 +173,12 @@ describe('jobs cancel', () => {
     const payment = await payout();
     await cancelled(payment.id);
     expect(await funds(payment)).toEqual(HELD);
-    await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    await service.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     while ((await workerOver().runDue()) > 0);
-    expect(await shop.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await service.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(await funds(payment)).toEqual(THERE);
     expect(provider.sends).toEqual([]);
-    await shop.rejected('No result is expected', 'payouts', 'settle', payment.id);
+    await service.rejected('No result is expected', 'payouts', 'settle', payment.id);
   });
 
   it('of a check leaves the payout to the operator', async () => {
@@ -180,17 +186,17 @@ describe('jobs cancel', () => {
     provider.manner = 'error';
     await workerOver({ isCareful: true }).runDue();
     await cancelled(payment.id, 'payout.check');
-    await shop.json('payouts', 'settle', payment.id);
-    expect(await shop.status(payment.id)).toBe('COMPLETED - -');
+    await service.json('payouts', 'settle', payment.id);
+    expect(await service.status(payment.id)).toBe('COMPLETED - -');
     expect(await funds(payment)).toEqual(GONE);
   });
 
   it('of a refund to an account here is rejected, since nothing else pays it', async () => {
     const payment = await payout();
     await cancelled(payment.id);
-    await shop.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    await service.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
-    await shop.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    await service.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
     expect(await funds(payment)).toEqual(THERE);
   });
@@ -200,34 +206,34 @@ describe('jobs cancel of other transfers', () => {
   const USD = 40_00;
 
   it('leaves a debit to the operator', async () => {
-    const { person, account } = await shop.payer();
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const { person, account } = await service.payer();
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...ends, amount: USD };
-    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
+    const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
     await cancelled(id, 'incoming.debit');
-    expect(await shop.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
-    await shop.json('payouts', 'settle', id);
-    expect((await balances(shop.app, account, shop.as)).total).toBe(USD);
-    await shop.rejected('No result is expected', 'payouts', 'settle', id);
+    expect(await service.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
+    await service.json('payouts', 'settle', id);
+    expect((await balances(service.app, account, service.as)).total).toBe(USD);
+    await service.rejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {
-    const { person } = await shop.payer();
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
-    const payee = await shop.payee(person.id);
+    const { person } = await service.payer();
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const payee = await service.payee(person.id);
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
-    const made = ok(await shop.app.call('POST', '/quotes', quote, shop.as), 201);
+    const made = ok(await service.app.call('POST', '/quotes', quote, service.as), 201);
     const id = made.transactionId as string;
     await cancelled(id, 'funding.send');
-    await shop.json('payouts', 'settle', id);
+    await service.json('payouts', 'settle', id);
     await cancelled(id);
-    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    expect(await shop.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
+    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await service.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
     await cancelled(id, 'refund.pay');
-    expect(await shop.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
-    await shop.json('payouts', 'settle', id);
-    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await service.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    await service.json('payouts', 'settle', id);
+    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(provider.sends).toEqual([]);
   });
 });

@@ -5,8 +5,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { lookAt, problemsOf } from '../kit/crash/books.ts';
-import { must } from '../kit/crash/load.ts';
+import { readSnapshot, problemsOf } from '../kit/crash/books.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 
 const CLIENT = { id: 'clocks', secret: 'know-this' };
@@ -46,23 +46,23 @@ afterAll(async () => {
   await execute(adminUrl(), `drop database if exists ${name} with (force)`);
 }, 60_000);
 
-const clockOf = (server: Running) => must(server, 'GET', '/sandbox/clock');
+const clockOf = (server: Running) => callOrThrow(server, 'GET', '/sandbox/clock');
 const timeOf = async (server: Running) => Date.parse((await clockOf(server)).currentTime);
-const change = (server: Running, body: object) => must(server, 'POST', '/sandbox/clock', body);
+const change = (server: Running, body: object) => callOrThrow(server, 'POST', '/sandbox/clock', body);
 
 async function createCustomer(server: Running) {
-  const { id } = await must(server, 'POST', '/customers', {
+  const { id } = await callOrThrow(server, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Lovelace',
   });
   const query = `customerId=${id}&currency=USD`;
-  const accounts = await must(server, 'GET', `/customers/internal-accounts?${query}`);
+  const accounts = await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`);
   const account = accounts.data[0].id as string;
   const fund = { amount: PAYMENTS * AMOUNT };
-  await must(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fund);
+  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, fund);
   // Transfers to an account with this suffix are returned after 30 seconds.
   const accountInfo = accountInfos.USD?.('005');
-  const payee = await must(server, 'POST', '/customers/external-accounts', {
+  const payee = await callOrThrow(server, 'POST', '/customers/external-accounts', {
     customerId: id,
     currency: 'USD',
     accountInfo,
@@ -81,7 +81,7 @@ describe('a clock and several processes', () => {
       const [changing, other] = days % 2 ? [one, two] : [two, one];
       const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
       expect(await clockOf(other)).toEqual({ currentTime, frozen: true });
-      const created = await must(other, 'POST', '/customers', {
+      const created = await callOrThrow(other, 'POST', '/customers', {
         customerType: 'INDIVIDUAL',
         fullName: 'Grace Hopper',
       });
@@ -92,7 +92,7 @@ describe('a clock and several processes', () => {
   it('is continued by another process after a kill', async () => {
     const { account, payee } = await createCustomer(one);
     for (let index = 0; index < PAYMENTS; index++) {
-      await must(two, 'POST', '/transfer-out', {
+      await callOrThrow(two, 'POST', '/transfer-out', {
         source: { accountId: account },
         destination: { accountId: payee },
         amount: AMOUNT,
@@ -123,7 +123,7 @@ describe('a clock and several processes', () => {
         group by subject`,
     );
     expect(events.rows.map((each) => each.count)).toEqual(Array(PAYMENTS).fill('1'));
-    expect(problemsOf(await lookAt(url))).toEqual([]);
+    expect(problemsOf(await readSnapshot(url))).toEqual([]);
   }, 90_000);
 
   it('survives a restart of all processes', async () => {

@@ -11,8 +11,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
-import { must } from '../kit/crash/load.ts';
+import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
@@ -99,14 +99,16 @@ const statusOf = (address: string) =>
 
 async function createAccounts(): Promise<void> {
   const [server] = servers as [Running];
-  await must(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-  const { id } = await must(server, 'POST', '/customers', customer);
+  const { id } = await callOrThrow(server, 'POST', '/customers', customer);
   const query = `customerId=${id}&currency=USD`;
-  account = (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
-  await must(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
+  account = (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+    amount: FUNDS,
+  });
   const bank = { customerId: id, currency: 'USD', accountInfo: accountInfos.USD?.('000') };
-  payee = (await must(server, 'POST', '/customers/external-accounts', bank)).id;
+  payee = (await callOrThrow(server, 'POST', '/customers/external-accounts', bank)).id;
 }
 
 beforeAll(async () => {
@@ -218,7 +220,7 @@ describe.skipIf(!isInstalled())('two servers behind HAProxy', () => {
     );
     await client.end();
     expect(rows).toEqual([{ payments: paid, texts: paid, balance: FUNDS - paid * 1_00 }]);
-    expect(problemsOf(await lookAt(url))).toEqual([]);
+    expect(problemsOf(await readSnapshot(url))).toEqual([]);
     const delivered = receiver.arrivals.map(({ id }) => id);
     expect(new Set(delivered).size).toBe(delivered.length);
   }, 90_000);

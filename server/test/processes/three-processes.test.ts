@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
-import { must } from '../kit/crash/load.ts';
+import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
@@ -30,11 +30,13 @@ beforeAll(async () => {
   place = createPlace('three');
   server = await place.start(['--processes', String(PROCESSES)], ENV);
   url = await place.database();
-  await must(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD', 'EUR'] };
-  customer = (await must(server, 'POST', '/customers', person)).id;
+  customer = (await callOrThrow(server, 'POST', '/customers', person)).id;
   [dollars, euros] = (await Promise.all(['USD', 'EUR'].map(accountIn))) as [string, string];
-  await must(server, 'POST', `/sandbox/internal-accounts/${dollars}/fund`, { amount: FUNDS });
+  await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${dollars}/fund`, {
+    amount: FUNDS,
+  });
 }, 120_000);
 
 afterAll(async () => {
@@ -44,7 +46,7 @@ afterAll(async () => {
 
 async function accountIn(currency: string): Promise<string> {
   const query = `customerId=${customer}&currency=${currency}`;
-  return (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
 }
 
 async function rows<R extends object>(sql: string, values: unknown[] = []): Promise<R[]> {
@@ -76,7 +78,7 @@ const sum = (values: readonly number[]) => values.reduce((total, each) => total 
 describe('three processes', () => {
   it('expire each quote once', async () => {
     const quotes = await repeated(QUOTES, () =>
-      must(server, 'POST', '/quotes', {
+      callOrThrow(server, 'POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: dollars },
         destination: { destinationType: 'ACCOUNT', accountId: euros },
         lockedCurrencySide: 'SENDING',
@@ -101,13 +103,13 @@ describe('three processes', () => {
   }, 60_000);
 
   it('run each job once', async () => {
-    const payee = await must(server, 'POST', '/customers/external-accounts', {
+    const payee = await callOrThrow(server, 'POST', '/customers/external-accounts', {
       customerId: customer,
       currency: 'USD',
       accountInfo: accountInfos.USD?.('000'),
     });
     await repeated(PAYOUTS, () =>
-      must(server, 'POST', '/transfer-out', {
+      callOrThrow(server, 'POST', '/transfer-out', {
         source: { accountId: dollars },
         destination: { accountId: payee.id },
         amount: EACH,
@@ -138,6 +140,6 @@ describe('three processes', () => {
   }, 60_000);
 
   it('leave balanced books', async () => {
-    expect(problemsOf(await lookAt(url))).toEqual([]);
+    expect(problemsOf(await readSnapshot(url))).toEqual([]);
   });
 });

@@ -7,8 +7,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { lookAt, pending, problemsOf } from '../kit/crash/books.ts';
-import { must } from '../kit/crash/load.ts';
+import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
@@ -114,16 +114,16 @@ describe('two processes on one database', () => {
     expect(keys[0]).toBe(keys[1]);
     for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
     const [one, two] = servers as [Running, Running];
-    await must(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-    const { id } = await must(two, 'POST', '/customers', {
+    await callOrThrow(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    const { id } = await callOrThrow(two, 'POST', '/customers', {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada Lovelace',
     });
     const query = `customerId=${id}&currency=USD`;
-    const found = await must(one, 'GET', `/customers/internal-accounts?${query}`);
+    const found = await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`);
     account = found.data[0].id;
-    await must(two, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
-    const made = await must(one, 'POST', '/customers/external-accounts', {
+    await callOrThrow(two, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
+    const made = await callOrThrow(one, 'POST', '/customers/external-accounts', {
       customerId: id,
       currency: 'USD',
       accountInfo: accountInfos.USD?.('000'),
@@ -202,19 +202,22 @@ describe('two processes on one database', () => {
 
   it('apply a configuration change immediately', async () => {
     const [one, two] = servers as [Running, Running];
-    await must(two, 'GET', '/config');
+    await callOrThrow(two, 'GET', '/config');
     for (const bps of [10, 20, 30]) {
       const fixedFee = { amount: 1, currency: 'USD' };
       const fee = { sourceCurrency: 'USD', variableFeeBps: bps, fixedFee };
       const feeConfigs = [{ feeType: 'CROSS_CURRENCY_TRANSACTION', ...fee }];
-      await must(one, 'PATCH', '/config', { feeConfigs });
-      expect((await must(two, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
+      await callOrThrow(one, 'PATCH', '/config', { feeConfigs });
+      expect((await callOrThrow(two, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
     }
   });
 
   it('reject a deleted token within two seconds', async () => {
     const [one, two] = servers as [Running, Running];
-    const made = await must(one, 'POST', '/tokens', { name: 'Short', permissions: ['VIEW'] });
+    const made = await callOrThrow(one, 'POST', '/tokens', {
+      name: 'Short',
+      permissions: ['VIEW'],
+    });
     const basic = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
     const status = async () =>
       (
@@ -229,6 +232,6 @@ describe('two processes on one database', () => {
   });
 
   it('leave a balanced ledger', async () => {
-    expect(problemsOf(await lookAt(url))).toEqual([]);
+    expect(problemsOf(await readSnapshot(url))).toEqual([]);
   });
 });

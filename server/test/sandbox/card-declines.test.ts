@@ -7,11 +7,11 @@ import type { Answer } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
-  ASKED,
   NOTICES,
   type NoticeKind,
   notice,
   openCardStories,
+  REQUEST_KINDS,
   requests,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
@@ -161,7 +161,7 @@ describe('a simulated message', () => {
     const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
-    for (const what of ASKED) {
+    for (const what of REQUEST_KINDS) {
       const ofMoney = what === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
       expect(fieldsOf(await story.simulate(what, invalid))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],

@@ -5,12 +5,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { opened } from '../kit/app/test-app.ts';
 import {
   type Act,
-  type Begun,
   becomes,
   notice,
   openCardStories,
-  type Requested,
+  type RequestKind,
   requests,
+  type StoryOptions,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -26,7 +26,7 @@ const waits =
     await fixture.app.advance(1);
   };
 
-interface Story extends Begun {
+interface Story extends StoryOptions {
   acts: readonly (readonly [Act, readonly string[]])[];
   end: string;
   /** What stays in our keeping, in dollars. */
@@ -38,19 +38,19 @@ const HALF_A_MINUTE = 30_000;
 const paid = (end?: string) =>
   [
     requests('authorization', 40, end),
-    ['account 960/1000', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 960/960'],
+    ['account 960/1000', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 960/960'],
   ] as const;
-const TAKEN = 'taken 40 in 1';
-const WHOLE = `SETTLED 40, cleared 40 in 1, ${TAKEN}`;
-const whole = [notice('clearing', 40), [WHOLE]] as const;
+const DEBITED = 'debited 40 in 1';
+const FULLY_SETTLED = `SETTLED 40, cleared 40 in 1, ${DEBITED}`;
+const whole = [notice('clearing', 40), [FULLY_SETTLED]] as const;
 /** It has just what it pays. */
 const barely = [
   requests('authorization', 40),
-  ['account 0/40', 'AUTHORIZED 40, taken 40 in 1 (1 pending)', 'account 0/0'],
+  ['account 0/40', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
 /** Forty and ten are taken at one moment, each by a job of its own: either may be first. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
-const announced = (what: Requested) => [requests(what, 40), ['AUTHORIZED +40']] as const;
+const announced = (what: RequestKind) => [requests(what, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
@@ -58,39 +58,39 @@ const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
 const STORIES: Readonly<Record<string, Story>> = {
   'cleared as it was authorized': {
     acts: [paid(), whole],
-    end: `${WHOLE}; account 960/960`,
+    end: `${FULLY_SETTLED}; account 960/960`,
   },
   'cleared in pieces': {
     acts: [
       paid(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
-      [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${TAKEN}`]],
-      [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
+      [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${DEBITED}`]],
+      [notice('clearing', 10), [`SETTLED 40, cleared 40 in 3, ${DEBITED}`]],
     ],
-    end: `SETTLED 40, cleared 40 in 3, ${TAKEN}; account 960/960`,
+    end: `SETTLED 40, cleared 40 in 3, ${DEBITED}; account 960/960`,
   },
   'never cleared': {
     acts: [
       paid(),
-      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
-    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'never cleared, while it is still being taken': {
     acts: [
       [paid('005')[0], paid()[1].slice(0, 2)],
-      [notice('clearing', 0), [`SETTLED 40, cleared 0, ${TAKEN} (1 pending)`]],
+      [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
       [waits(HALF_A_MINUTE), ['account 1000/1000']],
     ],
-    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'cleared in part, and no more': {
     acts: [
       paid(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
-      [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
+      [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
     ],
-    end: `SETTLED 40, cleared 10 in 1, ${TAKEN}; account 990/990`,
+    end: `SETTLED 40, cleared 10 in 1, ${DEBITED}; account 990/990`,
   },
   'cleared for more, which is taken then': {
     acts: [
@@ -99,12 +99,12 @@ const STORIES: Readonly<Record<string, Story>> = {
         notice('clearing', 50),
         [
           'account 950/960',
-          'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
+          'SETTLED 40, cleared 50 in 1, debited 50 in 2 (1 pending)',
           'account 950/950',
         ],
       ],
     ],
-    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+    end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more than a limit that it was within': {
     card: { maxSpendPerTransaction: 40_00 },
@@ -114,12 +114,12 @@ const STORIES: Readonly<Record<string, Story>> = {
         notice('clearing', 50),
         [
           'account 950/960',
-          'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)',
+          'SETTLED 40, cleared 50 in 1, debited 50 in 2 (1 pending)',
           'account 950/950',
         ],
       ],
     ],
-    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+    end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more, as slowly as the first time': {
     acts: [
@@ -127,134 +127,143 @@ const STORIES: Readonly<Record<string, Story>> = {
       [waits(HALF_A_MINUTE), ['account 960/960']],
       [
         notice('clearing', 50),
-        ['account 950/960', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (1 pending)'],
+        ['account 950/960', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (1 pending)'],
       ],
       [waits(HALF_A_MINUTE), ['account 950/950']],
     ],
-    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+    end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more while it is still being taken': {
     acts: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [
         notice('clearing', 50),
-        ['account 950/1000', 'SETTLED 40, cleared 50 in 1, taken 50 in 2 (2 pending)'],
+        ['account 950/1000', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (2 pending)'],
       ],
       [waits(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
     ],
-    end: 'SETTLED 40, cleared 50 in 1, taken 50 in 2; account 950/950',
+    end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more than there is': {
     funds: 40,
-    acts: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${TAKEN}`]]],
-    end: `EXCEPTION 40, cleared 50 in 1, ${TAKEN}; account 0/0`,
+    acts: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
+    end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
     stored: -10,
   },
   'cleared for more when the card was closed, at our cost': {
-    acts: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${TAKEN}`]]],
-    end: `SETTLED 40, cleared 50 in 1, ${TAKEN}; account 960/960`,
+    acts: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]]],
+    end: `SETTLED 40, cleared 50 in 1, ${DEBITED}; account 960/960`,
   },
   'cleared and returned when the card is frozen': {
     acts: [
       paid(),
       frozen,
       whole,
-      [notice('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
+      [
+        notice('return', 40),
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
+      ],
     ],
-    end: `REFUNDED${WHOLE.slice(7)}, back 40 in 1; account 1000/1000`,
+    end: `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1; account 1000/1000`,
   },
   'never cleared, of a card that was closed': {
     acts: [
       paid(),
       closed,
-      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${TAKEN}`]],
+      [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
-    end: `SETTLED 40, cleared 0, ${TAKEN}; account 1000/1000`,
+    end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'advised to be more': {
     acts: [
       paid(),
       [
         notice('authorization_advice', 60),
-        ['account 940/960', 'AUTHORIZED 60, taken 60 in 2 (1 pending)', 'account 940/940'],
+        ['account 940/960', 'AUTHORIZED 60, debited 60 in 2 (1 pending)', 'account 940/940'],
       ],
-      [notice('clearing', 60), ['SETTLED 60, cleared 60 in 1, taken 60 in 2']],
+      [notice('clearing', 60), ['SETTLED 60, cleared 60 in 1, debited 60 in 2']],
     ],
-    end: 'SETTLED 60, cleared 60 in 1, taken 60 in 2; account 940/940',
+    end: 'SETTLED 60, cleared 60 in 1, debited 60 in 2; account 940/940',
   },
   'advised to be more than there is': {
     funds: 40,
     acts: [
       barely,
-      [notice('authorization_advice', 60), [`AUTHORIZED 60, ${TAKEN}`]],
-      [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${TAKEN}`]],
-      [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${TAKEN}`]],
+      [notice('authorization_advice', 60), [`AUTHORIZED 60, ${DEBITED}`]],
+      [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${DEBITED}`]],
+      [notice('clearing', 20), [`EXCEPTION 60, cleared 60 in 2, ${DEBITED}`]],
     ],
-    end: `EXCEPTION 60, cleared 60 in 2, ${TAKEN}; account 0/0`,
+    end: `EXCEPTION 60, cleared 60 in 2, ${DEBITED}; account 0/0`,
     stored: -20,
   },
   'advised to be less': {
     acts: [
       paid(),
-      [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${TAKEN}`]],
-      [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${TAKEN}`]],
+      [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED}`]],
+      [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${DEBITED}`]],
     ],
-    end: `SETTLED 25, cleared 25 in 1, ${TAKEN}; account 975/975`,
+    end: `SETTLED 25, cleared 25 in 1, ${DEBITED}; account 975/975`,
   },
   'advised to be no more than was cleared': {
     acts: [
       paid(),
-      [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${TAKEN}`]],
+      [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED}`]],
       [
         notice('authorization_advice', 30),
-        ['account 970/970', `SETTLED 30, cleared 30 in 1, ${TAKEN}`],
+        ['account 970/970', `SETTLED 30, cleared 30 in 1, ${DEBITED}`],
       ],
     ],
-    end: `SETTLED 30, cleared 30 in 1, ${TAKEN}; account 970/970`,
+    end: `SETTLED 30, cleared 30 in 1, ${DEBITED}; account 970/970`,
   },
   'refunded in full, and the refund is reversed': {
     acts: [
       paid(),
       whole,
-      [notice('return', 40), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 1`]],
-      [notice('return_reversal'), ['account 960/960', WHOLE]],
+      [
+        notice('return', 40),
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
+      ],
+      [notice('return_reversal'), ['account 960/960', FULLY_SETTLED]],
     ],
-    end: `${WHOLE}; account 960/960`,
+    end: `${FULLY_SETTLED}; account 960/960`,
   },
   'refunded in parts, and the last refund is reversed': {
     acts: [
       paid(),
       whole,
-      [notice('return', 10), ['account 970/970', `${WHOLE}, back 10 in 1`]],
-      [notice('return', 30), ['account 1000/1000', `REFUNDED${WHOLE.slice(7)}, back 40 in 2`]],
-      [notice('return_reversal'), ['account 970/970', `${WHOLE}, back 10 in 1`]],
+      [notice('return', 10), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
+      [
+        notice('return', 30),
+        ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 2`],
+      ],
+      [notice('return_reversal'), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
     ],
-    end: `${WHOLE}, back 10 in 1; account 970/970`,
+    end: `${FULLY_SETTLED}, refunded 10 in 1; account 970/970`,
   },
   'returned before all of it was cleared': {
     acts: [
       paid(),
-      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}`]],
+      [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [
         notice('return', 10),
-        ['account 970/970', `PARTIALLY_SETTLED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
+        ['account 970/970', `PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1`],
       ],
       [
         notice('clearing', 0),
-        ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1`],
+        ['account 1000/1000', `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1`],
       ],
     ],
-    end: `REFUNDED 40, cleared 10 in 1, ${TAKEN}, back 10 in 1; account 1000/1000`,
+    end: `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1; account 1000/1000`,
   },
   'of a single message, returned': {
     acts: [
       [
         requests('financial_authorization', 40),
-        ['account 960/1000', `${WHOLE} (1 pending)`, 'account 960/960'],
+        ['account 960/1000', `${FULLY_SETTLED} (1 pending)`, 'account 960/960'],
       ],
-      [notice('return', 15), ['account 975/975', `${WHOLE}, back 15 in 1`]],
+      [notice('return', 15), ['account 975/975', `${FULLY_SETTLED}, refunded 15 in 1`]],
     ],
-    end: `${WHOLE}, back 15 in 1; account 975/975`,
+    end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
   },
   'a credit that is cleared': {
     acts: [announced('credit_authorization'), [notice('clearing', 40), ARRIVED]],

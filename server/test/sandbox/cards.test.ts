@@ -11,7 +11,12 @@ import {
 } from '../../src/connectors/sandbox/cards/card-outcomes.ts';
 import { internalAccount, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
-import { ASKED, type Begun, openCardStories, type Requested } from '../kit/cards/card-story.ts';
+import {
+  openCardStories,
+  REQUEST_KINDS,
+  type RequestKind,
+  type StoryOptions,
+} from '../kit/cards/card-story.ts';
 import { cardName } from '../kit/cards/cards.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
@@ -144,10 +149,10 @@ const declined = (decision: string): Row => ({ decision, now: [] });
 const FUNDS = declined('INSUFFICIENT_FUNDS');
 const PAUSED = declined('CARD_PAUSED');
 
-const AUTHORIZED = 'AUTHORIZED 40, taken 40 in 1 (1 pending)';
-const CLEARED = 'SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending)';
-const STUCK = 'EXCEPTION 40, taken 40 in 1';
-const STUCK_CLEARED = 'EXCEPTION 40, cleared 40 in 1, taken 40 in 1';
+const AUTHORIZED = 'AUTHORIZED 40, debited 40 in 1 (1 pending)';
+const CLEARED = 'SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending)';
+const EXCEPTION = 'EXCEPTION 40, debited 40 in 1';
+const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
 const debit = (events: string, stuck: string): Record<string, Row> => {
   const began = ['account 960/1000', events];
@@ -176,9 +181,9 @@ const announced: Row = {
   ...{ decision: 'approved', now: ['AUTHORIZED +40'], end: 'AUTHORIZED +40; account 1000/1000' },
 };
 
-const ROWS: Readonly<Record<Requested, Readonly<Record<string, Row>>>> = {
-  authorization: debit(AUTHORIZED, STUCK),
-  financial_authorization: debit(CLEARED, STUCK_CLEARED),
+const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
+  authorization: debit(AUTHORIZED, EXCEPTION),
+  financial_authorization: debit(CLEARED, EXCEPTION_CLEARED),
   credit_authorization: unpulled(announced),
   credit_authorization_advice: unpulled(announced),
   financial_credit_authorization: unpulled({
@@ -193,11 +198,11 @@ describe('the table of descriptors', () => {
   const suffixes = withOther(DESCRIPTOR_DECLINES, FUNDING_DEBIT_OUTCOMES);
 
   it('is the expected one for every message about a card', () => {
-    expect(Object.keys(ROWS).sort()).toEqual([...ASKED].sort());
+    expect(Object.keys(ROWS).sort()).toEqual([...REQUEST_KINDS].sort());
     for (const rows of Object.values(ROWS)) expect(Object.keys(rows).sort()).toEqual(suffixes);
   });
 
-  const cases = ASKED.flatMap((what) =>
+  const cases = REQUEST_KINDS.flatMap((what) =>
     suffixes.flatMap((suffix) =>
       ['USD', 'USDB'].map((currency) => [suffix, what, currency] as const),
     ),
@@ -231,14 +236,14 @@ describe('the table of descriptors', () => {
 
 /** Cards that a request meets, and what is decided then, where it is not approved. */
 interface Situation {
-  begun(): Begun;
+  begun(): StoryOptions;
   patch?: Record<string, unknown>;
-  declines: Partial<Record<Requested, string | undefined>>;
+  declines: Partial<Record<RequestKind, string | undefined>>;
 }
 
-const ofAll = (reason: string): Partial<Record<Requested, string>> =>
-  Object.fromEntries(ASKED.map((what) => [what, reason]));
-const ofDebits = (reason: string): Partial<Record<Requested, string>> => ({
+const ofAll = (reason: string): Partial<Record<RequestKind, string>> =>
+  Object.fromEntries(REQUEST_KINDS.map((what) => [what, reason]));
+const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
   authorization: reason,
   financial_authorization: reason,
 });
@@ -277,11 +282,13 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 
 describe('a card funded by a wallet', () => {
   // Whether a card is good, too, is whether it could pay.
-  const WITHOUT: Partial<Record<Requested, string>> = {
+  const WITHOUT: Partial<Record<RequestKind, string>> = {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
-  const cases = ASKED.flatMap((what) => [true, false].map((hasKey) => [what, hasKey] as const));
+  const cases = REQUEST_KINDS.flatMap((what) =>
+    [true, false].map((hasKey) => [what, hasKey] as const),
+  );
   it.each(cases)('%s, if the wallet has a delegated key: %s', async (what, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
     const held = await wallets.walletCard({ funds: 1_000_000_000 });
@@ -302,7 +309,7 @@ describe('a card funded by a wallet', () => {
 
 describe('a card that', () => {
   const cases = Object.keys(SITUATIONS).flatMap((name) =>
-    ASKED.map((what) => [name, what] as const),
+    REQUEST_KINDS.map((what) => [name, what] as const),
   );
   it.each(cases)('%s: %s', async (name, what) => {
     const { begun, patch, declines } = expectedOf(SITUATIONS, name);

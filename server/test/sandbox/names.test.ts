@@ -8,9 +8,9 @@ import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/
 import type { Answer } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
-  ALL,
   expectedOf,
   expectStory,
+  INITIAL_AMOUNT,
   type MethodName,
   openSandboxFixture,
   payeeOf,
@@ -110,14 +110,19 @@ const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
 type UmaRow = Row | { lookup: Rejection } | { quote: Rejection };
 type Rejection = readonly [status: number, code: string];
 
-const OUT = ['PENDING', 'payer rest/all', 'PROCESSING', 'payer rest/rest'];
+const STARTED_EVENTS = [
+  'PENDING',
+  'payer remaining/initial',
+  'PROCESSING',
+  'payer remaining/remaining',
+];
 const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
 const PAID: Row = {
-  now: [...OUT, 'COMPLETED'],
+  now: [...STARTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
-const CAME_BACK = 'REFUND_COMPLETED FAILED/COMPLETED';
+const REFUNDED_LATE = 'REFUND_COMPLETED FAILED/COMPLETED';
 
 const STATUSES: Readonly<Record<string, number>> = {
   'unsupported-uma-version': 412,
@@ -159,16 +164,16 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   '$success.eur': PAID,
   '$success.mxn': PAID,
   '$pending.long.usd': {
-    now: OUT,
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: ['COMPLETED'] },
+    now: STARTED_EVENTS,
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: PAID.end,
   },
   '$fail.compliance.usd': {
-    now: OUT,
+    now: STARTED_EVENTS,
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      comes: [...REFUND_FAILS, 'payer all/all', CAME_BACK],
+      events: [...REFUND_FAILS, 'payer initial/initial', REFUNDED_LATE],
     },
     end: {
       status: 'FAILED',
@@ -196,7 +201,7 @@ describe('the table of UMA addresses, as receivers', () => {
 
   async function pay(address: string, row: UmaRow) {
     const { app } = fixture;
-    const { person, account } = await fundedCustomer(app, ALL);
+    const { person, account } = await fundedCustomer(app, INITIAL_AMOUNT);
     let id = '';
     const accounts = [payerOf(account)];
     const story = await watch(fixture, () => id, accounts);
@@ -218,7 +223,10 @@ describe('the table of UMA addresses, as receivers', () => {
       expect(code(response)).toEqual(row.quote);
       await app.settle();
       expect(story.next()).toEqual([]);
-      expect(await balances(app, account.id)).toEqual({ balance: ALL, total: ALL });
+      expect(await balances(app, account.id)).toEqual({
+        balance: INITIAL_AMOUNT,
+        total: INITIAL_AMOUNT,
+      });
       return;
     }
     const quote = ok(response, 201);
@@ -235,7 +243,7 @@ describe('the table of UMA addresses, as receivers', () => {
 });
 
 const TAKEN: Row = {
-  now: ['PENDING', 'COMPLETED', 'payee got/got'],
+  now: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 /** A payment of a sender whom discovery does not find is rejected. */
@@ -247,12 +255,12 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
   '$success.mxn': TAKEN,
   '$pending.long.usd': {
     now: ['PENDING'],
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: TAKEN.now.slice(1) },
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: TAKEN.now.slice(1) },
     end: TAKEN.end,
   },
   '$fail.compliance.usd': {
     now: ['PENDING'],
-    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...REFUND_FAILS, CAME_BACK] },
+    later: { afterMs: 2 * SECOND, status: 'PROCESSING', events: [...REFUND_FAILS, REFUNDED_LATE] },
     end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },

@@ -9,9 +9,10 @@ import {
 import { balances, customer, fund, internalAccount, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
-  ALL,
+  ACCOUNT_METHODS,
   expectedOf,
   expectStory,
+  INITIAL_AMOUNT,
   type MethodName,
   openSandboxFixture,
   payeeOf,
@@ -19,7 +20,6 @@ import {
   type Row,
   register,
   SENT,
-  WAYS,
   type Watched,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
@@ -43,7 +43,7 @@ async function payer(currency: string, method: MethodName, suffix: string) {
   const person = await customer(app);
   const account = await internalAccount(app, person.id, currency);
   const target = ok(await register(fixture, person.id, method, suffix), 201);
-  await fund(app, account.id, ALL);
+  await fund(app, account.id, INITIAL_AMOUNT);
   return { person, account, target, watched: payerOf(account) };
 }
 
@@ -54,7 +54,7 @@ async function earner(): Promise<Watched> {
   return {
     id,
     name: 'platform',
-    words: [
+    labels: [
       [total, 'none'],
       [total + FEE, 'fee'],
     ],
@@ -71,10 +71,10 @@ const fees = {
 
 const terms = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: SENT };
 
-const STARTED = ['PENDING', 'payer rest/all', 'PROCESSING'];
-const SUBMITTED = ['payer rest/rest', 'platform fee/fee'];
+const STARTED = ['PENDING', 'payer remaining/initial', 'PROCESSING'];
+const SUBMITTED = ['payer remaining/remaining', 'platform fee/fee'];
 const FAILED = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
-const BACK = ['payer all/all', 'platform none/none'];
+const RETURNED_BALANCES = ['payer initial/initial', 'platform none/none'];
 const REFUNDED = 'REFUND_COMPLETED FAILED/COMPLETED';
 
 const failed = (failureReason: string, quote?: string) => ({
@@ -92,22 +92,30 @@ const ARRIVED: Row = {
 const QUOTES: Readonly<Record<string, Row>> = {
   [OTHER]: ARRIVED,
   '002': {
-    now: [...STARTED, ...FAILED, 'payer all/all', REFUNDED],
+    now: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
     end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
     now: [...STARTED, ...SUBMITTED],
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', comes: ['COMPLETED'] },
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: { status: 'COMPLETED', quote: 'COMPLETED' },
   },
   '004': {
     now: [...STARTED, ...SUBMITTED],
-    later: { afterMs: 2 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
+    later: {
+      afterMs: 2 * SECOND,
+      status: 'PROCESSING',
+      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+    },
     end: failed('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
     now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
-    later: { afterMs: 10 * SECOND, status: 'COMPLETED', comes: [...FAILED, ...BACK, REFUNDED] },
+    later: {
+      afterMs: 10 * SECOND,
+      status: 'COMPLETED',
+      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+    },
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '008': {
@@ -115,7 +123,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     later: {
       afterMs: 48 * 60 * MINUTE,
       status: 'COMPLETED',
-      comes: [...FAILED, ...BACK, REFUNDED],
+      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
     },
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
@@ -124,9 +132,9 @@ const QUOTES: Readonly<Record<string, Row>> = {
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      comes: [
+      events: [
         'REFUND_PENDING PROCESSING/PENDING',
-        ...BACK,
+        ...RETURNED_BALANCES,
         'REFUND_COMPLETED PROCESSING/COMPLETED',
         'COMPLETED COMPLETED/COMPLETED',
       ],
@@ -142,7 +150,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
-      comes: [...FAILED, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
+      events: [...FAILED, 'platform none/none', 'REFUND_FAILED FAILED/FAILED'],
     },
     end: {
       status: 'FAILED',
@@ -208,7 +216,7 @@ describe('the table of quotes', () => {
       201,
     );
     // What came from outside goes back there: the customer's own account sees nothing of it.
-    const bystander: Watched = { id: own.id, name: 'customer', words: [[0, 'none']] };
+    const bystander: Watched = { id: own.id, name: 'customer', labels: [[0, 'none']] };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);
@@ -222,7 +230,7 @@ describe('the table of quotes', () => {
   });
 });
 
-const REJECTED = [...STARTED, ...FAILED, 'payer all/all', REFUNDED];
+const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
   [OTHER]: ARRIVED,
@@ -231,7 +239,11 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
   '004': { now: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
     now: [...STARTED, ...SUBMITTED],
-    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: [...FAILED, ...BACK, REFUNDED] },
+    later: {
+      afterMs: 30 * SECOND,
+      status: 'PROCESSING',
+      events: [...FAILED, ...RETURNED_BALANCES, REFUNDED],
+    },
     end: failed('PAYOUT_RETURNED'),
   },
   '006': ARRIVED,
@@ -245,7 +257,7 @@ const NOT_COLLECTED: Row = {
 };
 
 const COLLECTED: Row = {
-  now: ['PENDING', 'COMPLETED', 'payee got/got'],
+  now: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 
@@ -255,8 +267,8 @@ const DEBITS: Readonly<Record<string, Row>> = {
   '003': NOT_COLLECTED,
   '004': NOT_COLLECTED,
   '005': {
-    now: ['PENDING', 'payee none/got'],
-    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: ['FAILED', 'payee none/none'] },
+    now: ['PENDING', 'payee none/received'],
+    later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED', 'payee none/none'] },
     end: NOT_COLLECTED.end,
   },
   '006': COLLECTED,
@@ -282,7 +294,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
   '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
   '005': {
     now: ['PENDING', 'PROCESSING'],
-    later: { afterMs: 30 * SECOND, status: 'PROCESSING', comes: ['FAILED'] },
+    later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED'] },
     end: debitFailed('PAYOUT_RETURNED').end,
   },
   '006': DEBITED_AND_PAID,
@@ -301,11 +313,15 @@ describe('the table of transfers', () => {
   });
 
   const payouts = suffixes.flatMap((suffix) =>
-    (Object.keys(WAYS) as MethodName[]).map((method) => [suffix, method] as const),
+    (Object.keys(ACCOUNT_METHODS) as MethodName[]).map((method) => [suffix, method] as const),
   );
   it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
     const { app } = fixture;
-    const { account, target, watched } = await payer(WAYS[method].currency, method, suffix);
+    const { account, target, watched } = await payer(
+      ACCOUNT_METHODS[method].currency,
+      method,
+      suffix,
+    );
     let id = '';
     const story = await watch(fixture, () => id, [watched]);
     const body = {

@@ -3,7 +3,7 @@ import { testEffects } from '../../../test/kit/app/effects.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
 import { startIdentityService } from '../../../test/kit/http/identity-service.ts';
 import type { IdentityCase } from '../ports/index.ts';
-import { httpIdentity, verdictIn } from './identity.ts';
+import { httpIdentity, parseVerdict } from './identity.ts';
 
 const finding = { type: 'EXPIRED_DOCUMENT', resourceId: 'Document:1', reason: 'Since May.' };
 
@@ -28,7 +28,7 @@ describe('verdictIn', () => {
       { state: 'review', checkAfterMs: 1e15 },
       { state: 'review', checkAfterMs: 604_800_000 },
     ],
-  ])('takes %j', (body, verdict) => expect(verdictIn(body)).toEqual(verdict));
+  ])('takes %j', (body, verdict) => expect(parseVerdict(body)).toEqual(verdict));
 
   it.each([
     ...[undefined, null, [], 'approved', 1, {}, { state: 'done' }, { state: 'unknown' }],
@@ -40,7 +40,7 @@ describe('verdictIn', () => {
     { state: 'approved', owners: { 'BeneficialOwner:1': 'MAYBE' } },
     { state: 'approved', owners: [] },
     { state: 'review', checkAfterMs: 'soon' },
-  ])('makes nothing of %j', (body) => expect(verdictIn(body)).toBeUndefined());
+  ])('makes nothing of %j', (body) => expect(parseVerdict(body)).toBeUndefined());
 });
 
 const SUBMITTED: IdentityCase = {

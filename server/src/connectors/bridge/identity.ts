@@ -68,7 +68,7 @@ function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
 }
 
 /** Parses an answer; undefined if it is invalid. */
-export function verdictIn(body: unknown): IdentityVerdict | undefined {
+export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
   if (!isOwners(owners) || !Array.isArray(findings) || !findings.every(isFinding)) return undefined;
@@ -105,7 +105,7 @@ export function httpIdentity(
         // The operator chose the address; it may be in the operator's own network.
         publicOnly: false,
       });
-      const verdict = reply.status === 200 ? verdictIn(parsed(reply.body)) : undefined;
+      const verdict = reply.status === 200 ? parseVerdict(parsed(reply.body)) : undefined;
       if (verdict) return verdict;
       note(`The identity service answers ${reply.status} without a verdict.`);
     } catch {

@@ -36,13 +36,13 @@ function answerOf(text: string): Answer {
 }
 
 /** JSON-RPC code of a reverted call; some nodes report it only in the text. */
-const reverted = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
+const isRevert = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
   code === 3 || /revert/i.test(String(message));
 
 /** Result in the body of an answer; undefined if inconclusive. */
 export function verdictOf(body: string): boolean | undefined {
   const { result, error } = answerOf(body);
-  if (error) return reverted(error) ? false : undefined;
+  if (error) return isRevert(error) ? false : undefined;
   if (typeof result !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(result)) return undefined;
   // Four bytes at the front of a word; the remaining bytes are zero.
   return result.toLowerCase() === `0x${SELECTOR.padEnd(2 * WORD, '0')}`;

@@ -33,7 +33,10 @@ function termsOf({ amount, currency, expiresAt, reference }: PaymentFunding): st
 }
 
 /** Instructions for one payment, over rails that settle within minutes; empty if there are none. */
-function forOne(payment: PaymentFunding, each: PaymentInstructions): PaymentInstructions[] {
+function instructionsFor(
+  payment: PaymentFunding,
+  each: PaymentInstructions,
+): PaymentInstructions[] {
   const { paymentRails } = each.accountOrWalletInfo as { paymentRails?: unknown };
   const quick = (Array.isArray(paymentRails) ? paymentRails : []).filter(
     (rail: string) => isRail(rail) && RAILS[rail].instant,
@@ -49,5 +52,5 @@ export const manualFunding = (collection: CollectionAccounts): FundingPort => ({
   instructions: ({ accountId, currency, owner }) =>
     (collection[currency] ?? []).map((each) => named(each, accountReference(accountId), owner)),
   forPayment: (payment) =>
-    (collection[payment.currency] ?? []).flatMap((each) => forOne(payment, each)),
+    (collection[payment.currency] ?? []).flatMap((each) => instructionsFor(payment, each)),
 });

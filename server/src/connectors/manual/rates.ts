@@ -19,7 +19,7 @@ const ASK_EVERY_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_000_000;
-const LOOK_EVERY_MS = 1_000;
+const SWEEP_INTERVAL_MS = 1_000;
 /** Tolerance for clock differences. */
 const AHEAD_MS = 5 * 60_000;
 
@@ -109,10 +109,10 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
   };
   let stamp = stampOf();
   let table = readTable(file);
-  let lookAt = effects.now() + LOOK_EVERY_MS;
+  let lookAt = effects.now() + SWEEP_INTERVAL_MS;
 
   function look(): void {
-    lookAt = effects.now() + LOOK_EVERY_MS;
+    lookAt = effects.now() + SWEEP_INTERVAL_MS;
     try {
       const now = stampOf();
       if (now === stamp) return;

@@ -48,7 +48,7 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
   }
 }
 
-async function seek(text: string, keys: ProviderKeys): Promise<Signature> {
+async function findSignature(text: string, keys: ProviderKeys): Promise<Signature> {
   const first = await signatureOf(text, await keys.known());
   if (first !== 'unknown key') return first;
   const renewed = await keys.renewed();
@@ -68,7 +68,7 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
       if (problem) return problem;
       const verdict = validateOidcClaims(token, now);
       if ('problem' in verdict) return verdict;
-      const signature = await seek(text, providers.get(token.issuer) as ProviderKeys);
+      const signature = await findSignature(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return verdict;
       return signature === 'bad'
         ? rejected('The signature of the token is not good.')

@@ -39,7 +39,7 @@ interface Call {
   sha256?: string;
 }
 
-const troubled = (status: number) => status >= 500 || status === 429;
+const isServerError = (status: number) => status >= 500 || status === 429;
 
 /** Reads a response completely, so that its connection can be reused; returns the beginning. */
 async function textOf({ body }: StreamReply): Promise<string> {
@@ -90,7 +90,7 @@ function caller(effects: Effects, settings: S3Settings) {
         if (circuitOpenIn(error)) throw error;
         return undefined;
       });
-      if (reply && !troubled(reply.status)) return reply;
+      if (reply && !isServerError(reply.status)) return reply;
       if (reply) await textOf(reply).catch(() => '');
       await pause(wait);
     }

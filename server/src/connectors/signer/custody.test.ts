@@ -30,7 +30,7 @@ function effectsOf(...drawn: string[]): Effects {
 }
 
 /** Seals nothing: what was to be sealed, and under which name, is there to be looked at. */
-function glassKeys(): CustodyKeys & { sealed: [string, string][] } {
+function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
   const sealed: [string, string][] = [];
   return {
     sealed,
@@ -53,7 +53,7 @@ const NAMES = { organizationId: 'organization-1', walletId: 'wallet-1' };
 describe('the built-in custodian', () => {
   it('seals the published session key, with random bytes of the effects only', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
-    const custody = localCustody(effectsOf(plaintext, skE), glassKeys(), attests);
+    const custody = localCustody(effectsOf(plaintext, skE), recordingKeys(), attests);
     const client = p256Pair(hex(skR)) as P256Pair;
     expect(await custody.newSessionKey(client.point.toString('hex'))).toEqual({
       publicKey: '0351a7580833898ea1b183cbd7350a4099078c6ef1c1e18e970cd7683035f25e7d',
@@ -66,13 +66,13 @@ describe('the built-in custodian', () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const none = ['00'.repeat(32), 'ff'.repeat(32)];
     const effects = effectsOf(...none, plaintext, ...none, skE);
-    const custody = localCustody(effects, glassKeys(), attests);
+    const custody = localCustody(effects, recordingKeys(), attests);
     const client = (p256Pair(hex(skR)) as P256Pair).point.toString('hex');
     expect((await custody.newSessionKey(client)).sealedKey).toBe(sealedKey);
   });
 
   it('generates the words of the BIP-39 vectors', async () => {
-    const keys = glassKeys();
+    const keys = recordingKeys();
     const custody = localCustody(effectsOf('7f'.repeat(16), SEALED_KEY.skE), keys, attests);
     const { seed } = await custody.newSeed(NAMES);
     const client = generateP256KeyPair();
@@ -93,7 +93,7 @@ describe('the built-in custodian', () => {
   });
 
   it('seals the key of a code under the name of the code', async () => {
-    const keys = glassKeys();
+    const keys = recordingKeys();
     const scalar = `00${'01'.repeat(31)}`;
     const custody = localCustody(effectsOf(scalar), keys, attests);
     const of = { id: 'AuthMethod:1', organizationId: 'organization-1', expiresAt: 0 };
@@ -104,7 +104,7 @@ describe('the built-in custodian', () => {
   });
 
   it('seals a delegated key under its own purpose, and wipes it after each use', async () => {
-    const keys = glassKeys();
+    const keys = recordingKeys();
     const opened: Buffer[] = [];
     const open: CustodyKeys['open'] = (at, context) => {
       const bytes = keys.open(at, context);
@@ -131,7 +131,7 @@ describe('the built-in custodian', () => {
       drawn.push(next);
       return next;
     };
-    const custody = localCustody({ ...real, random }, glassKeys(), attests);
+    const custody = localCustody({ ...real, random }, recordingKeys(), attests);
     const clientPublicKey = generateP256KeyPair().publicKeyUncompressed;
     const { seed } = await custody.newSeed(NAMES);
     await custody.newSessionKey(clientPublicKey);

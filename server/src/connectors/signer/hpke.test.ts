@@ -136,7 +136,7 @@ describe('data sealed to a client', () => {
 
 describe('numbers that begin with zeros', () => {
   /** The first pair from `from` on for which `wanted` holds. */
-  function firstPair(from: number, wanted: (pair: P256Pair) => boolean): P256Pair {
+  function firstMatchingPair(from: number, wanted: (pair: P256Pair) => boolean): P256Pair {
     for (let number = from; ; number++) {
       const pair = pairOf(number.toString(16).padStart(64, '0'));
       if (wanted(pair)) return pair;
@@ -145,9 +145,12 @@ describe('numbers that begin with zeros', () => {
   const plain = pairOf('66'.repeat(32));
   const cases: Record<string, () => readonly [P256Pair, P256Pair]> = {
     'a scalar': () => [pairOf(`00${'77'.repeat(31)}`), pairOf(`0000${'78'.repeat(30)}`)],
-    'a first coordinate': () => [firstPair(1, (pair) => pair.point[1] === 0), plain],
-    'a second coordinate': () => [plain, firstPair(1, (pair) => pair.point[33] === 0)],
-    'the agreed secret': () => [plain, firstPair(1, (pair) => agreedOn(pair, plain)[0] === 0)],
+    'a first coordinate': () => [firstMatchingPair(1, (pair) => pair.point[1] === 0), plain],
+    'a second coordinate': () => [plain, firstMatchingPair(1, (pair) => pair.point[33] === 0)],
+    'the agreed secret': () => [
+      plain,
+      firstMatchingPair(1, (pair) => agreedOn(pair, plain)[0] === 0),
+    ],
   };
 
   it.each(Object.keys(cases))('%s', async (name) => {

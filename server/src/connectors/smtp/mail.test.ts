@@ -24,7 +24,7 @@ afterEach(() => server.close());
 
 const mail = (url = server.url) => smtpMail(testEffects(), { url, from });
 
-async function complaintOf(work: Promise<unknown>): Promise<string> {
+async function errorTextOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -86,30 +86,30 @@ describe('smtpMail', () => {
 
   it.each([451, 503, 530])('throws at %s without the text of the server', async (status) => {
     server.reject(message.to, status);
-    const complaint = await complaintOf(mail().send(message));
-    expect(complaint).toContain(`RCPT TO ${status}`);
-    expect(complaint).not.toContain('ada@');
-    expect(complaint).not.toContain('042137');
+    const errorText = await errorTextOf(mail().send(message));
+    expect(errorText).toContain(`RCPT TO ${status}`);
+    expect(errorText).not.toContain('ada@');
+    expect(errorText).not.toContain('042137');
   });
 
   it('throws if the login is invalid, without the login in the message', async () => {
-    const complaint = await complaintOf(
+    const errorText = await errorTextOf(
       mail(`smtp://railhead:hunter2@127.0.0.1:${server.port}`).send(message),
     );
-    expect(complaint).toContain('EAUTH');
-    expect(complaint).not.toContain('hunter2');
+    expect(errorText).toContain('EAUTH');
+    expect(errorText).not.toContain('hunter2');
     expect(server.received).toEqual([]);
   });
 
   it('throws if the connection is refused', async () => {
-    const complaint = await complaintOf(mail('smtp://127.0.0.1:9').send(message));
-    expect(complaint).toContain('the mail server did not accept the message');
+    const errorText = await errorTextOf(mail('smtp://127.0.0.1:9').send(message));
+    expect(errorText).toContain('the mail server did not accept the message');
   });
 
   it('sends neither login nor message to another machine without TLS', async () => {
     const away = server.url.replace('127.0.0.1', '0.0.0.0');
-    const complaint = await complaintOf(mail(away).send(message));
-    expect(complaint).toMatch(/ETLS|STARTTLS/);
+    const errorText = await errorTextOf(mail(away).send(message));
+    expect(errorText).toMatch(/ETLS|STARTTLS/);
     expect(server.received).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('smtpMail', () => {
   ])('does not trust a self-signed certificate, with %s', async (_description, scheme, options) => {
     const other = await startMailServer(options);
     const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
-    expect(await complaintOf(mail(away).send(message))).toContain('did not accept the message');
+    expect(await errorTextOf(mail(away).send(message))).toContain('did not accept the message');
     expect(other.received).toEqual([]);
     await other.close();
   });
@@ -155,7 +155,7 @@ describe('a mail server that hangs', () => {
     async (_description, greets) => {
       const slow = await hanging(greets);
       const began = performance.now();
-      expect(await complaintOf(mail(slow.url).send(message))).toContain(
+      expect(await errorTextOf(mail(slow.url).send(message))).toContain(
         'did not accept the message',
       );
       expect(performance.now() - began).toBeLessThan(17_000);

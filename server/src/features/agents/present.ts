@@ -20,13 +20,13 @@ export function nothingSpent({ policy }: AgentRow): Spent {
 /** Days and months are UTC; the reset fields name the next one. */
 function usageOf({ count, day, month }: Spent, now: number): AgentView['usage'] {
   const today = new Date(now);
-  const [year, nth, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
+  const [year, index, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()];
   return {
     dailyTransactionCount: Number(count),
     dailySpend: Number(day.amount),
-    dailyResetDate: iso(Date.UTC(year, nth, date + 1)).slice(0, 10),
+    dailyResetDate: iso(Date.UTC(year, index, date + 1)).slice(0, 10),
     monthlySpend: Number(month.amount),
-    monthlyResetMonth: iso(Date.UTC(year, nth + 1, 1)).slice(0, 7),
+    monthlyResetMonth: iso(Date.UTC(year, index + 1, 1)).slice(0, 7),
   };
 }
 

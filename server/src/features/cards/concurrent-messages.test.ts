@@ -181,7 +181,7 @@ describe('a fault unrelated to the account', () => {
     async (kind) => {
       const paid = await payments.begin();
       const before = await paid.now();
-      const news = { kind, amount: 120n };
+      const notice = { kind, amount: 120n };
       const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
       const { db } = app.runtime;
       const read: typeof db.read = async (table, id) => {
@@ -189,10 +189,10 @@ describe('a fault unrelated to the account', () => {
         return db.read(table, id);
       };
       const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(through.notify(paid.token, news, `to ${paid.id}`)).rejects.toBe(away);
+      await expect(through.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(away);
       expect(await paid.now()).toEqual(before);
       expect(await network.logOf(paid.card.id)).toHaveLength(1);
-      await network.notify(paid.token, news, `to ${paid.id}`);
+      await network.notify(paid.token, notice, `to ${paid.id}`);
       await app.settle();
       expect((await paid.now()).account).toBe('880 of 880');
       expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });

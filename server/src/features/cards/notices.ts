@@ -45,8 +45,8 @@ import {
   netOf,
   openFundingDebit,
   postSteps,
+  requireOpenPayment,
   spendableOf,
-  whileOpen,
 } from './clearing/payment.ts';
 import type { CardParts } from './parts.ts';
 import { cards } from './store.ts';
@@ -57,7 +57,7 @@ type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kin
 const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
 /** Throws if the account, as read, cannot pay an amount. */
-async function rejectUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
+async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
   const id = cardAccountOf(row);
   const [account, holding] = await Promise.all([
     readInternalAccount(ctx, id),
@@ -74,7 +74,7 @@ async function rejectUnlessPays(ctx: Ctx, row: CardPaymentRow, amount: bigint): 
  * Rethrows faults that say nothing about the account and may be temporary: nothing is written, and
  * the network repeats the notice.
  */
-function rejectForNow(fault: Fault): void {
+function rejectTemporarily(fault: Fault): void {
   if (isTransient(fault.code)) throw fault;
   if (!isUnanswered(fault)) return;
   // Without its cause, which may quote a secret and would be logged.
@@ -91,16 +91,16 @@ async function furtherFundingDebit(
   if (amount === 0n) return NO_FURTHER_DEBIT;
   checkFundingDebitCount(factsOf(row));
   const debited = await ctx.attempt(async () => {
-    await rejectUnlessPays(ctx, row, amount);
+    await rejectUnlessFunded(ctx, row, amount);
     await signFundingDebit(ctx, parts, row, amount);
     await openFundingDebit(ctx, row, amount);
   });
-  if (debited instanceof Fault) rejectForNow(debited);
+  if (debited instanceof Fault) rejectTemporarily(debited);
   return { amount, outcome: debited instanceof Fault ? 'failed' : 'pending' };
 }
 
 /** Stages a change with its lifecycle event, and emits an event also if the status stays. */
-async function takeAs(
+async function applyAs(
   ctx: Ctx,
   row: CardPaymentRow,
   { card, steps }: Change,
@@ -118,7 +118,8 @@ const take = (
   row: CardPaymentRow,
   change: Change,
   failed = false,
-): Promise<CardPaymentRow> => takeAs(ctx, row, change, eventAfter(row.status, change.card, failed));
+): Promise<CardPaymentRow> =>
+  applyAs(ctx, row, change, eventAfter(row.status, change.card, failed));
 
 /** Whether the card cannot be debited: closed, or its holder deleted. */
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
@@ -204,7 +205,7 @@ async function returnFunds(
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
   if (row.card_refunds.length === 0) throw untrue('The payment has no refund to reverse.');
   const change = reverseRefund(factsOf(row));
-  return row.status === 'REFUNDED' ? takeAs(ctx, row, change, 'reverse') : take(ctx, row, change);
+  return row.status === 'REFUNDED' ? applyAs(ctx, row, change, 'reverse') : take(ctx, row, change);
 }
 
 /** Throws for an invalid amount, or one that exceeds the maximum of a payment. */
@@ -243,9 +244,9 @@ export async function changeByNotice(
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
   if ('amount' in notice) rejectAmount(row, notice.kind, notice.amount);
-  return whileOpen(ctx, row, () => apply(ctx, parts, row, notice));
+  return requireOpenPayment(ctx, row, () => apply(ctx, parts, row, notice));
 }
 
 /** Closes a payment without a message of its network. */
-export const giveUp = (ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> =>
-  whileOpen(ctx, row, () => expire(ctx, row));
+export const expireAuthorization = (ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> =>
+  requireOpenPayment(ctx, row, () => expire(ctx, row));

@@ -7,20 +7,20 @@ import { loadOf } from '../payments/payouts/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { asCardPayment, cardPaymentOf } from './clearing/payment.ts';
 import { CARD_AUTHORIZATION_MS, GIVE_UP } from './expiry.ts';
-import { giveUp } from './notices.ts';
+import { expireAuthorization } from './notices.ts';
 
-const LOOK_EVERY_MS = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
 const AT_ONCE = 100;
 
 const DUE = `select id, platform_id from card_open_payments p where opened_at <= $1
     and not exists (select from sandbox_clocks c where c.id = p.platform_id)
   order by opened_at limit ${AT_ONCE}`;
 
-async function giveUpOne(runtime: Runtime, id: string, platformId: string): Promise<void> {
+async function expireOne(runtime: Runtime, id: string, platformId: string): Promise<void> {
   const platform = await readPlatform(runtime.db, platformId);
   if (!platform) return;
   await operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
-    await giveUp(ctx, await cardPaymentOf(ctx, id));
+    await expireAuthorization(ctx, await cardPaymentOf(ctx, id));
   });
 }
 
@@ -32,10 +32,10 @@ export function cardSweep(): Sweep {
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;
-      next = now + LOOK_EVERY_MS;
+      next = now + SWEEP_INTERVAL_MS;
       type Due = { id: string; platform_id: string };
       const due = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
-      await Promise.all(due.map((each) => giveUpOne(runtime, each.id, each.platform_id)));
+      await Promise.all(due.map((each) => expireOne(runtime, each.id, each.platform_id)));
       if (due.length === AT_ONCE) next = now;
       return due.length;
     },
@@ -49,7 +49,8 @@ export const cardExpiryJobs = (): JobHandler[] => [
       const { row, caller } = await loadOf(runtime, job, asCardPayment);
       return {
         caller,
-        stage: async (ctx) => void (await giveUp(ctx, await cardPaymentOf(ctx, row.id))),
+        stage: async (ctx) =>
+          void (await expireAuthorization(ctx, await cardPaymentOf(ctx, row.id))),
       };
     },
   }),

@@ -37,9 +37,9 @@ const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
 
 it('deletes requests and attempts after a day, keys of codes at their expiry, signatures never', async () => {
   const sweep = bothSweeps();
-  const thing = await signedTestOperation(app);
-  const headers = await thing.signed(await thing.session());
-  await thing.call({ headers });
+  const operation = await signedTestOperation(app);
+  const headers = await operation.signed(await operation.session());
+  await operation.call({ headers });
   await app.operate(async (ctx) => {
     await countAttempt(ctx, 'old', [{ max: 1, withinMs: 1_000 }]);
     const target = { target: 'sealed', code_id: 'code', customer_id: 'C', platform_id: 'P' };

@@ -24,7 +24,7 @@ const MAX_TYPE = 200;
 /** Timeouts of an upload: in total, and without data. */
 const LONGEST_MS = 600_000;
 const LONGEST_SILENCE_MS = 30_000;
-const LOOK_EVERY_MS = 1_000;
+const SWEEP_INTERVAL_MS = 1_000;
 
 export interface Form {
   fields: Record<string, string>;
@@ -124,7 +124,7 @@ function patience() {
       const now = performance.now();
       if (now - began < LONGEST_MS && now - last < LONGEST_SILENCE_MS) return;
       reject(rejected('The body took too long to arrive.'));
-    }, LOOK_EVERY_MS);
+    }, SWEEP_INTERVAL_MS);
   });
   return {
     spent,

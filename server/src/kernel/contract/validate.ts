@@ -26,13 +26,13 @@ const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 /**
  * The first moment of year 1, and the first after 9999: the range of four digits and of PostgreSQL.
  */
-const [FIRST_MOMENT, END_OF_TIME] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
+const [FIRST_MOMENT, AFTER_LAST_MOMENT] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
 /** Ajv accepts leap seconds, which no clock here has; Date.parse accepts the 30th of February. */
 function isMoment(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
   const time = Date.parse(text);
-  if (!day || Number.isNaN(time) || time < FIRST_MOMENT || time >= END_OF_TIME) return false;
+  if (!day || Number.isNaN(time) || time < FIRST_MOMENT || time >= AFTER_LAST_MOMENT) return false;
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
@@ -89,10 +89,10 @@ export function* compileSchemas(contracts: readonly Contract[]): Generator<void,
   }
 }
 
-const dots = (pointer: string) => pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/');
+const dottedPath = (pointer: string) => pointer.slice(1).replaceAll('/', '.').replaceAll('~1', '/');
 
 function pathOf(error: ErrorObject): string {
-  const at = dots(error.instancePath);
+  const at = dottedPath(error.instancePath);
   const params = error.params as { missingProperty?: string; additionalProperty?: string };
   const name = params.missingProperty ?? params.additionalProperty;
   if (name === undefined) return at;
@@ -118,9 +118,13 @@ const MESSAGES: Record<string, (params: Record<string, unknown>) => string> = {
 function fieldErrorOf(error: ErrorObject): FieldError {
   const params = error.params as Record<string, unknown>;
   const { rule } = error.parentSchema as { rule?: string };
-  const usual = MESSAGES[error.keyword]?.(params) ?? error.message ?? 'is not valid';
+  const defaultMessage = MESSAGES[error.keyword]?.(params) ?? error.message ?? 'is not valid';
   const constraint = CONSTRAINTS[error.keyword]?.(params);
-  return { field: pathOf(error), ...(constraint ? { constraint } : {}), message: rule ?? usual };
+  return {
+    field: pathOf(error),
+    ...(constraint ? { constraint } : {}),
+    message: rule ?? defaultMessage,
+  };
 }
 
 /** Maximum fields named in one reply: describing thousands takes longer than finding them. */

@@ -13,7 +13,7 @@ interface Column {
  * merchant's descriptor: they must neither send control sequences, nor imitate output lines, nor
  * reverse the direction of adjacent text.
  */
-const harmless = (text: string): string =>
+const withoutControlCharacters = (text: string): string =>
   text
     .replace(/\r\n|[\t\n\v\f\r\u0085]/g, ' ')
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
@@ -28,7 +28,7 @@ function pad(text: string, width: number, align: Align): string {
 /** Rows under their heads, or a note that there are none. */
 export function table(columns: readonly Column[], rows: readonly string[][]): string {
   if (rows.length === 0) return 'None.\n';
-  const cells = rows.map((row) => row.map(harmless));
+  const cells = rows.map((row) => row.map(withoutControlCharacters));
   const widths = columns.map(({ head }, index) =>
     Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))),
   );
@@ -43,5 +43,7 @@ export function table(columns: readonly Column[], rows: readonly string[][]): st
 /** A single record: names and values, one per line. */
 export function record(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => widthOf(name)));
-  return pairs.map(([name, value]) => `${pad(name, width, 'left')}  ${harmless(value)}\n`).join('');
+  return pairs
+    .map(([name, value]) => `${pad(name, width, 'left')}  ${withoutControlCharacters(value)}\n`)
+    .join('');
 }

@@ -7,7 +7,7 @@ import { writeNew } from '../cli/new-file.ts';
 import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
-function ofWhom(args: CommandArgs): { customerId: string } | { holderId: string } {
+function holderArgument(args: CommandArgs): { customerId: string } | { holderId: string } {
   const [customerId, holderId] = [args.text('customer'), args.text('holder')];
   if (customerId !== undefined && holderId === undefined) return { customerId };
   if (customerId === undefined && holderId !== undefined) return { holderId };
@@ -17,7 +17,7 @@ function ofWhom(args: CommandArgs): { customerId: string } | { holderId: string 
 const HEADS = ['DOCUMENT', 'HOLDER', 'TYPE', 'SIDE', 'COUNTRY', 'NUMBER', 'FILE', 'SUBMITTED'];
 
 async function list({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const json = await listDocumentsForReview(runtime, ofWhom(args));
+  const json = await listDocumentsForReview(runtime, holderArgument(args));
   const lines = json.map((each) => [
     each.id,
     each.documentHolder,

@@ -12,27 +12,27 @@ import {
 import { startProduction } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
 
-const shop = opened(startProduction);
+const service = opened(startProduction);
 
 const verb = (name: string, id: string, ...more: string[]) =>
-  shop.json('external-accounts', name, id, ...more);
+  service.json('external-accounts', name, id, ...more);
 
 const emitted = async (id: string) =>
-  (await shop.app.events())
+  (await service.app.events())
     .filter((each) => each.subject === id && each.type === 'EXTERNAL_ACCOUNT.STATUS_UPDATED')
     .map((each) => each.data.status);
 
 describe('external-accounts', () => {
   it('apply every result of a check to a bank account', async () => {
-    const { account, person } = await fundedCustomer(shop.app);
-    const { id } = await externalAccount(shop.app, person.id, 'USD');
+    const { account, person } = await fundedCustomer(service.app);
+    const { id } = await externalAccount(service.app, person.id, 'USD');
     const debit = async () => {
       const ends = { source: { accountId: id }, destination: { accountId: account.id } };
-      const reply = await shop.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
+      const reply = await service.app.call('POST', '/transfer-in', { ...ends, amount: 1_00 });
       return reply.body.code ?? reply.status;
     };
     const pay = async () => {
-      const reply = await shop.app.call('POST', '/quotes', quoteBody(account.id, id, 1_00));
+      const reply = await service.app.call('POST', '/quotes', quoteBody(account.id, id, 1_00));
       return reply.body.code ?? reply.status;
     };
     expect(await verb('check', id)).toMatchObject({ accountId: id, status: 'PENDING' });
@@ -52,7 +52,7 @@ describe('external-accounts', () => {
       ...['PENDING', 'UNDER_REVIEW', 'INACTIVE', 'ACTIVE'],
       ...['UNDER_REVIEW', 'ACTIVE', 'INACTIVE'],
     ]);
-    await shop.rejected(
+    await service.rejected(
       'This action is not possible: the account is INACTIVE.',
       'external-accounts',
       'clear',
@@ -66,23 +66,23 @@ describe('external-accounts', () => {
   });
 
   it('stop a production payment that was quoted before', async () => {
-    const { account, person } = await shop.payer('100.00');
-    const to = await shop.payee(person.id);
+    const { account, person } = await service.payer('100.00');
+    const to = await service.payee(person.id);
     const body = quoteBody(account, to, 50_00);
-    const quote = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
+    const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await verb('review', to);
     const headers = { 'idempotency-key': quote.id };
     const url = `/quotes/${quote.id}/execute`;
-    const reply = await shop.app.call('POST', url, undefined, { ...shop.as, headers });
+    const reply = await service.app.call('POST', url, undefined, { ...service.as, headers });
     expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     expect(await emitted(to)).toEqual(['UNDER_REVIEW']);
   });
 
   it('list accounts with the last digits of their numbers', async () => {
-    const { id: owner } = await customer(shop.app, shop.as);
+    const { id: owner } = await customer(service.app, service.as);
     const list = (...more: string[]) =>
-      shop.json('external-accounts', 'list', shop.shop.id, ...more);
-    const { id } = await externalAccount(shop.app, owner, 'USD', '000', shop.as);
+      service.json('external-accounts', 'list', service.shop.id, ...more);
+    const { id } = await externalAccount(service.app, owner, 'USD', '000', service.as);
     await verb('check', id);
     const [pending, ...rest] = await list('--status', 'PENDING');
     expect(pending).toMatchObject({ accountId: id, customerId: owner, currency: 'USD' });
@@ -92,23 +92,28 @@ describe('external-accounts', () => {
     expect(all.length).toBeGreaterThan(1);
     expect(await list('--limit', '1')).toEqual(all.slice(0, 1));
     expect(await list('--after', all[0]?.accountId as string)).toEqual(all.slice(1));
-    const shown = await shop.run('external-accounts', 'list', shop.shop.id);
+    const shown = await service.run('external-accounts', 'list', service.shop.id);
     expect(shown.out).toContain(id);
   });
 
   it('reject an unknown account, and a check of a wallet', async () => {
-    const person = await customer(shop.app);
+    const person = await customer(service.app);
     const address = '0xAbCDEF1234567890aBCdEf1234567890ABcDef12'.toLowerCase();
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address };
     const body = { currency: 'USDC', accountInfo, customerId: person.id };
-    const { id } = ok(await shop.app.call('POST', '/customers/external-accounts', body), 201);
-    await shop.rejected('A wallet cannot be checked by a bank', 'external-accounts', 'check', id);
+    const { id } = ok(await service.app.call('POST', '/customers/external-accounts', body), 201);
+    await service.rejected(
+      'A wallet cannot be checked by a bank',
+      'external-accounts',
+      'check',
+      id,
+    );
     expect(await verb('review', id)).toMatchObject({ status: 'UNDER_REVIEW' });
-    ok(await shop.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
-    const inside = await internalAccount(shop.app, person.id, 'USD');
+    ok(await service.app.call('DELETE', `/customers/external-accounts/${id}`), 204);
+    const inside = await internalAccount(service.app, person.id, 'USD');
     for (const other of [id, inside.id, 'unknown']) {
-      await shop.rejected('Account not found.', 'external-accounts', 'clear', other);
-      await shop.rejected('Account not found.', 'external-accounts', 'history', other);
+      await service.rejected('Account not found.', 'external-accounts', 'clear', other);
+      await service.rejected('Account not found.', 'external-accounts', 'history', other);
     }
   });
 });

@@ -16,11 +16,11 @@ const UNKNOWN = '01980000-0000-7000-8000-000000000000';
 const DECISION = ['--actor', 'Ada', '--reason', 'seen by video'];
 
 const sms = opened(startReceiver);
-let shop: { as: TestApp['production'] };
+let service: { as: TestApp['production'] };
 let command: ReturnType<typeof commandOn>;
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 beforeAll(async () => {
-  shop = { as: app.production };
+  service = { as: app.production };
   command = commandOn(app);
 });
 
@@ -46,22 +46,25 @@ async function texted(): Promise<string> {
 
 /** A customer of the production platform with a verified phone number. */
 async function shopper() {
-  const person = await european(app, shop);
-  ok(await sendCode(app, person.id, 'phone', shop), 204);
-  ok(await confirmCode(app, person.id, 'phone', await texted(), shop), 200);
+  const person = await european(app, service);
+  ok(await sendCode(app, person.id, 'phone', service), 204);
+  ok(await confirmCode(app, person.id, 'phone', await texted(), service), 200);
   return person;
 }
 
-const start = async (id: string, options: CallOptions = shop, factor = 'SMS_OTP') =>
+const start = async (id: string, options: CallOptions = service, factor = 'SMS_OTP') =>
   ok(await app.call('POST', `/sca/factors/reset?customerId=${id}`, { factor }, options), 201);
 const show = async (id: string, resetId: string) =>
-  ok(await app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, shop), 200);
+  ok(
+    await app.call('GET', `/sca/factors/reset/${resetId}?customerId=${id}`, undefined, service),
+    200,
+  );
 const complete = (id: string, resetId: string, mobile?: object) =>
   app.call(
     'POST',
     `/sca/factors/reset/${resetId}/complete?customerId=${id}`,
     mobile && { mobile },
-    shop,
+    service,
   );
 
 const cells = (text: string) =>
@@ -114,7 +117,7 @@ describe('a reset without an identity service', () => {
 
   it('does not accept codes that were sent to the previous number', async () => {
     const { id } = await shopper();
-    const login = loginFixture(app, shop);
+    const login = loginFixture(app, service);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await texted();
     const { resetId } = await start(id);
@@ -180,7 +183,7 @@ describe('a reset without an identity service', () => {
       await rejected('Reset not found.', verb, id, ...DECISION);
     }
     await rejected('Platform not found.', 'resets', `PlatformConfig:${UNKNOWN}`);
-    ok(await app.call('DELETE', `/customers/${id}`, undefined, shop), 200);
+    ok(await app.call('DELETE', `/customers/${id}`, undefined, service), 200);
     await rejected('The customer was deleted.', 'pass-reset', resetId, ...DECISION);
   });
 

@@ -18,7 +18,7 @@ import { platformIn } from '../platforms/platform.ts';
 
 const heads = (...names: string[]) => names.map((head) => ({ head }));
 
-const byIn = (args: CommandArgs) => ({
+const actorArgument = (args: CommandArgs) => ({
   actor: args.text('actor') ?? 'operator',
   reason: args.required('reason'),
 });
@@ -45,7 +45,7 @@ async function decide(
   args: CommandArgs,
   decision: 'pass' | 'reject',
 ): Promise<Output> {
-  const input = { resetId: args.required('reset'), decision, by: byIn(args) };
+  const input = { resetId: args.required('reset'), decision, by: actorArgument(args) };
   const json = await decideFactorReset(runtime, input);
   const text = record([
     ['Reset', json.resetId],
@@ -86,7 +86,7 @@ async function show({ runtime }: System, args: CommandArgs): Promise<Output> {
 }
 
 async function unlockOne({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const input = { customerId: args.required('customer'), by: byIn(args) };
+  const input = { customerId: args.required('customer'), by: actorArgument(args) };
   const json = await unlockByOperator(runtime, input);
   return { json, text: `${json.customerId} is not locked and has no failures.\n` };
 }

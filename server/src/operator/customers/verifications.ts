@@ -77,7 +77,7 @@ function findingIn(word: string, reason: string | undefined): IdentityFinding {
 const findingsIn = (args: CommandArgs): IdentityFinding[] =>
   (args.list('error') ?? []).map((word) => findingIn(word, args.text('reason')));
 
-async function settle({ runtime }: System, args: CommandArgs, state: Decision): Promise<Output> {
+async function decide({ runtime }: System, args: CommandArgs, state: Decision): Promise<Output> {
   const id = args.required('id');
   const findings = findingsIn(args);
   if (state === 'unresolved' && !findings.length && !isId(id, 'BeneficialOwner')) {
@@ -94,7 +94,7 @@ const ID: Flags = {
   },
 };
 
-const aboutTypes = (wanted: 'document' | 'field'): readonly FindingType[] =>
+const typesAbout = (wanted: 'document' | 'field'): readonly FindingType[] =>
   FINDING_TYPES.filter((type) => findingKind(type).subject === wanted);
 
 const FINDINGS: Flags = {
@@ -103,7 +103,7 @@ const FINDINGS: Flags = {
     list: true,
     help:
       'Finding about the customer, or about another resource if named; ' +
-      `${aboutTypes('field').join(' and ')} need a field, findings about documents the document`,
+      `${typesAbout('field').join(' and ')} need a field, findings about documents the document`,
   },
   reason: {
     value: 'TEXT',
@@ -111,13 +111,13 @@ const FINDINGS: Flags = {
   },
 };
 
-const decider = (verb: string, state: Decision, summary: string, more: Flags): Verb => ({
+const decisionVerb = (verb: string, state: Decision, summary: string, more: Flags): Verb => ({
   noun: 'verifications',
   verb,
   summary,
   flags: { ...ID, ...more },
   bare: 'id',
-  run: (system, args) => settle(system, args, state),
+  run: (system, args) => decide(system, args, state),
 });
 
 export const verificationVerbs: readonly Verb[] = [
@@ -149,14 +149,14 @@ export const verificationVerbs: readonly Verb[] = [
     bare: 'id',
     run: async ({ runtime }, args) => printed(await showVerification(runtime, args.required('id'))),
   },
-  decider(
+  decisionVerb(
     'approve',
     'approved',
     'Approve the identity of a customer, or of one beneficial owner',
     {},
   ),
-  decider('reject', 'rejected', 'Reject a customer, or one beneficial owner', FINDINGS),
-  decider(
+  decisionVerb('reject', 'rejected', 'Reject a customer, or one beneficial owner', FINDINGS),
+  decisionVerb(
     'hold',
     'unresolved',
     'Request corrections: the customer fixes the findings and submits again',

@@ -98,8 +98,8 @@ it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
       continue;
     }
     const [kind, amount] = word;
-    const news = amount === undefined ? { kind } : { kind, amount };
-    await paid.notify(news as Parameters<typeof paid.notify>[0]);
+    const notice = amount === undefined ? { kind } : { kind, amount };
+    await paid.notify(notice as Parameters<typeof paid.notify>[0]);
   }
   const line = (await exported('transactions')).find((each) => each.transaction_id === paid.id);
   const currency = choice.currency ?? 'USD';

@@ -21,31 +21,34 @@ import { type TransactionRow, transactions } from '../../features/payments/trans
 import type { HttpRequest } from '../../kernel/effects.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 
-const shop = opened(startProduction);
+const service = opened(startProduction);
 
 describe('a payout', () => {
   it('is funded by a deposit, listed, settled, and notified with the production key', async () => {
-    const { id, account, quote } = await shop.payment();
+    const { id, account, quote } = await service.payment();
     // 100.00 USD less 0.5 % at 0.9154.
     expect(quote.totalReceivingAmount).toBe(91_08);
-    expect(await shop.status(id)).toBe('PROCESSING - -');
-    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 900_00, total: 900_00 });
-    expect(await shop.queue(id)).toMatchObject([
+    expect(await service.status(id)).toBe('PROCESSING - -');
+    expect(await balances(service.app, account, service.as)).toEqual({
+      balance: 900_00,
+      total: 900_00,
+    });
+    expect(await service.queue(id)).toMatchObject([
       {
-        ...{ transactionId: id, platformId: shop.shop.id, kind: 'payout', currency: 'EUR' },
+        ...{ transactionId: id, platformId: service.shop.id, kind: 'payout', currency: 'EUR' },
         ...{ amount: 91_08, readable: '91.08', beneficiary: 'Grace Hopper' },
         ...{ accountType: 'EUR_ACCOUNT', account: { iban: 'DE89370400440532013000' } },
         ...{ rail: 'SEPA_INSTANT', cancelRequestedAt: null, since: '2026-01-05T09:00:00.000Z' },
       },
     ]);
-    const shown = (await shop.run('payouts', 'list')).out;
+    const shown = (await service.run('payouts', 'list')).out;
     expect(shown).toMatch(/^SINCE +TRANSACTION +KIND +AMOUNT +CURRENCY +RAIL/);
     expect(shown).toContain('iban=DE89370400440532013000');
-    const settled = await shop.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
+    const settled = await service.json('payouts', 'settle', id, '--reference', 'SEPA-0001');
     expect(settled).toMatchObject({ transactionId: id, status: 'COMPLETED' });
-    expect(await shop.queue(id)).toEqual([]);
-    await shop.rejected('No result is expected', 'payouts', 'settle', id);
-    await shop.rejected(
+    expect(await service.queue(id)).toEqual([]);
+    await service.rejected('No result is expected', 'payouts', 'settle', id);
+    await service.rejected(
       'No result is expected',
       'payouts',
       'fail',
@@ -53,11 +56,11 @@ describe('a payout', () => {
       '--reason',
       'ACCOUNT_INVALID',
     );
-    await shop.app.settle();
-    expect(await eventTypes(shop.app, id)).toEqual(
+    await service.app.settle();
+    expect(await eventTypes(service.app, id)).toEqual(
       ['PENDING', 'PROCESSING', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.${each}`),
     );
-    const emitted = shop.sent.filter((each) => each.body?.includes(id));
+    const emitted = service.sent.filter((each) => each.body?.includes(id));
     expect(emitted.length).toBe(3);
     const header = (request: HttpRequest) =>
       Object.entries(request.headers).find(
@@ -69,210 +72,227 @@ describe('a payout', () => {
         createVerify('sha256')
           .update(request.body ?? '')
           .verify(pem, signature, 'base64');
-      expect(good(shop.app.keys.production.publicKeyPem)).toBe(true);
-      expect(good(shop.app.keys.sandbox.publicKeyPem)).toBe(false);
+      expect(good(service.app.keys.production.publicKeyPem)).toBe(true);
+      expect(good(service.app.keys.sandbox.publicKeyPem)).toBe(false);
     }
-    const [notice] = await shop.app.runtime.db.query('select * from rail_results where id = $1', [
-      `${id}/payout/settled`,
-    ]);
+    const [notice] = await service.app.runtime.db.query(
+      'select * from rail_results where id = $1',
+      [`${id}/payout/settled`],
+    );
     expect(notice).toMatchObject({ reference: 'SEPA-0001' });
   });
 
   it('is refunded if it fails', async () => {
-    const { id, account } = await shop.payment();
-    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    await shop.app.settle();
-    expect(await shop.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await balances(shop.app, account, shop.as)).toEqual({
+    const { id, account } = await service.payment();
+    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await balances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
-    expect(await shop.queue(id)).toEqual([]);
+    expect(await service.queue(id)).toEqual([]);
   });
 
   it('goes to suspense if it fails and cannot be refunded', async () => {
-    const { id, account } = await shop.payment();
-    await shop.json('payouts', 'fail', id, '--reason', 'COMPLIANCE_REJECTED', '--not-refundable');
-    await shop.app.settle();
-    expect(await shop.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
-    expect((await balances(shop.app, account, shop.as)).total).toBe(900_00);
+    const { id, account } = await service.payment();
+    await service.json(
+      'payouts',
+      'fail',
+      id,
+      '--reason',
+      'COMPLIANCE_REJECTED',
+      '--not-refundable',
+    );
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+    expect((await balances(service.app, account, service.as)).total).toBe(900_00);
   });
 
   it('may be returned days after it settled', async () => {
-    const { id, account } = await shop.payment();
-    await shop.rejected(
+    const { id, account } = await service.payment();
+    await service.rejected(
       'Only a settled transfer can be returned: it is PROCESSING.',
       ...['payouts', 'return', id, '--reason', 'PAYOUT_RETURNED'],
     );
-    await shop.json('payouts', 'settle', id);
-    await shop.app.advance(3 * DAY);
-    expect(await shop.status(id)).toBe('COMPLETED - -');
-    await shop.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
-    await shop.app.settle();
-    expect(await shop.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
-    expect((await balances(shop.app, account, shop.as)).total).toBe(1_000_00);
-    await shop.rejected('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await service.json('payouts', 'settle', id);
+    await service.app.advance(3 * DAY);
+    expect(await service.status(id)).toBe('COMPLETED - -');
+    await service.json('payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
+    await service.app.settle();
+    expect(await service.status(id)).toBe('FAILED COMPLETED PAYOUT_RETURNED');
+    expect((await balances(service.app, account, service.as)).total).toBe(1_000_00);
+    await service.rejected('it is FAILED', 'payouts', 'return', id, '--reason', 'PAYOUT_RETURNED');
   });
 
   it('is listed oldest first, and of one platform only', async () => {
-    const first = await shop.payment();
-    await shop.app.advance(1_000);
-    const second = await shop.payment();
-    const ids = (await shop.json('payouts', 'list', '--platform', shop.shop.id)).map(
+    const first = await service.payment();
+    await service.app.advance(1_000);
+    const second = await service.payment();
+    const ids = (await service.json('payouts', 'list', '--platform', service.shop.id)).map(
       (each: { transactionId: string }) => each.transactionId,
     );
     expect(ids.indexOf(first.id)).toBeLessThan(ids.indexOf(second.id));
-    expect(await shop.json('payouts', 'list', '--platform', shop.app.production.id)).toEqual([]);
-    expect(await shop.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
-    for (const { id } of [first, second]) await shop.json('payouts', 'settle', id);
+    expect(await service.json('payouts', 'list', '--platform', service.app.production.id)).toEqual(
+      [],
+    );
+    expect(await service.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
+    for (const { id } of [first, second]) await service.json('payouts', 'settle', id);
   });
 
   it('is listed after any number of rows that outlived their payments', async () => {
-    const over = [await shop.payment(), await shop.payment(), await shop.payment()];
+    const over = [await service.payment(), await service.payment(), await service.payment()];
     for (const { id } of over) {
-      await shop.json('payouts', 'settle', id);
+      await service.json('payouts', 'settle', id);
       const left = `insert into awaited_rail_results (id, platform_id, kind, since)
         values ($1, $2, 'payout', '2026-01-01T00:00:00Z')`;
-      await shop.app.runtime.db.query(left, [id, shop.shop.id]);
+      await service.app.runtime.db.query(left, [id, service.shop.id]);
     }
-    const { id } = await shop.payment();
+    const { id } = await service.payment();
     for (const limit of ['1', '2', '3']) {
-      const listed = await shop.json('payouts', 'list', '--limit', limit);
+      const listed = await service.json('payouts', 'list', '--limit', limit);
       expect(listed).toMatchObject([{ transactionId: id }]);
     }
-    await shop.json('payouts', 'settle', id);
+    await service.json('payouts', 'settle', id);
   });
 });
 
 describe('a recall', () => {
   async function overAch() {
-    const from = await shop.payer('500.00');
-    const to = await externalAccount(shop.app, from.person.id, 'USD', '000', shop.as);
+    const from = await service.payer('500.00');
+    const to = await externalAccount(service.app, from.person.id, 'USD', '000', service.as);
     const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
     const destination = { ...body.destination, paymentRail: 'ACH' };
-    const made = ok(await shop.app.call('POST', '/quotes', { ...body, destination }, shop.as), 201);
-    await shop.app.settle();
+    const made = ok(
+      await service.app.call('POST', '/quotes', { ...body, destination }, service.as),
+      201,
+    );
+    await service.app.settle();
     return { ...from, id: made.transactionId as string };
   }
 
   it('is requested by the platform and decided by the operator', async () => {
     const { id, account } = await overAch();
-    await shop.rejected('No cancellation is requested', 'payouts', 'cancel', id);
-    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
-    await shop.app.settle();
-    const [waiting] = await shop.queue(id);
+    await service.rejected('No cancellation is requested', 'payouts', 'cancel', id);
+    ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+    await service.app.settle();
+    const [waiting] = await service.queue(id);
     expect(waiting.cancelRequestedAt).not.toBeNull();
-    await shop.json('payouts', 'reject-cancel', id);
-    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
-    ok(await shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as), 200);
-    await shop.app.settle();
-    await shop.json('payouts', 'cancel', id);
-    await shop.app.settle();
-    expect(await shop.status(id)).toBe('COMPLETED COMPLETED -');
-    expect((await balances(shop.app, account, shop.as)).total).toBe(500_00);
+    await service.json('payouts', 'reject-cancel', id);
+    expect((await service.queue(id))[0].cancelRequestedAt).toBeNull();
+    ok(await service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as), 200);
+    await service.app.settle();
+    await service.json('payouts', 'cancel', id);
+    await service.app.settle();
+    expect(await service.status(id)).toBe('COMPLETED COMPLETED -');
+    expect((await balances(service.app, account, service.as)).total).toBe(500_00);
   });
 });
 
 describe('an internal transfer', () => {
   it('cannot be returned by a rail', async () => {
-    const { person, account } = await shop.payer();
-    const payee = await shop.payer();
-    const to = await internalAccount(shop.app, payee.person.id, 'EUR', shop.as);
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const { person, account } = await service.payer();
+    const payee = await service.payer();
+    const to = await internalAccount(service.app, payee.person.id, 'EUR', service.as);
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
-    const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
-    await shop.app.settle();
+    const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    await service.app.settle();
     const id = made.transactionId as string;
-    await shop.json('payouts', 'settle', id);
+    await service.json('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
-    const [counterparty] = ok(await shop.app.call('GET', query, undefined, shop.as), 200).data;
+    const [counterparty] = ok(
+      await service.app.call('GET', query, undefined, service.as),
+      200,
+    ).data;
     const reason = ['--reason', 'PAYOUT_RETURNED'];
-    await shop.rejected(
+    await service.rejected(
       'No rail carried this transfer',
       'payouts',
       'return',
       counterparty.id,
       ...reason,
     );
-    await shop.json('payouts', 'return', id, '--of', 'debit', ...reason);
+    await service.json('payouts', 'return', id, '--of', 'debit', ...reason);
     const received = { balance: 91_08, total: 91_08 };
-    expect(await balances(shop.app, to.id, shop.as)).toEqual(received);
-    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+    expect(await balances(service.app, to.id, service.as)).toEqual(received);
+    expect((await balances(service.app, account, service.as)).total).toBe(0);
   });
 });
 
 describe('a recall of a debit', () => {
   it('is decided while the debit is in progress', async () => {
-    const { person, account } = await shop.payer();
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const { person, account } = await service.payer();
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const ends = { source: { accountId: from.id }, destination: { accountId: account } };
     const body = { ...ends, amount: 40_00 };
-    const { id } = ok(await shop.app.call('POST', '/transfer-in', body, shop.as), 201);
-    const send = () => shop.app.call('POST', `/transactions/${id}/cancel`, undefined, shop.as);
+    const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+    const send = () =>
+      service.app.call('POST', `/transactions/${id}/cancel`, undefined, service.as);
     // Before the rail has it, and after.
     ok(await send(), 200);
-    await shop.app.advance(60_000);
-    await shop.json('payouts', 'reject-cancel', id);
-    expect((await shop.queue(id))[0].cancelRequestedAt).toBeNull();
+    await service.app.advance(60_000);
+    await service.json('payouts', 'reject-cancel', id);
+    expect((await service.queue(id))[0].cancelRequestedAt).toBeNull();
     ok(await send(), 200);
-    await shop.app.settle();
-    await shop.json('payouts', 'cancel', id);
-    expect(await shop.status(id)).toBe('FAILED - COLLECTION_FAILED');
-    expect((await balances(shop.app, account, shop.as)).total).toBe(0);
+    await service.app.settle();
+    await service.json('payouts', 'cancel', id);
+    expect(await service.status(id)).toBe('FAILED - COLLECTION_FAILED');
+    expect((await balances(service.app, account, service.as)).total).toBe(0);
     expect((await send()).status).toBe(409);
   });
 });
 
 describe('a debit', () => {
   it('is listed, settled, and then paid out; a failed one debits nothing', async () => {
-    const { person } = await shop.payer();
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
-    const to = await shop.payee(person.id);
+    const { person } = await service.payer();
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
+    const to = await service.payee(person.id);
     for (const valid of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
-      const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
-      await shop.app.settle();
+      const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+      await service.app.settle();
       const id = made.transactionId as string;
-      const [debit] = await shop.queue(id);
+      const [debit] = await service.queue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
       if (!valid) {
-        await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-        expect(await shop.status(id)).toBe('FAILED - ACCOUNT_INVALID');
+        await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+        expect(await service.status(id)).toBe('FAILED - ACCOUNT_INVALID');
         continue;
       }
-      await shop.json('payouts', 'settle', id);
-      await shop.app.settle();
-      expect((await shop.queue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
-      await shop.json('payouts', 'settle', id);
-      expect(await shop.status(id)).toBe('COMPLETED - -');
+      await service.json('payouts', 'settle', id);
+      await service.app.settle();
+      expect((await service.queue(id))[0]).toMatchObject({ kind: 'payout', currency: 'EUR' });
+      await service.json('payouts', 'settle', id);
+      expect(await service.status(id)).toBe('COMPLETED - -');
     }
   });
 });
 
 describe('a payment over UMA', () => {
   const onRow = (id: string, work: (ctx: Ctx, row: TransactionRow) => Promise<unknown>) =>
-    shop.app.operate(async (ctx) => {
+    service.app.operate(async (ctx) => {
       await work(ctx, (await ctx.read(transactions, id)) as TransactionRow);
     });
   const waitsFor = async (id: string) => {
-    const all: { transactionId: string }[] = await shop.json('payouts', 'list');
+    const all: { transactionId: string }[] = await service.json('payouts', 'list');
     return all.find((each) => each.transactionId === id);
   };
 
   it('is listed with its address while it waits', async () => {
-    const { account } = await fundedCustomer(shop.app);
+    const { account } = await fundedCustomer(service.app);
     const umaAddress = '$pending.long.usd@sandbox.uma.money';
     const url = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
-    const { lookupId } = ok(await shop.app.call('GET', url), 200);
+    const { lookupId } = ok(await service.app.call('GET', url), 200);
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
     const body = quoteBody(account.id, '', 10_00, { destination, lookupId });
     const made = ok(
-      await shop.app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
+      await service.app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
       201,
     );
     const id = made.transactionId as string;
-    await shop.app.settle();
+    await service.app.settle();
     await onRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
     expect(await waitsFor(id)).toMatchObject({
       ...{ kind: 'payout', accountType: 'UMA_ADDRESS', account: { umaAddress }, rail: null },
@@ -281,15 +301,15 @@ describe('a payment over UMA', () => {
 
   it('waits for the operator without a polling interval', async () => {
     const hook = { webhookEndpoint: 'http://127.0.0.1:9/' };
-    ok(await shop.app.call('PATCH', '/config', hook), 200);
-    const person = await customer(shop.app);
-    const account = await internalAccount(shop.app, person.id, 'USD');
+    ok(await service.app.call('PATCH', '/config', hook), 200);
+    const person = await customer(service.app);
+    const account = await internalAccount(service.app, person.id, 'USD');
     const umaAddress = '$success.usd@sandbox.uma.money';
     const body = { senderUmaAddress: umaAddress, customerId: person.id };
     const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_00 };
     const url = '/sandbox/uma/receive';
-    const { id } = ok(await shop.app.call('POST', url, { ...body, ...money }), 200);
-    ok(await shop.app.call('POST', `/transactions/${id}/approve`), 200);
+    const { id } = ok(await service.app.call('POST', url, { ...body, ...money }), 200);
+    ok(await service.app.call('POST', `/transactions/${id}/approve`), 200);
     await onRow(id, (ctx, row) =>
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'accepted' }),
     );
@@ -300,64 +320,64 @@ describe('a payment over UMA', () => {
       applyIncomingStatus(ctx, asIncoming(row), 'debit', { state: 'settled', reference: 'x' }),
     );
     expect(await waitsFor(id)).toBeUndefined();
-    expect((await balances(shop.app, account.id)).total).toBe(5_00);
+    expect((await balances(service.app, account.id)).total).toBe(5_00);
   });
 });
 
 describe('environments', () => {
   it('do not apply to the sandbox', async () => {
-    const person = await customer(shop.app);
-    const account = await internalAccount(shop.app, person.id, 'USD');
-    await shop.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
+    const person = await customer(service.app);
+    const account = await internalAccount(service.app, person.id, 'USD');
+    await service.app.call('POST', `/sandbox/internal-accounts/${account.id}/fund`, {
       amount: 1_000_00,
     });
-    const to = await externalAccount(shop.app, person.id, 'EUR', '003');
+    const to = await externalAccount(service.app, person.id, 'EUR', '003');
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
-    const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
-    await shop.app.settle();
-    await shop.rejected('The transaction is in the sandbox', 'payouts', 'settle', id);
-    await shop.rejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
+    const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
+    await service.app.settle();
+    await service.rejected('The transaction is in the sandbox', 'payouts', 'settle', id);
+    await service.rejected('Transaction not found.', 'payouts', 'settle', 'Transaction:x');
   });
 
   it('allow a return of a sandbox payout, once, also if its bank reports it later', async () => {
-    const { person, account } = await fundedCustomer(shop.app, 20_00);
+    const { person, account } = await fundedCustomer(service.app, 20_00);
     const back = ['--reason', 'PAYOUT_RETURNED'];
     for (const suffix of ['000', '005']) {
-      const to = await externalAccount(shop.app, person.id, 'USD', suffix);
+      const to = await externalAccount(service.app, person.id, 'USD', suffix);
       const body = { ...quoteBody(account.id, to.id, 10_00), immediatelyExecute: true };
-      const { transactionId: id } = ok(await shop.app.call('POST', '/quotes', body), 201);
-      await shop.rejected(
+      const { transactionId: id } = ok(await service.app.call('POST', '/quotes', body), 201);
+      await service.rejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',
         id,
         ...back,
       );
-      await shop.app.settle();
-      await shop.json('payouts', 'return', id, ...back);
-      await shop.rejected(
+      await service.app.settle();
+      await service.json('payouts', 'return', id, ...back);
+      await service.rejected(
         'Only a settled transfer can be returned',
         'payouts',
         'return',
         id,
         ...back,
       );
-      await shop.app.advance(60_000);
-      await shop.app.settle();
-      expect(await balances(shop.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
+      await service.app.advance(60_000);
+      await service.app.settle();
+      expect(await balances(service.app, account.id)).toEqual({ balance: 20_00, total: 20_00 });
     }
   });
 
   it('keep every sandbox operation from production credentials', async () => {
     // A test webhook changes nothing, so a production platform may request one.
-    const all = shop.app.operations.filter(
+    const all = service.app.operations.filter(
       ({ contract: { path: url } }) => url.startsWith('/sandbox/') && !url.endsWith('/test'),
     );
     expect(all.length).toBeGreaterThan(0);
     for (const { contract } of all) {
       const url = contract.path.replace(/\{[^}]+\}/g, 'InternalAccount:x');
       const body = contract.method === 'GET' ? undefined : {};
-      const response = await shop.app.call(contract.method, url, body, shop.as);
+      const response = await service.app.call(contract.method, url, body, service.as);
       expect([url, response.status, response.body.code]).toEqual([url, 403, 'FORBIDDEN']);
     }
   });

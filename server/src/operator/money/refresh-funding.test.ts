@@ -10,7 +10,7 @@ import { parse } from '../cli/flags.ts';
 import type { System } from '../cli/verb.ts';
 import { refreshFundingVerb } from './accounts.ts';
 
-const shop = opened(startProduction);
+const service = opened(startProduction);
 
 const NEW: PaymentInstructions[] = [
   {
@@ -27,7 +27,7 @@ const NEW: PaymentInstructions[] = [
 /** The verb with other collection accounts than the server has. */
 async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
   const port = usd && manualFunding({ USD: usd });
-  const system = { runtime: shop.app.runtime, fundingOf: () => port } as unknown as System;
+  const system = { runtime: service.app.runtime, fundingOf: () => port } as unknown as System;
   const { args } = parse(refreshFundingVerb.flags, refreshFundingVerb.bare, argv);
   return (await refreshFundingVerb.run(system, args)) as {
     json: { accounts: number; changed: string[] };
@@ -37,28 +37,28 @@ async function refresh(argv: string[], usd: PaymentInstructions[] | undefined) {
 
 const emitted = async (id: string) => {
   const type = 'INTERNAL_ACCOUNT.FUNDING_INSTRUCTIONS_UPDATED';
-  return (await shop.app.events()).filter((each) => each.subject === id && each.type === type);
+  return (await service.app.events()).filter((each) => each.subject === id && each.type === type);
 };
 
 describe('accounts refresh-funding', () => {
   it('reports that nothing has changed, and emits no event', async () => {
-    const { account } = await shop.payer();
-    const same = await shop.json('accounts', 'refresh-funding', account);
+    const { account } = await service.payer();
+    const same = await service.json('accounts', 'refresh-funding', account);
     expect(same).toEqual({ accounts: 1, changed: [] });
-    const person = await customer(shop.app);
-    const sandbox = await internalAccount(shop.app, person.id, 'USD');
-    expect((await shop.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
+    const person = await customer(service.app);
+    const sandbox = await internalAccount(service.app, person.id, 'USD');
+    expect((await service.json('accounts', 'refresh-funding', sandbox.id)).changed).toEqual([]);
     expect([await emitted(account), await emitted(sandbox.id)]).toEqual([[], []]);
   });
 
   it('sets new details with the old reference, and emits an event with the balance', async () => {
-    const { account } = await shop.payer('12.00');
+    const { account } = await service.payer('12.00');
     const path = `/internal-accounts/${account}`;
-    const before = ok(await shop.app.call('GET', path, undefined, shop.as), 200);
+    const before = ok(await service.app.call('GET', path, undefined, service.as), 200);
     const { json, text } = await refresh([account], NEW);
     expect(json).toEqual({ accounts: 1, changed: [account] });
     expect(text).toBe('1 of 1 changed.\n');
-    const after = ok(await shop.app.call('GET', path, undefined, shop.as), 200);
+    const after = ok(await service.app.call('GET', path, undefined, service.as), 200);
     expect(after.fundingPaymentInstructions).toHaveLength(1);
     expect(after.fundingPaymentInstructions[0].accountOrWalletInfo).toMatchObject({
       bankName: 'Second Bank',
@@ -70,35 +70,35 @@ describe('accounts refresh-funding', () => {
       id: account,
       fundingPaymentInstructions: after.fundingPaymentInstructions,
     });
-    await shop.app.settle();
-    const bodies = shop.sent.map((each) => JSON.parse(String(each.body)));
+    await service.app.settle();
+    const bodies = service.sent.map((each) => JSON.parse(String(each.body)));
     const received = bodies.find((each) => each.type === event?.type && each.data.id === account);
     expect(received.data.balance.amount).toBe(12_00);
     expect((await refresh([account], NEW)).json.changed).toEqual([]);
   });
 
   it('refreshes all accounts of a platform, except closed ones', async () => {
-    const closed = await shop.payer();
-    await shop.json('accounts', 'close', closed.account);
-    const { account } = await shop.payer();
-    const platform = shop.shop.id;
+    const closed = await service.payer();
+    await service.json('accounts', 'close', closed.account);
+    const { account } = await service.payer();
+    const platform = service.shop.id;
     const first = (await refresh(['--platform', platform], [])).json;
     expect(first.accounts).toBeGreaterThan(first.changed.length);
     expect(first.changed).toContain(account);
     expect(first.changed).not.toContain(closed.account);
-    const back = await shop.json('accounts', 'refresh-funding', '--platform', platform);
+    const back = await service.json('accounts', 'refresh-funding', '--platform', platform);
     expect(back.changed).toEqual(first.changed);
     expect(await emitted(account)).toHaveLength(2);
   });
 
   it('is rejected without collection accounts, for unknown accounts, and for both flags', async () => {
-    const { account } = await shop.payer();
+    const { account } = await service.payer();
     await expect(refresh([account], undefined)).rejects.toThrow(
       'No funding accounts are configured',
     );
     await expect(refresh(['unknown'], NEW)).rejects.toThrow('Account not found.');
     await expect(refresh(['--platform', 'unknown'], NEW)).rejects.toThrow('Platform not found.');
-    for (const wrong of [[], [account, '--platform', shop.shop.id]]) {
+    for (const wrong of [[], [account, '--platform', service.shop.id]]) {
       await expect(refresh(wrong, NEW)).rejects.toThrow('Either ACCOUNT or --platform');
     }
     expect(await emitted(account)).toEqual([]);

@@ -8,19 +8,19 @@ import { mintFixture } from '../../../test/kit/payments/mints.ts';
 import { stablecoinFixture } from '../../../test/kit/payments/stablecoins.ts';
 import { SERVICE_STATUSES } from '../../features/stablecoins/index.ts';
 
-const shop = opened(startProduction);
+const service = opened(startProduction);
 let fixture: ReturnType<typeof stablecoinFixture>;
 
 beforeAll(async () => {
-  fixture = stablecoinFixture(shop.app);
+  fixture = stablecoinFixture(service.app);
 });
 
-const verb = (name: string, ...more: string[]) => shop.json('stablecoins', name, ...more);
+const verb = (name: string, ...more: string[]) => service.json('stablecoins', name, ...more);
 
 /** A token put directly into a state. */
 async function coinIn(status: string): Promise<string> {
   const { id } = await fixture.coin();
-  await shop.app.runtime.db.query(
+  await service.app.runtime.db.query(
     'update stablecoins set service_status = $2, version = version + 1 where id = $1',
     [id, status],
   );
@@ -38,13 +38,13 @@ describe.each(Object.keys(OUTCOMES))('stablecoins %s', (name) => {
     const id = await coinIn(status);
     const outcome = OUTCOMES[name]?.[status];
     if (outcome === undefined) {
-      await shop.rejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
+      await service.rejected(`The stablecoin is ${status}.`, 'stablecoins', name, id);
       expect(await verb('history', id)).toEqual([]);
       return;
     }
     expect(await verb(name, id, '--reason', 'as agreed')).toMatchObject({
       id,
-      platformId: shop.app.platform.id,
+      platformId: service.app.platform.id,
       serviceOperationsStatus: outcome,
       reason: 'as agreed',
     });
@@ -62,14 +62,14 @@ describe('stablecoins', () => {
     await verb('reject', id, '--reason', 'Documents are missing');
     ok(await fixture.request(id), 200);
     await verb('approve', id);
-    await shop.app.settle();
+    await service.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     expect(await status()).toHaveProperty('currency');
     await verb('disable', id);
     expect(await status()).not.toHaveProperty('currency');
     expect((await fixture.request(id)).status).toBe(409);
     await verb('approve', id);
-    await shop.app.settle();
+    await service.app.settle();
     expect(await status()).toMatchObject({ serviceOperationsStatus: 'ENABLED' });
     const history: { action: string }[] = await verb('history', id);
     expect(history.map((each) => each.action)).toEqual(['reject', 'approve', 'disable', 'approve']);
@@ -81,26 +81,31 @@ describe('stablecoins', () => {
   ])('are not approved if never issued: …%s, %s', async (token, issuance) => {
     const { id } = await fixture.coin({ token });
     expect((await fixture.request(id)).status).toBe(409);
-    await shop.rejected(`The token is ${issuance} at its provider.`, 'stablecoins', 'approve', id);
+    await service.rejected(
+      `The token is ${issuance} at its provider.`,
+      'stablecoins',
+      'approve',
+      id,
+    );
   });
 
   it('are not enabled by a job after they were disabled', async () => {
     const { id } = await fixture.coin();
     await verb('approve', id);
     await verb('disable', id);
-    await shop.app.settle();
+    await service.app.settle();
     expect(ok(await fixture.read(`/stablecoins/${id}`), 200).serviceOperationsStatus).toBe(
       'DISABLED',
     );
   });
 
   it('are listed by platform and state, page by page', async () => {
-    const other = stablecoinFixture(shop.app, { as: shop.app.other });
+    const other = stablecoinFixture(service.app, { as: service.app.other });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await other.coin()).id);
     ok(await other.request(ids[1] as string), 200);
     const list = async (...more: string[]) =>
-      (await verb('list', shop.app.other.id, ...more)).map((each: { id: string }) => each.id);
+      (await verb('list', service.app.other.id, ...more)).map((each: { id: string }) => each.id);
     expect(await list()).toEqual(ids);
     expect(await list('--status', 'PENDING_APPROVAL')).toEqual([ids[1]]);
     expect(await list('--limit', '1', '--after', ids[0] as string)).toEqual([ids[1]]);
@@ -109,19 +114,19 @@ describe('stablecoins', () => {
   });
 
   it('are listed with their circulating supply', async () => {
-    const mints = mintFixture(shop.app);
+    const mints = mintFixture(service.app);
     const coin = await mints.circulating(12);
     const all: { id: string; circulating: string }[] = await verb('list');
     const circulating = all.find((each) => each.id === coin.id)?.circulating;
     expect(circulating).toBe('12000000');
-    const { out } = await shop.run('stablecoins', 'list');
+    const { out } = await service.run('stablecoins', 'list');
     expect(out).toMatch(/ SYMBOL +CIRCULATING +ISSUANCE +SERVICE\n/);
     expect(out).toMatch(new RegExp(`${coin.id} +\\S+ +${coin.symbol} +12\\.000000 +PROVISIONED`));
   });
 
   it('are rejected if unknown', async () => {
     const none = 'Stablecoin:00000000-0000-7000-8000-000000000000';
-    await shop.rejected('Stablecoin not found.', 'stablecoins', 'approve', none);
-    await shop.rejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
+    await service.rejected('Stablecoin not found.', 'stablecoins', 'approve', none);
+    await service.rejected('Stablecoin not found.', 'stablecoins', 'history', 'x');
   });
 });

@@ -15,18 +15,18 @@ import {
 import { startProduction } from '../../../test/kit/app/production.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';
 
-const shop = opened(startProduction);
+const service = opened(startProduction);
 
 /** The list's entries for a transaction. */
 async function listed(id: string, ...more: string[]) {
-  const all: { transactionId: string }[] = await shop.json('suspense', 'list', ...more);
+  const all: { transactionId: string }[] = await service.json('suspense', 'list', ...more);
   // biome-ignore lint/suspicious/noExplicitAny: checked by assertions.
   return all.filter((each) => each.transactionId === id) as any[];
 }
 
 async function suspense(currency: string, environment = 'production'): Promise<bigint> {
   const id = `system:${environment}:suspense:${currency}`;
-  const [row] = await shop.app.runtime.db.query(
+  const [row] = await service.app.runtime.db.query(
     'select balance from ledger_accounts where id = $1',
     [id],
   );
@@ -35,24 +35,24 @@ async function suspense(currency: string, environment = 'production'): Promise<b
 
 const noticeOf = async (id: string) => {
   const text = 'select reference, reason from rail_results where id like $1';
-  const [row] = await shop.app.runtime.db.query(text, [`${id}/suspense/%`]);
+  const [row] = await service.app.runtime.db.query(text, [`${id}/suspense/%`]);
   return row;
 };
 
 /** A production payment of 100.00 USD whose refund has failed. */
 async function suspensePayment() {
-  const made = await shop.payment();
+  const made = await service.payment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await shop.json('payouts', 'fail', made.id, ...reason);
-  await shop.app.settle();
-  expect(await shop.status(made.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+  await service.json('payouts', 'fail', made.id, ...reason);
+  await service.app.settle();
+  expect(await service.status(made.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
   return made;
 }
 
 describe('a sandbox payment whose refund fails', () => {
   /** Its platform charges 0.80 USD, which is earned when the payment fails. */
   async function stuck() {
-    const { app } = shop;
+    const { app } = service;
     const { person, account } = await fundedCustomer(app);
     const to = await externalAccount(app, person.id, 'EUR', '007');
     const fee = { platformFixedFee: { amount: 80, currency: 'USD' }, platformVariableFeeBps: 0 };
@@ -64,17 +64,17 @@ describe('a sandbox payment whose refund fails', () => {
   }
 
   it('is sent externally if the paying account is closed by then', async () => {
-    const { app } = shop;
+    const { app } = service;
     const { person, account } = await fundedCustomer(app, 100_00);
     const to = await externalAccount(app, person.id, 'EUR', '005');
     const body = quoteBody(account.id, to.id, 100_00, { immediatelyExecute: true });
     const { transactionId: id } = ok(await app.call('POST', '/quotes', body), 201);
     await app.settle();
-    await shop.json('accounts', 'close', account.id);
+    await service.json('accounts', 'close', account.id);
     await app.advance(60_000);
     expect(await listed(id)).toMatchObject([{ to: 'outside', outside: null, amount: 100_00 }]);
-    await shop.rejected('--reference', 'suspense', 'return', id);
-    const done = await shop.json('suspense', 'return', id, '--reference', 'WIRE-7');
+    await service.rejected('--reference', 'suspense', 'return', id);
+    const done = await service.json('suspense', 'return', id, '--reference', 'WIRE-7');
     expect(done).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
     expect((await balances(app, account.id)).total).toBe(0);
     expect(await listed(id)).toEqual([]);
@@ -86,99 +86,99 @@ describe('a sandbox payment whose refund fails', () => {
     expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
     const [waiting] = await listed(id);
     expect(waiting).toMatchObject({
-      ...{ environment: 'sandbox', platformId: shop.app.platform.id, type: 'OUTGOING' },
+      ...{ environment: 'sandbox', platformId: service.app.platform.id, type: 'OUTGOING' },
       ...{ status: 'FAILED', amount: 100_00, readable: '100.00', currency: 'USD' },
       ...{ to: account, outside: null },
     });
-    expect(await shop.json('payouts', 'list')).toEqual([]);
-    const shown = (await shop.run('suspense', 'list')).out;
+    expect(await service.json('payouts', 'list')).toEqual([]);
+    const shown = (await service.run('suspense', 'list')).out;
     expect(shown).toMatch(/^SINCE +TRANSACTION +ENVIRONMENT +AMOUNT +CURRENCY +REASON +TO\n/);
     expect(shown).toContain(account);
 
-    await shop.rejected(
+    await service.rejected(
       'Do not send them manually',
       ...['suspense', 'return', id, '--reference', 'WIRE-1'],
     );
-    const from = (await shop.app.events()).length;
-    expect(await shop.json('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
+    const from = (await service.app.events()).length;
+    expect(await service.json('suspense', 'return', id, '--reason', 'Cleared')).toEqual({
       ...{ transactionId: id, status: 'FAILED', refund: 'COMPLETED', funds: 'RETURNED' },
     });
-    expect((await shop.app.events()).slice(from).map((each) => each.type)).toEqual([
+    expect((await service.app.events()).slice(from).map((each) => each.type)).toEqual([
       'INTERNAL_ACCOUNT.BALANCE_UPDATED',
       'OUTGOING_PAYMENT.REFUND_COMPLETED',
     ]);
-    expect((await eventTypes(shop.app, id)).slice(-3)).toEqual(
+    expect((await eventTypes(service.app, id)).slice(-3)).toEqual(
       ['PENDING', 'FAILED', 'COMPLETED'].map((each) => `OUTGOING_PAYMENT.REFUND_${each}`),
     );
-    expect(await balances(shop.app, account)).toEqual({ balance: 1_000_00, total: 1_000_00 });
+    expect(await balances(service.app, account)).toEqual({ balance: 1_000_00, total: 1_000_00 });
     expect(await suspense('USD', 'sandbox')).toBe(before);
-    const { body } = await shop.app.call('GET', `/transactions/${id}`);
+    const { body } = await service.app.call('GET', `/transactions/${id}`);
     expect(body.refund).toMatchObject({ status: 'COMPLETED', settledAt: expect.any(String) });
     expect(await listed(id)).toEqual([]);
     expect(await noticeOf(id)).toEqual({ reference: null, reason: 'Cleared' });
-    await shop.rejected(
+    await service.rejected(
       'The transaction has no funds in suspense: it is FAILED, and its refund is COMPLETED.',
       ...['suspense', 'return', id],
     );
-    expect((await balances(shop.app, account)).total).toBe(1_000_00);
-    await booksBalance(shop.app);
+    expect((await balances(service.app, account)).total).toBe(1_000_00);
+    await booksBalance(service.app);
   });
 
   it('is returned once by concurrent decisions', async () => {
     const { id, account } = await stuck();
-    const both = await Promise.all([1, 2].map(() => shop.run('suspense', 'return', id)));
+    const both = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
     expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
-    expect((await balances(shop.app, account)).total).toBe(1_000_00);
+    expect((await balances(service.app, account)).total).toBe(1_000_00);
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
     const first = await stuck();
     const second = await stuck();
     const ids = async (...more: string[]) =>
-      (await shop.json('suspense', 'list', ...more)).map(
+      (await service.json('suspense', 'list', ...more)).map(
         (each: { transactionId: string }) => each.transactionId,
       );
     expect(await ids()).toEqual([first.id, second.id]);
     expect(await ids('--limit', '1')).toEqual([first.id]);
     expect(await ids('--environment', 'production')).toEqual([]);
-    expect(await ids('--platform', shop.shop.id)).toEqual([]);
-    expect(await ids('--platform', shop.app.platform.id)).toEqual([first.id, second.id]);
-    expect((await shop.run('suspense', 'list', '--limit', '0')).code).toBe(2);
-    await shop.rejected(
+    expect(await ids('--platform', service.shop.id)).toEqual([]);
+    expect(await ids('--platform', service.app.platform.id)).toEqual([first.id, second.id]);
+    expect((await service.run('suspense', 'list', '--limit', '0')).code).toBe(2);
+    await service.rejected(
       'Platform not found.',
       'suspense',
       'list',
       '--platform',
       'PlatformConfig:x',
     );
-    for (const { id } of [first, second]) await shop.json('suspense', 'return', id);
+    for (const { id } of [first, second]) await service.json('suspense', 'return', id);
   });
 });
 
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
     const { id, account, person } = await suspensePayment();
-    const back = await shop.app.runtime.db.query<{ id: string }>(
+    const back = await service.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
-    await shop.json('deposits', 'return', back[0]?.id as string);
-    await shop.json('accounts', 'freeze', account, '--reason', 'A test');
-    const owing = () => shop.json('accounts', 'list', '--owing', '--platform', shop.shop.id);
+    await service.json('deposits', 'return', back[0]?.id as string);
+    await service.json('accounts', 'freeze', account, '--reason', 'A test');
+    const owing = () => service.json('accounts', 'list', '--owing', '--platform', service.shop.id);
     expect(await owing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
-    await shop.json('suspense', 'return', id);
+    await service.json('suspense', 'return', id);
     expect(await owing()).toEqual([]);
-    expect(await balances(shop.app, account, shop.as)).toEqual({ balance: 0, total: 0 });
-    expect(await shop.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    expect(await balances(service.app, account, service.as)).toEqual({ balance: 0, total: 0 });
+    expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
   });
 
   it('prevents closing its account until it is decided', async () => {
     const { id, account } = await suspensePayment();
-    await shop.rejected('is in progress', 'accounts', 'close', account);
-    await shop.json('suspense', 'return', id);
-    expect(await balances(shop.app, account, shop.as)).toEqual({
+    await service.rejected('is in progress', 'accounts', 'close', account);
+    await service.json('suspense', 'return', id);
+    expect(await balances(service.app, account, service.as)).toEqual({
       balance: 1_000_00,
       total: 1_000_00,
     });
@@ -187,32 +187,32 @@ describe('a production payment whose refund fails', () => {
 
 describe('external funds that could not be returned', () => {
   it('are sent manually, with the reference of the bank', async () => {
-    const { person } = await shop.payer();
-    const to = await shop.payee(person.id);
+    const { person } = await service.payer();
+    const to = await service.payee(person.id);
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const requested = { ...quoteBody('', to, 30_00), source };
-    const quote = ok(await shop.app.call('POST', '/quotes', requested, shop.as), 201);
+    const quote = ok(await service.app.call('POST', '/quotes', requested, service.as), 201);
     const { reference } = quote.paymentInstructions[0].accountOrWalletInfo;
-    await shop.app.advance(3_600_000);
-    const { transactionId: id } = await shop.json(
+    await service.app.advance(3_600_000);
+    const { transactionId: id } = await service.json(
       ...['deposits', 'record', '--payment-reference', reference, '--amount', '30'],
       ...['--currency', 'USD', '--reference', 'LATE-2', '--sender-account', '****8'],
     );
-    await shop.app.settle();
-    await shop.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    expect(await shop.status(id)).toBe('FAILED FAILED COLLECTION_FAILED');
+    await service.app.settle();
+    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await service.status(id)).toBe('FAILED FAILED COLLECTION_FAILED');
     expect(await listed(id)).toMatchObject([
       { type: 'INCOMING', amount: 30_00, to: 'outside', outside: { accountIdentifier: '****8' } },
     ]);
-    expect((await shop.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
-    await shop.rejected('The funds return to an outside account', 'suspense', 'return', id);
+    expect((await service.run('suspense', 'list')).out).toContain('accountIdentifier=****8');
+    await service.rejected('The funds return to an outside account', 'suspense', 'return', id);
     const sent = ['suspense', 'return', id, '--reference', 'CHEQUE-1'];
-    expect(await shop.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
-    expect((await eventTypes(shop.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
+    expect(await service.json(...sent)).toMatchObject({ refund: 'COMPLETED', funds: 'RETURNED' });
+    expect((await eventTypes(service.app, id)).at(-1)).toBe('INCOMING_PAYMENT.REFUND_COMPLETED');
     expect(await noticeOf(id)).toEqual({ reference: 'CHEQUE-1', reason: null });
-    const postings = (await shop.run('ledger', 'postings', id)).out;
+    const postings = (await service.run('ledger', 'postings', id)).out;
     expect(postings).toMatch(/ resolve +\S+:suspense:USD +\S+:rail_in_transit:USD +30\.00 /);
-    await shop.rejected('The transaction has no funds in suspense', ...sent);
+    await service.rejected('The transaction has no funds in suspense', ...sent);
     expect(await suspense('USD')).toBe(0n);
   });
 });
@@ -220,7 +220,7 @@ describe('external funds that could not be returned', () => {
 describe('a digital asset that was paid in and cannot be returned', () => {
   /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
   async function stuck(closed: boolean) {
-    const { app } = shop;
+    const { app } = service;
     const person = await customer(app);
     const to = await externalAccount(app, person.id, 'EUR', '007');
     const request = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
@@ -231,24 +231,24 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const pay = { quoteId: quote.id, currencyCode: 'USDC' };
     ok(await app.call('POST', '/sandbox/send', pay), 200);
     await app.advance(60_000);
-    if (closed) await shop.json('accounts', 'close', own.id);
+    if (closed) await service.json('accounts', 'close', own.id);
     return { id: quote.transactionId as string, own: own.id as string };
   }
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
     const { id, own } = await stuck(false);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
-    await shop.json('suspense', 'return', id);
-    expect((await balances(shop.app, own)).balance).toBe(100_000_000);
-    expect((await eventTypes(shop.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
+    await service.json('suspense', 'return', id);
+    expect((await balances(service.app, own)).balance).toBe(100_000_000);
+    expect((await eventTypes(service.app, id)).at(-1)).toBe('OUTGOING_PAYMENT.REFUND_COMPLETED');
   });
 
   it('is sent manually if its owner no longer has such a balance', async () => {
     const { id, own } = await stuck(true);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
-    await shop.rejected('The funds return to an outside account', 'suspense', 'return', id);
-    await shop.json('suspense', 'return', id, '--reference', '0xabc');
-    expect((await balances(shop.app, own)).total).toBe(0);
+    await service.rejected('The funds return to an outside account', 'suspense', 'return', id);
+    await service.json('suspense', 'return', id, '--reference', '0xabc');
+    expect((await balances(service.app, own)).total).toBe(0);
     expect(await suspense('USDC', 'sandbox')).toBe(0n);
   });
 });
@@ -257,36 +257,38 @@ describe('a recalled debit of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
-    const made = await shop.payer();
+    const made = await service.payer();
     person = made.person;
-    to = await shop.payee(person.id);
-    const own = await internalAccount(shop.app, null, 'USD', shop.as);
-    for (const id of [made.account, own.id]) await shop.json('accounts', 'close', id);
+    to = await service.payee(person.id);
+    const own = await internalAccount(service.app, null, 'USD', service.as);
+    for (const id of [made.account, own.id]) await service.json('accounts', 'close', id);
   });
 
   /** A payment funded by a debit of 50.00 USD; no account can cover it. */
   async function debited(): Promise<string> {
-    const from = await externalAccount(shop.app, person.id, 'USD', '000', shop.as);
+    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
-    const made = ok(await shop.app.call('POST', '/quotes', body, shop.as), 201);
-    await shop.app.settle();
-    await shop.json('payouts', 'settle', made.transactionId);
-    await shop.app.settle();
+    const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    await service.app.settle();
+    await service.json('payouts', 'settle', made.transactionId);
+    await service.app.settle();
     return made.transactionId;
   }
 
   const takeBack = (id: string) =>
-    shop.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
+    service.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
     const id = await debited();
     await takeBack(id);
     // Its payout is still pending.
-    expect(await shop.queue(id)).toMatchObject([{ kind: 'payout' }]);
+    expect(await service.queue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
-    expect((await shop.run('suspense', 'list')).out).toMatch(/-50\.00 +USD +PROCESSING +missing\n/);
-    await shop.json('payouts', 'settle', id);
-    await shop.rejected(
+    expect((await service.run('suspense', 'list')).out).toMatch(
+      /-50\.00 +USD +PROCESSING +missing\n/,
+    );
+    await service.json('payouts', 'settle', id);
+    await service.rejected(
       'The transaction has no funds in suspense',
       'suspense',
       'return',
@@ -295,25 +297,25 @@ describe('a recalled debit of a payment', () => {
       'X',
     );
     const settle = ['suspense', 'settle', id, '--reference', 'WIRE-9'];
-    expect(await shop.json(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
-    expect(await shop.status(id)).toBe('COMPLETED - -');
+    expect(await service.json(...settle)).toMatchObject({ status: 'COMPLETED', refund: null });
+    expect(await service.status(id)).toBe('COMPLETED - -');
     expect(await noticeOf(id)).toEqual({ reference: 'WIRE-9', reason: null });
     expect(await listed(id)).toEqual([]);
     expect(await suspense('USD')).toBe(0n);
-    await shop.rejected('The transaction has no shortfall in suspense.', ...settle);
+    await service.rejected('The transaction has no shortfall in suspense.', ...settle);
   });
 
   it('leaves nothing to return if its funds were in suspense', async () => {
     const id = await debited();
     const message = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-    await shop.json('payouts', 'fail', id, ...message);
-    await shop.app.settle();
+    await service.json('payouts', 'fail', id, ...message);
+    await service.app.settle();
     const [item] = await listed(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
     await takeBack(id);
     expect(await listed(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
-    await shop.rejected(
+    await service.rejected(
       'The transaction has no shortfall in suspense.',
       'suspense',
       'settle',
@@ -321,8 +323,8 @@ describe('a recalled debit of a payment', () => {
       '--reference',
       'X',
     );
-    await shop.json('suspense', 'return', id, '--reference', 'ACH-R10');
-    expect(await shop.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
+    await service.json('suspense', 'return', id, '--reference', 'ACH-R10');
+    expect(await service.status(id)).toBe('FAILED COMPLETED COMPLIANCE_REJECTED');
     expect(await suspense('USD')).toBe(0n);
   });
 });

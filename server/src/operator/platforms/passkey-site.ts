@@ -24,7 +24,7 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-
 export const isHost = (host: string, environment: Mode): boolean =>
   host === 'localhost' ? environment === 'sandbox' : host.length <= 253 && DOMAIN.test(host);
 
-function wrongWith(origin: string, rpId: string, environment: Mode): string | undefined {
+function originProblemOf(origin: string, rpId: string, environment: Mode): string | undefined {
   const wrong = originProblem(origin, rpId);
   if (wrong || !/^https?:/.test(origin)) return wrong;
   return isHost(new URL(origin).hostname, environment) ? undefined : 'has an invalid host name';
@@ -35,7 +35,7 @@ function problemOf({ rpId, origins }: PasskeySite, environment: Mode): string | 
     return `--passkey-rp-id must be a domain like example.com, not ${rpId}`;
   }
   for (const [index, origin] of origins.entries()) {
-    const wrong = wrongWith(origin, rpId, environment);
+    const wrong = originProblemOf(origin, rpId, environment);
     if (wrong) return `--passkey-origins: ${origin} ${wrong} (${rpId})`;
     if (origins.indexOf(origin) < index) return `--passkey-origins: ${origin} is listed twice`;
   }

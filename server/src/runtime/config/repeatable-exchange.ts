@@ -111,10 +111,10 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         let replied = false;
         const handler = handlerOf(maxBytes, (error, reply) => {
           if (reply) settle(() => resolve(reply));
-          else if (error && open && isAgain(error)) send(false);
+          else if (error && open && isReusedConnectionError(error)) send(false);
           else if (error) settle(() => reject(publicError(error)));
         });
-        const isAgain = (error: Error) =>
+        const isReusedConnectionError = (error: Error) =>
           isFirst && !replied && isBroken(error) && mayBeIdle(origin);
         agent.dispatch(options, {
           ...handler,

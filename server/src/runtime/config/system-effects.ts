@@ -205,7 +205,7 @@ function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamReques
 }
 
 /** One streamed exchange. Nothing is sent twice: its body may be readable only once. */
-function streamed(request: StreamRequest, network: Network): Promise<StreamReply> {
+function openStream(request: StreamRequest, network: Network): Promise<StreamReply> {
   const { method, headers } = request;
   const url = new URL(request.url);
   const secure = url.protocol === 'https:';
@@ -286,7 +286,7 @@ export function systemEffects(options: SystemEffectsOptions = {}): Effects {
       if (request.repeatable) return (request.publicOnly ? publicExchange : openExchange)(request);
       return exchange(request, request.publicOnly ? publicNetwork : openNetwork);
     },
-    stream: (request) => streamed(request, openNetwork),
+    stream: (request) => openStream(request, openNetwork),
     call: conversed,
   };
 }

@@ -56,11 +56,11 @@ const TWO_32 = 4_294_967_296;
 const INT4_MAX = 2_147_483_647;
 const INT8_MAX = 9_223_372_036_854_775_807n;
 
-const misfit = (type: ColumnType, value: unknown) =>
+const typeMismatch = (type: ColumnType, value: unknown) =>
   new TypeError(`a ${typeof value} does not fit a column of type ${type}`);
 
 function putText(sink: Sink, value: unknown, type: ColumnType): void {
-  if (typeof value !== 'string') throw misfit(type, value);
+  if (typeof value !== 'string') throw typeMismatch(type, value);
   const buffer = reserve(sink, 4 + value.length * 3);
   const bytes = buffer.write(value, sink.at + 4);
   buffer.writeInt32BE(bytes, sink.at);
@@ -78,7 +78,7 @@ function putJson(sink: Sink, value: unknown): void {
 }
 
 function putBytes(sink: Sink, value: unknown): void {
-  if (!(value instanceof Uint8Array)) throw misfit('bytes', value);
+  if (!(value instanceof Uint8Array)) throw typeMismatch('bytes', value);
   const buffer = reserve(sink, 4 + value.length);
   buffer.writeInt32BE(value.length, sink.at);
   buffer.set(value, sink.at + 4);
@@ -86,7 +86,8 @@ function putBytes(sink: Sink, value: unknown): void {
 }
 
 function putInt4(sink: Sink, value: unknown): void {
-  if (!Number.isInteger(value) || Math.abs(value as number) > INT4_MAX) throw misfit('int4', value);
+  if (!Number.isInteger(value) || Math.abs(value as number) > INT4_MAX)
+    throw typeMismatch('int4', value);
   const buffer = reserve(sink, 8);
   buffer.writeInt32BE(4, sink.at);
   buffer.writeInt32BE(value as number, sink.at + 4);
@@ -95,7 +96,7 @@ function putInt4(sink: Sink, value: unknown): void {
 
 function putInt8(sink: Sink, value: unknown): void {
   if (typeof value !== 'bigint' || value > INT8_MAX || value < -INT8_MAX)
-    throw misfit('int8', value);
+    throw typeMismatch('int8', value);
   const buffer = reserve(sink, 12);
   buffer.writeInt32BE(8, sink.at);
   buffer.writeBigInt64BE(value, sink.at + 4);
@@ -107,7 +108,7 @@ function putInt8(sink: Sink, value: unknown): void {
  * hold.
  */
 function putTime(sink: Sink, value: unknown): void {
-  if (!Number.isInteger(value)) throw misfit('time', value);
+  if (!Number.isInteger(value)) throw typeMismatch('time', value);
   const buffer = reserve(sink, 12);
   const ms = (value as number) - EPOCH_2000_MS;
   const micros = ms * 1000;
@@ -120,7 +121,7 @@ function putTime(sink: Sink, value: unknown): void {
 }
 
 function putBool(sink: Sink, value: unknown): void {
-  if (typeof value !== 'boolean') throw misfit('bool', value);
+  if (typeof value !== 'boolean') throw typeMismatch('bool', value);
   const buffer = reserve(sink, 5);
   buffer.writeInt32BE(1, sink.at);
   buffer[sink.at + 4] = value ? 1 : 0;
@@ -128,15 +129,15 @@ function putBool(sink: Sink, value: unknown): void {
 }
 
 function putInt8s(sink: Sink, value: unknown): void {
-  const isFit = (each: unknown) =>
+  const isValidElement = (each: unknown) =>
     typeof each === 'bigint' && each <= INT8_MAX && each >= -INT8_MAX;
-  if (!Array.isArray(value) || !value.every(isFit)) throw misfit('int8s', value);
+  if (!Array.isArray(value) || !value.every(isValidElement)) throw typeMismatch('int8s', value);
   putText(sink, `{${value.join()}}`, 'int8s');
 }
 
 function putTexts(sink: Sink, value: unknown): void {
-  const isFit = (each: unknown) => typeof each === 'string';
-  if (!Array.isArray(value) || !value.every(isFit)) throw misfit('texts', value);
+  const isValidElement = (each: unknown) => typeof each === 'string';
+  if (!Array.isArray(value) || !value.every(isValidElement)) throw typeMismatch('texts', value);
   const quoted = value.map((each: string) => `"${each.replace(/["\\]/g, '\\$&')}"`);
   putText(sink, `{${quoted.join()}}`, 'texts');
 }

@@ -20,7 +20,7 @@ const { TMPDIR } = process.env;
 let script: string;
 const children: ChildProcess[] = [];
 
-async function request<T extends object>(url: string, ...statements: string[]): Promise<T[]> {
+async function query<T extends object>(url: string, ...statements: string[]): Promise<T[]> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
@@ -42,7 +42,7 @@ const isAlive = (pid: number) => {
   }
 };
 
-async function gone(pid: number): Promise<void> {
+async function waitUntilGone(pid: number): Promise<void> {
   for (let attempts = 0; isAlive(pid); attempts += 1) {
     if (attempts > 500) throw new Error(`process ${pid} is still there`);
     await sleep(10);
@@ -100,7 +100,7 @@ describe('startEmbedded', () => {
   it('serves a socket only, flushes every commit and keeps the data', async () => {
     const dir = path.join(base, 'plain');
     const first = await startEmbedded({ dir });
-    const [settings] = await request(
+    const [settings] = await query(
       first.url,
       'create table t (n int)',
       `select current_setting('fsync') fsync, current_setting('synchronous_commit') wait,
@@ -118,7 +118,7 @@ describe('startEmbedded', () => {
     await Promise.all([first.stop(), first.stop()]);
     expect(isAlive(first.pid)).toBe(false);
     const second = await startEmbedded({ dir });
-    expect(await request(second.url, 'select * from t')).toEqual([]);
+    expect(await query(second.url, 'select * from t')).toEqual([]);
     await second.stop();
   });
 
@@ -127,8 +127,8 @@ describe('startEmbedded', () => {
     const both = await Promise.all(
       ['one', 'two'].map((name) => startEmbedded({ dir: path.join(deep, name), durable: false })),
     );
-    await Promise.all(both.map(({ url }, i) => request(url, `create table t${i} ()`)));
-    expect(await request(both[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
+    await Promise.all(both.map(({ url }, i) => query(url, `create table t${i} ()`)));
+    expect(await query(both[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
       { apart: true },
     ]);
     await Promise.all(both.map((one) => one.stop()));
@@ -152,7 +152,7 @@ describe('startEmbedded', () => {
       message: `The data folder ${dir} is already served by a running PostgreSQL (process ${pid}).`,
     });
     child.kill('SIGKILL');
-    await gone(pid);
+    await waitUntilGone(pid);
   });
 
   it('one of two starts on the same new folder succeeds', async () => {
@@ -191,19 +191,19 @@ describe('startEmbedded', () => {
 });
 
 describe('crash', () => {
-  const count = (url: string) => request<{ count: string }>(url, 'select count(*) from kept');
+  const count = (url: string) => query<{ count: string }>(url, 'select count(*) from kept');
   let dir: string;
 
   beforeAll(async () => {
     dir = path.join(base, 'crash');
     const own = await startEmbedded({ dir });
-    await request(own.url, 'create table kept (n int)');
+    await query(own.url, 'create table kept (n int)');
     await own.stop();
   });
 
   it('of Node leaves no PostgreSQL behind, and the next start succeeds without intervention', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
-    await request(url, 'insert into kept values (1)');
+    await query(url, 'insert into kept values (1)');
     child.kill('SIGKILL');
     const next = await startEmbedded({ dir });
     expect(isAlive(pid)).toBe(false);
@@ -213,7 +213,7 @@ describe('crash', () => {
 
   it('of PostgreSQL is reported to its starter, and recovered from', async () => {
     const own = await startEmbedded({ dir });
-    await request(own.url, 'insert into kept values (2)');
+    await query(own.url, 'insert into kept values (2)');
     process.kill(own.pid, 'SIGKILL');
     expect(await own.died).toBe('PostgreSQL exited unexpectedly (137).');
     await own.stop();
@@ -224,10 +224,10 @@ describe('crash', () => {
 
   it('of both is recovered from, even if the process id was reused', async () => {
     const { child, pid, url } = await serveElsewhere(dir);
-    await request(url, 'insert into kept values (3)');
+    await query(url, 'insert into kept values (3)');
     child.kill('SIGKILL');
     process.kill(pid, 'SIGKILL');
-    await gone(pid);
+    await waitUntilGone(pid);
     const cluster = path.join(dir, 'postgres');
     const { uid, gid } = fs.statSync(cluster);
     const other = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' });
@@ -252,7 +252,7 @@ describe('attachEmbedded and withEmbedded', () => {
     expect(await attachEmbedded(dir)).toBe(undefined);
     const alone = await withEmbedded({ dir }, async (url) => {
       expect(await attachEmbedded(dir)).toBe(url);
-      return request(url, 'select 1 as one');
+      return query(url, 'select 1 as one');
     });
     expect(alone).toEqual([{ one: 1 }]);
     expect(await attachEmbedded(dir)).toBe(undefined);
@@ -260,6 +260,6 @@ describe('attachEmbedded and withEmbedded', () => {
     expect(await withEmbedded({ dir }, async (same) => same)).toBe(url);
     expect(isAlive(pid)).toBe(true);
     child.kill('SIGKILL');
-    await gone(pid);
+    await waitUntilGone(pid);
   });
 });

@@ -2,7 +2,11 @@
 // configured rates. No funds are posted unless a start function is passed.
 import type { AgentParts } from '../../../src/features/agents/parts.ts';
 import { evaluate, type Policy } from '../../../src/features/agents/policy/policy.ts';
-import { convertedUp, countSpending, spentBy } from '../../../src/features/agents/policy/usage.ts';
+import {
+  convertRoundedUp,
+  countSpending,
+  spentBy,
+} from '../../../src/features/agents/policy/usage.ts';
 import { type AgentRow, agents } from '../../../src/features/agents/store.ts';
 import { reverseUsage } from '../../../src/features/balances/velocity-limits/index.ts';
 import { systemCaller } from '../../../src/features/tenancy/platform/index.ts';
@@ -93,7 +97,7 @@ export function spenders(app: TestApp) {
     const work = async (ctx: Ctx) => {
       const agent = (await ctx.read(agents, agentId)) as AgentRow;
       const { currency: of } = agent.policy.spendingLimits;
-      const taken = await convertedUp(ctx, parts, { currency: currency ?? of, amount }, of);
+      const taken = await convertRoundedUp(ctx, parts, { currency: currency ?? of, amount }, of);
       const act = { accountId: 'one', amount: taken, forThreshold: null };
       const spent = await spentBy(ctx, parts, agent);
       const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...act });

@@ -103,8 +103,8 @@ export async function startProduction() {
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
-  const shop: TestPlatform = { id: made.platformId, environment: 'production', ...made };
-  const as = { as: shop };
+  const service: TestPlatform = { id: made.platformId, environment: 'production', ...made };
+  const as = { as: service };
   const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', hook, as), 200);
 
@@ -135,7 +135,7 @@ export async function startProduction() {
 
   return {
     app,
-    shop,
+    shop: service,
     as,
     sent,
     run,
@@ -160,7 +160,12 @@ export async function startProduction() {
     },
     /** Entries of the queue for a transaction. */
     async queue(id: string) {
-      const all: { transactionId: string }[] = await json('payouts', 'list', '--platform', shop.id);
+      const all: { transactionId: string }[] = await json(
+        'payouts',
+        'list',
+        '--platform',
+        service.id,
+      );
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       return all.filter((each) => each.transactionId === id) as any[];
     },

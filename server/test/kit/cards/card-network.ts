@@ -14,7 +14,7 @@ import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
 
 let counter = 0;
 
-type News = CardNotice extends infer N
+type NoticeContent = CardNotice extends infer N
   ? N extends CardNotice
     ? Omit<N, 'id' | 'token'>
     : never
@@ -48,8 +48,11 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const ask = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
     send(message(cardId, amount, { kind }));
 
-  const notify = (token: string, news: News, id = `notice-${++counter}`): Promise<void> =>
-    fixture.applyNotice({ id, token, ...news } as CardNotice);
+  const notify = (
+    token: string,
+    notice: NoticeContent,
+    id = `notice-${++counter}`,
+  ): Promise<void> => fixture.applyNotice({ id, token, ...notice } as CardNotice);
 
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {

@@ -11,7 +11,7 @@ import { ok } from '../app/fixtures.ts';
 import type { Answer, TestApp } from '../app/harness.ts';
 import { cardFixture } from './cards.ts';
 
-const PURSES: readonly SystemAccount[] = [
+const SYSTEM_ACCOUNTS: readonly SystemAccount[] = [
   'cards',
   'external_settlement',
   'losses',
@@ -20,7 +20,7 @@ const PURSES: readonly SystemAccount[] = [
 ];
 
 /** A notice without the fields that every notice has. */
-type News<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
+type NoticeContent<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
 export interface Choice {
   amount?: number;
@@ -42,11 +42,13 @@ export function cardPayments(app: TestApp) {
   );
 
   async function pursesOf(currency: string): Promise<Map<SystemAccount, number>> {
-    const ids = PURSES.map((purse) => `system:sandbox:${purse}:${currency}`);
+    const ids = SYSTEM_ACCOUNTS.map((accountName) => `system:sandbox:${accountName}:${currency}`);
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
     const of = new Map(rows.map((row) => [row.id, Number(row.balance)]));
-    return new Map(PURSES.map((purse, index) => [purse, of.get(ids[index]) ?? 0]));
+    return new Map(
+      SYSTEM_ACCOUNTS.map((accountName, index) => [accountName, of.get(ids[index]) ?? 0]),
+    );
   }
 
   async function payment(id: string): Promise<Answer['body']> {
@@ -87,11 +89,11 @@ export function cardPayments(app: TestApp) {
       async now() {
         const { status } = await payment(id);
         const after = await pursesOf(currency);
-        const changed = PURSES.map(
-          (purse) =>
+        const changed = SYSTEM_ACCOUNTS.map(
+          (accountName) =>
             [
-              purse === 'external_settlement' ? 'settled' : purse,
-              (after.get(purse) ?? 0) - (before.get(purse) ?? 0),
+              accountName === 'external_settlement' ? 'settled' : accountName,
+              (after.get(accountName) ?? 0) - (before.get(accountName) ?? 0),
             ] as const,
         );
         const text = 'select balance, held from ledger_accounts where id = $1';
@@ -104,8 +106,8 @@ export function cardPayments(app: TestApp) {
         };
       },
       /** Applies a notice of the network and runs the jobs that it stages. */
-      async notify(news: News, settles = true) {
-        await fixture.applyNotice({ id: randomUUID(), token, ...news } as CardNotice);
+      async notify(notice: NoticeContent, settles = true) {
+        await fixture.applyNotice({ id: randomUUID(), token, ...notice } as CardNotice);
         if (settles) await app.settle();
       },
       clear: (cleared: number) =>

@@ -15,10 +15,10 @@ type CardStory = Awaited<ReturnType<CardStories['begin']>>;
 const UNITS: Readonly<Record<string, number>> = { USD: 100, USDB: 1_000_000 };
 const CENTS = 100;
 /** A cardholder with a funding account. */
-const ALL = 1_000;
+const INITIAL_BALANCE = 1_000;
 
 /** Requests about a card, by the last part of the path. */
-export const ASKED = [
+export const REQUEST_KINDS = [
   'authorization',
   'financial_authorization',
   'credit_authorization',
@@ -26,37 +26,37 @@ export const ASKED = [
   'credit_authorization_advice',
   'balance_inquiry',
 ] as const;
-export type Requested = (typeof ASKED)[number];
+export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** Notices about a payment. */
 export const NOTICES = ['authorization_advice', 'clearing', 'return', 'return_reversal'] as const;
 export type NoticeKind = (typeof NOTICES)[number];
 
 // biome-ignore lint/suspicious/noExplicitAny: the resource, of whatever shape.
-type Shown = any;
+type Resource = any;
 
-const counted = (term: string, summary: Shown) =>
+const summaryText = (term: string, summary: Resource) =>
   summary?.count ? `, ${term} ${summary.totalAmount / CENTS} in ${summary.count}` : '';
 
-/** `SETTLED 40, cleared 40 in 1, taken 40 in 1 (1 pending), back 10 in 1`. */
-function paymentLine(data: Shown): string {
+/** `SETTLED 40, cleared 40 in 1, debited 40 in 1 (1 pending), refunded 10 in 1`. */
+function paymentLine(data: Resource): string {
   const { status, authorizedAmount, settledAmount, refundedAmount } = data;
-  const { pullSummary: pulls, settlementSummary: settled, refundSummary: back } = data;
+  const { pullSummary: fundingDebits, settlementSummary: settled, refundSummary: refunds } = data;
   if (settledAmount) expect(settledAmount.amount).toBe(settled?.totalAmount ?? 0);
-  expect(refundedAmount?.amount).toBe(back?.totalAmount);
+  expect(refundedAmount?.amount).toBe(refunds?.totalAmount);
   const closed = settledAmount && !settled ? ', cleared 0' : '';
-  const pending = pulls?.pendingCount ? ` (${pulls.pendingCount} pending)` : '';
-  const parts = [counted('cleared', settled), counted('taken', pulls), pending];
+  const pending = fundingDebits?.pendingCount ? ` (${fundingDebits.pendingCount} pending)` : '';
+  const parts = [summaryText('cleared', settled), summaryText('debited', fundingDebits), pending];
   const sign = data.direction === 'CREDIT' ? '+' : '';
   const amount = authorizedAmount.amount / CENTS;
-  return `${status} ${sign}${amount}${closed}${parts.join('')}${counted('back', back)}`;
+  return `${status} ${sign}${amount}${closed}${parts.join('')}${summaryText('refunded', refunds)}`;
 }
 
 /** `card CLOSED ISSUER_REJECTED`. */
-const cardLine = ({ state, stateReason }: Shown): string =>
+const cardLine = ({ state, stateReason }: Resource): string =>
   ['card', state, stateReason].filter(Boolean).join(' ');
 
-export interface Begun {
+export interface StoryOptions {
   currency?: string;
   /** Balance of the account, in dollars. */
   funds?: number;
@@ -89,7 +89,11 @@ export async function openCardStories() {
   }
 
   /** A new card of a new cardholder, and its events from here on. */
-  async function begin({ currency = 'USD', funds = ALL, card: more = {} }: Begun = {}) {
+  async function openStory({
+    currency = 'USD',
+    funds = INITIAL_BALANCE,
+    card: more = {},
+  }: StoryOptions = {}) {
     const units = UNITS[currency] as number;
     const holder = await cards.holder({ currency, funds: funds * units });
     return storyOf(await cards.card(holder, { platformCardId: cardName(), ...more }), {
@@ -100,16 +104,16 @@ export async function openCardStories() {
 
   /** The story of a card from here on. */
   async function storyOf(
-    card: Shown,
+    card: Resource,
     held: { accountId: string; customer: { id: string }; currency: string },
   ) {
     const { accountId, customer, currency } = held;
     const units = UNITS[currency] as number;
-    const was = await stored(currency);
-    let seen = fixture.arrivals.length;
-    const last = new Map<string, Shown>();
+    const initialBalance = await stored(currency);
+    let receivedCount = fixture.arrivals.length;
+    const last = new Map<string, Resource>();
 
-    function line({ type, data }: Shown): string {
+    function line({ type, data }: Resource): string {
       if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED' && data.id === accountId) {
         return `account ${data.balance.amount / units}/${data.totalBalance.amount / units}`;
       }
@@ -122,26 +126,26 @@ export async function openCardStories() {
     }
 
     const simulate = (
-      what: Requested | NoticeKind,
+      kind: RequestKind | NoticeKind,
       body: object,
       headers?: Record<string, string>,
-    ) => cards.call('POST', `/sandbox/cards/${card.id}/simulate/${what}`, body, headers);
+    ) => cards.call('POST', `/sandbox/cards/${card.id}/simulate/${kind}`, body, headers);
 
     const tokenOf = (response: Answer): string => ok(response, 202).issuerTransactionToken;
 
     /** Payments of the card from the list; each must equal its own resource. */
-    async function payments(): Promise<Shown[]> {
+    async function payments(): Promise<Resource[]> {
       const path = `/transactions?customerId=${customer.id}&sortOrder=asc`;
       const { data } = ok(await cards.call('GET', path), 200);
-      const own = data.filter((each: Shown) => each.type === 'CARD');
-      for (const each of own) {
+      const cardPayments = data.filter((each: Resource) => each.type === 'CARD');
+      for (const each of cardPayments) {
         expect(ok(await cards.call('GET', `/transactions/${each.id}`), 200)).toEqual(each);
         expect([each.cardId, each.accountId]).toEqual([card.id, accountId]);
       }
-      return own;
+      return cardPayments;
     }
 
-    async function payment(): Promise<Shown> {
+    async function payment(): Promise<Resource> {
       const all = await payments();
       expect(all).toHaveLength(1);
       return all[0];
@@ -156,18 +160,18 @@ export async function openCardStories() {
       decision: () => decision(card.id),
       patch: (body: Record<string, unknown>) => cards.patchCard(card.id, body),
       /** Requests dollars at a merchant with this descriptor suffix; returns the issuer's reference. */
-      request: async (what: Requested, dollars = 0, end = '000') => {
-        const merchant = { descriptor: `SHOP ${end}` };
+      request: async (kind: RequestKind, dollars = 0, suffix = '000') => {
+        const merchant = { descriptor: `SHOP ${suffix}` };
         const money = { amount: dollars * CENTS, currency: { code: 'USD' } };
         return tokenOf(
-          await simulate(what, what === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
+          await simulate(kind, kind === 'balance_inquiry' ? { merchant } : { ...money, merchant }),
         );
       },
       /** Sends a notice about the only payment; returns the raw reply. */
-      send: async (what: NoticeKind, dollars?: number): Promise<Answer> => {
+      send: async (kind: NoticeKind, dollars?: number): Promise<Answer> => {
         const { id: cardTransactionId } = await payment();
         const money = dollars === undefined ? {} : { amount: dollars * CENTS };
-        return simulate(what, { cardTransactionId, ...money });
+        return simulate(kind, { cardTransactionId, ...money });
       },
       /**
        * Events since the last call. Webhooks of the card, and of each payment, must arrive in
@@ -175,8 +179,10 @@ export async function openCardStories() {
        */
       async next(): Promise<string[]> {
         await app.settle();
-        const received: Shown[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
-        seen = fixture.arrivals.length;
+        const received: Resource[] = fixture.arrivals
+          .slice(receivedCount)
+          .map(({ body }) => JSON.parse(body));
+        receivedCount = fixture.arrivals.length;
         for (const subject of new Set(received.map(({ data }) => data.id))) {
           if (subject === accountId) continue;
           const ids = received.filter(({ data }) => data.id === subject).map((each) => each.id);
@@ -187,34 +193,34 @@ export async function openCardStories() {
       },
       /** The payment as read equals the one in its last event. */
       async end(): Promise<string> {
-        const now = await payment();
-        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...shown } = now;
-        expect(last.get(now.id)).toMatchObject(shown);
+        const current = await payment();
+        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...shown } = current;
+        expect(last.get(current.id)).toMatchObject(shown);
         const { balance, total } = await balances(app, accountId);
-        return `${paymentLine(now)}; account ${balance / units}/${total / units}`;
+        return `${paymentLine(current)}; account ${balance / units}/${total / units}`;
       },
       /** Part of this story in the system account `cards`, in dollars. */
-      stored: async () => (await stored(currency)) - was,
+      stored: async () => (await stored(currency)) - initialBalance,
     };
   }
 
-  return { ...fixture, cards, begin, storyOf };
+  return { ...fixture, cards, begin: openStory, storyOf };
 }
 
 /** One step of a story. */
 export type Act = (story: CardStory) => Promise<unknown>;
 
 export const requests =
-  (what: Requested, dollars: number, end?: string): Act =>
+  (kind: RequestKind, dollars: number, suffix?: string): Act =>
   (story) =>
-    story.request(what, dollars, end);
+    story.request(kind, dollars, suffix);
 
 /** The reply has the same reference as the first one. */
 export const notice =
-  (what: NoticeKind, dollars?: number): Act =>
+  (kind: NoticeKind, dollars?: number): Act =>
   async (story) => {
     const { issuerTransactionToken } = await story.payment();
-    const body = ok(await story.send(what, dollars), 202);
+    const body = ok(await story.send(kind, dollars), 202);
     expect(body).toEqual({ issuerTransactionToken });
   };
 

@@ -63,7 +63,7 @@ interface Event {
 }
 
 /** A consistent snapshot. */
-export interface Look {
+export interface BookSnapshot {
   accounts: Account[];
   transfers: Transfer[];
   payments: Payment[];
@@ -102,7 +102,7 @@ const types = {
 };
 
 /** Reads everything in one transaction, so that a running server cannot change the result. */
-export async function lookAt(url: string): Promise<Look> {
+export async function readSnapshot(url: string): Promise<BookSnapshot> {
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
   client.on('error', () => undefined);
   await client.connect();
@@ -113,7 +113,10 @@ export async function lookAt(url: string): Promise<Look> {
     const stored = all.replies as { key: string; status: number; reply: string }[];
     const replies = stored.map((row) => ({ ...row, reply: unpackJson(row.reply) }));
     // QUERIES has a statement for each field.
-    return { ...(all as unknown as Look), replies: new Map(replies.map((row) => [row.key, row])) };
+    return {
+      ...(all as unknown as BookSnapshot),
+      replies: new Map(replies.map((row) => [row.key, row])),
+    };
   } finally {
     await client.end();
   }
@@ -156,7 +159,7 @@ function apply(sums: Sums, { phase, debit, credit, amount }: Transfer): void {
 }
 
 /** Balances equal their transfers, currencies sum to zero, no account is below its floor. */
-function bookProblems({ accounts, transfers }: Look): string[] {
+function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   const problems: string[] = [];
   const sums: Sums = new Map();
   for (const transfer of transfers) apply(sums, transfer);
@@ -304,22 +307,22 @@ function incomingProblems(
 }
 
 /** Every payment has exactly the transfers, events and counterparty that its state requires. */
-function paymentProblems(look: Look): string[] {
+function paymentProblems(snapshot: BookSnapshot): string[] {
   const effects = new Map<string, Sums>();
-  for (const transfer of look.transfers) {
+  for (const transfer of snapshot.transfers) {
     const sums = effects.get(transfer.transaction_id) ?? new Map();
     effects.set(transfer.transaction_id, sums);
     apply(sums, transfer);
   }
-  const emitted = eventsBySubject(look.events);
+  const emitted = eventsBySubject(snapshot.events);
   const senders = new Map<string, Payment>();
   const counterparties = new Map<string, number>();
-  for (const each of look.payments) {
+  for (const each of snapshot.payments) {
     if (each.quote_id === null) continue;
     if (each.type === 'OUTGOING') senders.set(each.quote_id, each);
     else counterparties.set(each.quote_id, (counterparties.get(each.quote_id) ?? 0) + 1);
   }
-  const problems = look.payments.flatMap((payment) => {
+  const problems = snapshot.payments.flatMap((payment) => {
     const actual = effects.get(payment.id) ?? new Map();
     const story = emitted.get(payment.id) ?? [];
     if (payment.type === 'OUTGOING') return outgoingProblems(payment, actual, story);
@@ -331,7 +334,7 @@ function paymentProblems(look: Look): string[] {
     const there = counterparties.get(quote) ?? 0;
     if (there !== due) problems.push(`${quote} has ${there} counterparty transactions, not ${due}`);
   }
-  const ids = new Set(look.payments.map((each) => each.id));
+  const ids = new Set(snapshot.payments.map((each) => each.id));
   for (const id of effects.keys())
     if (!ids.has(id)) problems.push(`${id} has transfers and no payment`);
   return problems;
@@ -344,7 +347,7 @@ function stepOf({ step, phase }: Transfer): string {
 }
 
 /** Number of balance events per account: one for each step of a payment that changed it. */
-function dueBalanceEvents({ transfers }: Look): Sums {
+function dueBalanceEvents({ transfers }: BookSnapshot): Sums {
   const touched = new Set<string>();
   for (const transfer of transfers) {
     const { transaction_id, phase, debit, credit } = transfer;
@@ -360,17 +363,17 @@ function dueBalanceEvents({ transfers }: Look): Sums {
 }
 
 /** Every event has its subject; no event is missing or duplicated. */
-function eventProblems(look: Look): string[] {
-  const subjects = new Set([...look.payments, ...look.accounts].map((each) => each.id));
+function eventProblems(snapshot: BookSnapshot): string[] {
+  const subjects = new Set([...snapshot.payments, ...snapshot.accounts].map((each) => each.id));
   const problems: string[] = [];
   const emitted: Sums = new Map();
-  for (const { id, type, subject, account } of look.events) {
+  for (const { id, type, subject, account } of snapshot.events) {
     if (type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED') add(emitted, account, 1n);
     if (/^(Transaction|InternalAccount):/.test(subject) && !subjects.has(subject)) {
       problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
-  const due = dueBalanceEvents(look);
+  const due = dueBalanceEvents(snapshot);
   for (const id of new Set([...emitted.keys(), ...due.keys()])) {
     const [is, should] = [emitted.get(id), due.get(id)];
     if (is !== should) problems.push(`${id} emitted ${is} balance events, not ${should}`);
@@ -379,14 +382,16 @@ function eventProblems(look: Look): string[] {
 }
 
 /** Every payment that is not final has a job; every quote has its payment. */
-function workProblems(look: Look): string[] {
-  const driven = new Set(look.jobs.map((job) => job.transaction));
-  const open = look.payments.filter(
+function workProblems(snapshot: BookSnapshot): string[] {
+  const driven = new Set(snapshot.jobs.map((job) => job.transaction));
+  const open = snapshot.payments.filter(
     (each) => each.status === 'PROCESSING' || each.refund === 'PENDING',
   );
   const stuck = open.filter((each) => !driven.has(each.id));
-  const ids = new Map(look.payments.map((each) => [each.id, each]));
-  const orphan = look.quotes.filter((each) => ids.get(each.transaction_id)?.quote_id !== each.id);
+  const ids = new Map(snapshot.payments.map((each) => [each.id, each]));
+  const orphan = snapshot.quotes.filter(
+    (each) => ids.get(each.transaction_id)?.quote_id !== each.id,
+  );
   return [
     ...stuck.map((each) => `${each.id} is ${each.status} and has no job`),
     ...orphan.map((each) => `${each.id} has no payment`),
@@ -394,9 +399,9 @@ function workProblems(look: Look): string[] {
 }
 
 /** All violations. Empty at any moment. */
-export const problemsOf = (look: Look): string[] => [
-  ...bookProblems(look),
-  ...paymentProblems(look),
-  ...eventProblems(look),
-  ...workProblems(look),
+export const problemsOf = (snapshot: BookSnapshot): string[] => [
+  ...bookProblems(snapshot),
+  ...paymentProblems(snapshot),
+  ...eventProblems(snapshot),
+  ...workProblems(snapshot),
 ];

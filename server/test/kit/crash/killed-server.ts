@@ -13,8 +13,8 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 import { runSeed } from '../app/effects.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
-import { type Look, lookAt, pending, problemsOf } from './books.ts';
-import { createLoad, isDone, type Load, must, seeded } from './load.ts';
+import { type BookSnapshot, pending, problemsOf, readSnapshot } from './books.ts';
+import { callOrThrow, createLoad, isDone, type Load, seeded } from './load.ts';
 import { createPlace, type Place, type Running } from './server.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? 5);
@@ -59,16 +59,16 @@ async function prepare(): Promise<void> {
     fixedFee,
   };
   const config = { webhookEndpoint: receiver.url, feeConfigs: [fee] };
-  await must(server, 'PATCH', '/config', config);
+  await callOrThrow(server, 'PATCH', '/config', config);
   load = await createLoad(server, { seed: SEED, clients: CLIENTS, people: PEOPLE });
 }
 
 /** Ids of the effects of requests, by the mark in their data. */
-function effectsIn(look: Look): Map<string, string[]> {
+function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const add = (name: string, id: string) => found.set(name, [...(found.get(name) ?? []), id]);
-  for (const quote of look.quotes) add(`quote ${quote.description}`, quote.id);
-  for (const each of look.payments) {
+  for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
+  for (const each of snapshot.payments) {
     if (each.type === 'INCOMING' && each.quote_id === null) {
       add(`fund ${each.received_amount}`, each.id);
     }
@@ -80,13 +80,13 @@ function effectsIn(look: Look): Map<string, string[]> {
 }
 
 /** Differences between the database and the replies to the clients. */
-function replyProblems(look: Look): string[] {
-  const effects = effectsIn(look);
+function replyProblems(snapshot: BookSnapshot): string[] {
+  const effects = effectsIn(snapshot);
   const problems: string[] = [];
   const granted = new Map<string, number>();
   for (const act of load.acts) {
     const name = `${act.kind} ${act.mark}`;
-    const stored = look.replies.get(act.key);
+    const stored = snapshot.replies.get(act.key);
     act.seen = stored !== undefined;
     act.sent = 0;
     const done = stored !== undefined && stored.status < 300;
@@ -110,11 +110,11 @@ function replyProblems(look: Look): string[] {
 }
 
 /** Checks a snapshot of the database; fails with the first problems. */
-async function inspect(): Promise<Look> {
-  const look = await lookAt(await place.database());
-  const problems = [...load.surprises, ...problemsOf(look), ...replyProblems(look)];
+async function inspect(): Promise<BookSnapshot> {
+  const snapshot = await readSnapshot(await place.database());
+  const problems = [...load.surprises, ...problemsOf(snapshot), ...replyProblems(snapshot)];
   expect(problems.slice(0, 20)).toEqual([]);
-  return look;
+  return snapshot;
 }
 
 /** Waits for a random time, and on a slow machine until there were some replies. */
@@ -221,24 +221,24 @@ export function testKilledServer(processes: number): void {
           left = await pending(url);
         }
         expect(left).toEqual({ jobs: 0, events: 0 });
-        const look = await inspect();
-        const open = look.payments.filter(({ status, refund }) => {
+        const snapshot = await inspect();
+        const open = snapshot.payments.filter(({ status, refund }) => {
           return status === 'PROCESSING' || refund === 'PENDING';
         });
         expect(open).toEqual([]);
-        for (const { id, status } of look.payments.slice(-50)) {
-          expect((await must(server, 'GET', `/transactions/${id}`)).status).toBe(status);
+        for (const { id, status } of snapshot.payments.slice(-50)) {
+          expect((await callOrThrow(server, 'GET', `/transactions/${id}`)).status).toBe(status);
         }
       },
       SETTLE_MS + 30_000,
     );
 
     it('has delivered every event, signed, with the same bytes each time', async () => {
-      const look = await lookAt(await place.database());
+      const snapshot = await readSnapshot(await place.database());
       const bodies = received();
-      const untold = look.events.filter((event) => !event.delivered || !bodies.has(event.id));
+      const untold = snapshot.events.filter((event) => !event.delivered || !bodies.has(event.id));
       expect(untold.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
-      const events = new Map(look.events.map((event) => [event.id, event]));
+      const events = new Map(snapshot.events.map((event) => [event.id, event]));
       for (const [id, body] of bodies) {
         const event = events.get(id);
         const reported = JSON.parse(body) as { type: string; data: unknown };
@@ -250,16 +250,16 @@ export function testKilledServer(processes: number): void {
       }
       // The latest balance event of an account has its current balance.
       const shown = new Set(
-        look.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
+        snapshot.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
       );
-      const withEvents = new Set(look.events.map((each) => each.account));
-      const silent = look.accounts.filter(
+      const withEvents = new Set(snapshot.events.map((each) => each.account));
+      const silent = snapshot.accounts.filter(
         ({ id, balance, held }) => withEvents.has(id) && !shown.has(`${id} ${balance} ${held}`),
       );
       expect(silent).toEqual([]);
       const again = receiver.arrivals.length - bodies.size - rejected.size;
       expect(again).toBeGreaterThan(0);
-      const payments = look.payments.length;
+      const payments = snapshot.payments.length;
       console.info(
         `${KILLS} kills (CRASH_SEED=${SEED}): ${load.acts.length} requests, ${load.lost} of them cut ` +
           `off, ${payments} payments, ${bodies.size} events, ${again} of them repeated.`,

@@ -83,14 +83,14 @@ async function request(
 }
 
 /** A request that must succeed. */
-export async function must(server: Running, method: string, path: string, body?: object) {
+export async function callOrThrow(server: Running, method: string, path: string, body?: object) {
   const response = await request(server, method, path, body);
   if (response && response.status < 300) return response.body;
   throw new Error(`${method} ${path} answered ${JSON.stringify(response)}`);
 }
 
 async function createPerson(server: Running, at: number): Promise<Person> {
-  const { id } = await must(server, 'POST', '/customers', {
+  const { id } = await callOrThrow(server, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
     platformCustomerId: `person-${at}`,
     fullName: 'Ada Lovelace',
@@ -106,20 +106,20 @@ async function createPerson(server: Running, at: number): Promise<Person> {
   });
   const inside = async (currency: string): Promise<string> => {
     const query = `customerId=${id}&currency=${currency}`;
-    return (await must(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+    return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
   };
   const outside: Person['outside'] = { USD: {}, EUR: {} };
   for (const currency of ['USD', 'EUR'] as const) {
     for (const end of [...QUICK, SLOW]) {
       const accountInfo = accountInfos[currency]?.(end);
       const body = { customerId: id, currency, accountInfo };
-      const made = await must(server, 'POST', '/customers/external-accounts', body);
+      const made = await callOrThrow(server, 'POST', '/customers/external-accounts', body);
       outside[currency][end] = made.id;
     }
   }
   const [usd, eur] = [await inside('USD'), await inside('EUR')];
   const fund = `/sandbox/internal-accounts/${usd}/fund`;
-  await must(server, 'POST', fund, { amount: 5_000_00 });
+  await callOrThrow(server, 'POST', fund, { amount: 5_000_00 });
   return { usd, eur, outside };
 }
 
@@ -143,7 +143,7 @@ export interface Load {
 }
 
 /** Clients wait here while there is no server. */
-function createDoor() {
+function createInjector() {
   let server: Running | undefined;
   let waiting: ((server: Running) => void)[] = [];
   return {
@@ -179,7 +179,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const people = await Promise.all(
     Array.from({ length: options.people }, (_, index) => createPerson(server, index)),
   );
-  const door = createDoor();
+  const injector = createInjector();
   const acts: Act[] = [];
   const surprises: string[] = [];
   let underWay = 0;
@@ -193,7 +193,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     const { status, replayed } = response;
     if (status >= 500 || status === 429) {
       // 503 requests a retry, for any reason.
-      if (door.open && status === 500) surprises.push(`${name} failed without a kill`);
+      if (injector.open && status === 500) surprises.push(`${name} failed without a kill`);
       return;
     }
     act.answer = response;
@@ -210,7 +210,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   /** Sends until there is a reply. */
   async function sendUntilReply(act: Act): Promise<Answer> {
     for (;;) {
-      const to = await door.through();
+      const to = await injector.through();
       underWay++;
       act.sent++;
       const response = await request(to, 'POST', act.path, act.body, act.key);
@@ -218,7 +218,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       if (response) note(act, response);
       else {
         lost++;
-        if (door.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
+        if (injector.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
       }
       if (act.answer) return act.answer;
       await sleep(20);
@@ -253,8 +253,8 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     get lost() {
       return lost;
     },
-    open: door.admit,
-    brace: door.close,
+    open: injector.admit,
+    brace: injector.close,
     async quiet() {
       while (underWay > 0) await sleep(5);
     },

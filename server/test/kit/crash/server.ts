@@ -105,7 +105,7 @@ function familyOf(pid: number, all = processes()): Process[] {
   return family;
 }
 
-function strike(pid: number): void {
+function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
@@ -162,7 +162,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     return processes().filter((each) => known.has(`${each.pid} ${each.started}`));
   }
 
-  async function allGone(): Promise<Process[]> {
+  async function waitUntilAllEnd(): Promise<Process[]> {
     for (let waited = 0; waited < GONE_MS && left().length > 0; waited += POLL_MS) {
       await sleep(POLL_MS);
     }
@@ -209,10 +209,10 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
     const gone = ended(child);
     // PostgreSQL first: without Node its guard would start an orderly shutdown.
     if (which === 'both' && postmaster !== undefined) {
-      strike(postmaster);
-      for (const each of family) if (each.parent === postmaster) strike(each.pid);
+      killProcess(postmaster);
+      for (const each of family) if (each.parent === postmaster) killProcess(each.pid);
     }
-    if (child.pid) strike(child.pid);
+    if (child.pid) killProcess(child.pid);
     await gone;
   }
 
@@ -229,11 +229,11 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
       if (url === undefined) throw new Error('no database is running');
       return url;
     },
-    allGone,
+    allGone: waitUntilAllEnd,
     async remove() {
       for (const child of output.keys()) if (!hasEnded(child)) note(child);
-      for (const each of left()) strike(each.pid);
-      await allGone();
+      for (const each of left()) killProcess(each.pid);
+      await waitUntilAllEnd();
       for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });
     },
   };

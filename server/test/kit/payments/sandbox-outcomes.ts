@@ -40,7 +40,7 @@ const bank = (currency: string): Method => ({
 });
 
 /** Kinds of external accounts; `infoOf` takes the suffix of the identifier. */
-export const WAYS = {
+export const ACCOUNT_METHODS = {
   USD: bank('USD'),
   'EUR by IBAN': bank('EUR'),
   'MXN by CLABE': bank('MXN'),
@@ -61,11 +61,11 @@ export const WAYS = {
   },
 } satisfies Record<string, Method>;
 
-export type MethodName = keyof typeof WAYS;
+export type MethodName = keyof typeof ACCOUNT_METHODS;
 
 /** Registers an account and returns the raw response. */
 export function register({ app }: Fixture, customerId: string, method: MethodName, suffix: string) {
-  const { currency, infoOf } = WAYS[method];
+  const { currency, infoOf } = ACCOUNT_METHODS[method];
   const body = { customerId, currency, accountInfo: infoOf(suffix) };
   return app.call('POST', '/customers/external-accounts', body);
 }
@@ -75,16 +75,16 @@ export interface Watched {
   id: string;
   name: string;
   /** The initial amount comes first. */
-  words: readonly [Word, ...Word[]];
+  labels: readonly [Label, ...Label[]];
 }
 
-type Word = readonly [amount: number, word: string];
+type Label = readonly [amount: number, word: string];
 
-/** `payer rest/all`: available and total balance. */
-function balanceLine({ name, words }: Watched, balance: number, total: number): string {
+/** `payer remaining/initial`: available and total balance. */
+function balanceLine({ name, labels: words }: Watched, balance: number, total: number): string {
   const all = new Map<number, string>(words);
-  const [spendable, whole] = [balance, total].map((amount) => all.get(amount) ?? amount);
-  return `${name} ${spendable}/${whole}`;
+  const [available, totalBalance] = [balance, total].map((amount) => all.get(amount) ?? amount);
+  return `${name} ${available}/${totalBalance}`;
 }
 
 interface Delivery {
@@ -96,30 +96,30 @@ interface Delivery {
 
 /** `FAILED`, `REFUND_PENDING FAILED/PENDING`: the event, and the status of the resource if it differs. */
 function paymentLine({ type, data }: Delivery): string {
-  const what = type.slice(type.indexOf('.') + 1);
-  if (data.refund) return `${what} ${data.status}/${data.refund.status}`;
-  return data.status === what ? what : `${what} ${data.status}`;
+  const event = type.slice(type.indexOf('.') + 1);
+  if (data.refund) return `${event} ${data.status}/${data.refund.status}`;
+  return data.status === event ? event : `${event} ${data.status}`;
 }
 
 /** Balance and payment amount of every payer, in minor units of any currency. */
-export const ALL = 2_000_000;
+export const INITIAL_AMOUNT = 2_000_000;
 export const SENT = 500_000;
 
 export const payerOf = (account: { id: string }): Watched => ({
   id: account.id,
   name: 'payer',
-  words: [
-    [ALL, 'all'],
-    [ALL - SENT, 'rest'],
+  labels: [
+    [INITIAL_AMOUNT, 'initial'],
+    [INITIAL_AMOUNT - SENT, 'remaining'],
   ],
 });
 
 export const payeeOf = (account: { id: string }): Watched => ({
   id: account.id,
   name: 'payee',
-  words: [
+  labels: [
     [0, 'none'],
-    [SENT, 'got'],
+    [SENT, 'received'],
   ],
 });
 
@@ -137,7 +137,7 @@ export async function watch(
   accounts: readonly Watched[],
 ) {
   await fixture.app.settle();
-  let seen = fixture.arrivals.length;
+  let receivedCount = fixture.arrivals.length;
   let last: unknown;
   function line(delivery: Delivery): string {
     const { type, data } = delivery;
@@ -152,8 +152,10 @@ export async function watch(
      * events are delivered concurrently and are sorted by id.
      */
     next(): string[] {
-      const credited: Delivery[] = fixture.arrivals.slice(seen).map(({ body }) => JSON.parse(body));
-      seen = fixture.arrivals.length;
+      const credited: Delivery[] = fixture.arrivals
+        .slice(receivedCount)
+        .map(({ body }) => JSON.parse(body));
+      receivedCount = fixture.arrivals.length;
       const own = credited.filter((each) => each.data.id === paymentId());
       const ids = own.map((each) => each.id);
       expect(ids).toEqual(ids.toSorted());
@@ -169,7 +171,7 @@ export async function watch(
 /** The expected events of a row at once and after a delay, and its final state. */
 export interface Row {
   now: readonly string[];
-  later?: { afterMs: number; status: string; comes: readonly string[] };
+  later?: { afterMs: number; status: string; events: readonly string[] };
   end: {
     status: string;
     failureReason?: string;
@@ -227,13 +229,13 @@ export async function expectStory(fixture: Fixture, payment: Payment, row: Row):
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
     await app.advance(1);
     const more = story.next();
-    expect(more).toEqual(about(payment, later.comes));
+    expect(more).toEqual(about(payment, later.events));
     received.push(...more);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {
     const { balance, total } = await balances(app, account.id);
-    const [[first]] = account.words;
+    const [[first]] = account.labels;
     const latest = received.findLast((each) => each.startsWith(`${account.name} `));
     expect(balanceLine(account, balance, total)).toBe(latest ?? balanceLine(account, first, first));
   }

@@ -20,8 +20,8 @@ export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply
 export function workerReplying(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
   const calls: { what: string; id: string }[] = [];
-  const reply = async (what: string, { id }: MintOrder): Promise<ProviderReply> => {
-    const response = responses[Math.min(calls.push({ what, id }), responses.length) - 1];
+  const reply = async (event: string, { id }: MintOrder): Promise<ProviderReply> => {
+    const response = responses[Math.min(calls.push({ what: event, id }), responses.length) - 1];
     if (response instanceof Error || !response) throw response;
     return typeof response === 'function' ? response() : response;
   };

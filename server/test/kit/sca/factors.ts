@@ -95,19 +95,19 @@ export function expectBad(reply: Answer, ...fields: string[]) {
 /** A server with a production platform with a passkey site, and requests for both modes. */
 export async function openFactors() {
   const app = await startApp();
-  const shop = app.production;
-  await giveSite(app, shop, SITE);
+  const service = app.production;
+  await giveSite(app, service, SITE);
   const { db } = app.runtime;
   return {
     app,
     close: app.close,
-    shop,
+    shop: service,
     /** Factors in production. */
-    fixture: factorFixture(app, { as: shop }),
+    fixture: factorFixture(app, { as: service }),
     /** Factors in the sandbox. */
     played: factorFixture(app),
     /** A customer under SCA. */
-    person: async (as: TestPlatform = shop) => (await european(app, { as })).id as string,
+    person: async (as: TestPlatform = service) => (await european(app, { as })).id as string,
     wait: (ms: number) => app.effects.set(app.effects.now() + ms),
     async rowOf(id: string) {
       const row = await db.read(customers, id);

@@ -39,18 +39,18 @@ const contract = operation({
 });
 type TestContract = typeof contract;
 
-const marks = table('marks', { id: col.text, thing: col.text, version: col.int4 });
+const marks = table('marks', { id: col.text, resource_id: col.text, version: col.int4 });
 
 /** Table of the effects. */
 export const createMarksTable = (app: TestApp) =>
   app.runtime.db.query(
-    'create table marks (id text primary key, thing text not null, version integer not null)',
+    'create table marks (id text primary key, resource_id text not null, version integer not null)',
     [],
   );
 
 /** Stages the only effect of the operation. */
-export const insertMark = (ctx: Ctx, thing: string): void =>
-  void ctx.insert(marks, { id: ctx.id('Mark'), thing });
+export const insertMark = (ctx: Ctx, resourceId: string): void =>
+  void ctx.insert(marks, { id: ctx.id('Mark'), resource_id: resourceId });
 
 interface CallInput {
   body?: unknown | undefined;
@@ -81,7 +81,7 @@ export async function signedTestOperation(
 ) {
   const { accountId } = await walletFixture(app, { as }).customerWithWallet();
   const wallet = (await app.runtime.db.read(wallets, accountId)) as WalletRow;
-  const thing = `thing-${accountId}`;
+  const resourceId = `resource-${accountId}`;
   const parts: WalletParts = { connectors: app.connectorsOf };
   const bound = signedOperation({ ...contract, operationId: other } as TestContract, parts, {
     resourceId: ({ params }) => params.id,
@@ -89,7 +89,7 @@ export async function signedTestOperation(
       return {
         signatureRequest: {
           wallet: await walletOf(ctx, (body as Body).accountId),
-          payload: { type: 'TEST', parameters: { thing: params.id } },
+          payload: { type: 'TEST', parameters: { resourceId: params.id } },
           bound: { seen: params.id },
           signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
         },
@@ -103,7 +103,7 @@ export async function signedTestOperation(
   });
 
   async function call(input: CallInput = {}) {
-    const { body = { accountId }, headers = {}, of = thing } = input;
+    const { body = { accountId }, headers = {}, of = resourceId } = input;
     const caller = {
       platformId: (input.as ?? as).id,
       environment: (input.as ?? as).environment,
@@ -162,7 +162,7 @@ export async function signedTestOperation(
   return {
     as,
     accountId,
-    thing,
+    resourceId,
     wallet,
     operation: bound,
     call,
@@ -174,8 +174,8 @@ export async function signedTestOperation(
     },
     /** Number of effects. */
     async marks(): Promise<number> {
-      const sql = 'select count(*)::int as count from marks where thing = $1';
-      const [row] = await app.runtime.db.query(sql, [thing]);
+      const sql = 'select count(*)::int as count from marks where resource_id = $1';
+      const [row] = await app.runtime.db.query(sql, [resourceId]);
       return row?.count as number;
     },
     request: async (headers: Record<string, string>): Promise<RequestRow> =>

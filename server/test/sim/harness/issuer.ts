@@ -153,21 +153,21 @@ const debitsOf = ({ debits: pulls }: Facts) =>
   pulls.map(({ amount, status }) => `${amount} ${status}`);
 
 /** Checks a payment after such a notice. */
-export function checkNotice(sim: Sim, was: Noted, now: Noted, news: NoticeInput): void {
+export function checkNotice(sim: Sim, was: Noted, now: Noted, notice: NoticeInput): void {
   const [before, after] = [factsOf(was), factsOf(now)];
   // A clearing applies also to a closed payment; a new authorized amount does not.
   const kinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
-  const takes = kinds.includes(news.kind) && news.amount > 0n;
-  const need = takes ? amountToDebit(before, news) : 0n;
+  const takes = kinds.includes(notice.kind) && notice.amount > 0n;
+  const need = takes ? amountToDebit(before, notice) : 0n;
   const card = sim.model.cardBook.cards.get(before.cardId);
   // A card of a deleted holder is about to be closed.
   const closed = card?.state === 'CLOSED' || !holderOf(sim, was);
   const there = payable(sim, before.cardId, accountOf(was));
   const pays = there !== undefined && need * unitsIn(was) <= there;
-  const loses = closed && news.kind === 'CLEARING';
+  const loses = closed && notice.kind === 'CLEARING';
   const pulls = debitsOf(before);
   // An adjustment that cannot be held is debited at the clearing.
-  const requests = pays || news.kind === 'CLEARING';
+  const requests = pays || notice.kind === 'CLEARING';
   if (need > 0n && !closed && requests) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
   const due = { pulls: pulls.join(), writtenOff: before.writtenOff + (loses ? need : 0n) };
   const is = { pulls: debitsOf(after).join(), writtenOff: after.writtenOff };
@@ -176,10 +176,10 @@ export function checkNotice(sim: Sim, was: Noted, now: Noted, news: NoticeInput)
       `${is.pulls}; written off ${is.writtenOff}`,
       `${due.pulls}; written off ${due.writtenOff}`,
     ];
-    throw broken(`${now.id}, after ${news.kind} ${news.amount}: debits ${a}, not ${b}`);
+    throw broken(`${now.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
   }
   const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && requests && !pays);
   if ((now.status === 'EXCEPTION') !== excepts) {
-    throw broken(`${now.id}, after ${news.kind} ${news.amount}, is ${now.status}`);
+    throw broken(`${now.id}, after ${notice.kind} ${notice.amount}, is ${now.status}`);
   }
 }

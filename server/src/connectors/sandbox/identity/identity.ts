@@ -84,7 +84,7 @@ function scripted({ documents }: IdentityCase): IdentityFinding[] {
 }
 
 /** Finding for people whose suffix means that their documents are unreadable. */
-function blurred({ documents }: IdentityCase): IdentityFinding[] {
+function illegibleDocuments({ documents }: IdentityCase): IdentityFinding[] {
   const identityTypes = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
   const paper = documents.find((each) => identityTypes.includes(each.documentType)) ?? documents[0];
   return [{ type: 'POOR_QUALITY_DOCUMENT', ...(paper ? { resourceId: paper.id } : {}) }];
@@ -94,7 +94,8 @@ function verdictOf(submitted: IdentityCase): IdentityVerdict {
   const verdicts = submitted.type === 'INDIVIDUAL' ? PERSON_SUFFIXES : BUSINESS_SUFFIXES;
   const verdict = verdicts[suffixOf(submitted)] ?? 'approved';
   if (verdict === 'review') return { state: 'review' };
-  if (verdict === 'unresolved') return { state: 'unresolved', findings: blurred(submitted) };
+  if (verdict === 'unresolved')
+    return { state: 'unresolved', findings: illegibleDocuments(submitted) };
   return { state: verdict, owners: ownersOf(submitted) };
 }
 

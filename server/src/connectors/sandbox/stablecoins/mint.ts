@@ -135,7 +135,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
         valueType: token.networkTokenIdentifier,
       };
 
-function answerTo({ credentials }: ProviderLink, order: MintOrder): OrderPreview {
+function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPreview {
   const { ordersDown, ordersUnlinked: as, noBalance } = secretOf(credentials);
   if (ordersDown) throw unavailable();
   if (as) return { state: 'unlinked', as };
@@ -210,7 +210,7 @@ export const sandboxMint: MintPort = {
     return other ? { state: 'mismatch' } : found;
   },
   linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
-  prepare: async (link, order) => unlinked(link) ?? answerTo(link, order),
+  prepare: async (link, order) => unlinked(link) ?? previewOf(link, order),
   submit: async (link, order) => unlinked(link) ?? progressAt(order, order.orderedAt),
   check: async (link, order, at) => unlinked(link) ?? progressAt(order, at),
   enablesAtOnce: ({ providerTokenIdentifier }) =>

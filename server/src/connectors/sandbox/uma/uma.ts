@@ -73,7 +73,7 @@ function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: numb
  * A payment to us has the outcome of a payment to its sender. If that is a failure, the funds have
  * arrived and are returned, which shows the refund.
  */
-function comingFrom(payment: UmaPayment, elapsedMs: number): Progress {
+function payInProgress(payment: UmaPayment, elapsedMs: number): Progress {
   const timeline = scriptOf(payment.sender)?.timeline;
   if (!timeline) return { state: 'failed', reason: 'COUNTERPARTY_POST_TX_FAILED' };
   const progress = progressOn(timeline, payment.id, elapsedMs);
@@ -113,6 +113,6 @@ export function sandboxUma(domain: string): UmaPort {
     },
     send: async (payment) => progressAt(payment, 0),
     check: async (payment, now) => progressAt(payment, now - payment.at),
-    collect: async (payment, now) => comingFrom(payment, now - payment.at),
+    collect: async (payment, now) => payInProgress(payment, now - payment.at),
   };
 }

@@ -35,7 +35,7 @@ import {
   agentGetAction,
   agentListActions,
 } from './actions-contract.ts';
-import { presentAction, wholeAction } from './present-action.ts';
+import { loadAction, presentAction } from './present-action.ts';
 
 /** Throws CONFLICT while another action with the quote is pending approval. */
 async function rejectDuplicateAction(ctx: Ctx, payment: OutgoingRow): Promise<void> {
@@ -164,11 +164,11 @@ export const agentActionOperations = (parts: AgentParts) => [
     if (status !== undefined) filters.push({ column: 'status', op: '=', value: status });
     const choice = { filters, sort: 'desc', limit, cursor } as const;
     const { rows, ...rest } = await ctx.db.page(agentActions, choice);
-    const show = async (row: ActionRow) => presentAction(ctx, await wholeAction(ctx, row));
+    const show = async (row: ActionRow) => presentAction(ctx, await loadAction(ctx, row));
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(agentGetAction, async (ctx, { params }) => {
-    const whole = await wholeAction(ctx, await ownAction(ctx, params.actionId));
+    const whole = await loadAction(ctx, await ownAction(ctx, params.actionId));
     return { status: 200, body: await presentAction(ctx, whole) };
   }),
   handle(agentCreateTransferOut, async (ctx, { body }) => {

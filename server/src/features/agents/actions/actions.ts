@@ -26,11 +26,11 @@ import {
   thresholdOf,
   type Verdict,
 } from '../policy/policy.ts';
-import { convertedUp, countSpending, spentBy } from '../policy/usage.ts';
+import { convertRoundedUp, countSpending, spentBy } from '../policy/usage.ts';
 import { type ActionType, actionStates } from '../states.ts';
 import { type ActionRow, type AgentRow, agentActions, agents } from '../store.ts';
 import { agentActionPending } from './actions-contract.ts';
-import { presentAction, type WholeAction } from './present-action.ts';
+import { type ActionWithContext, presentAction } from './present-action.ts';
 
 /** The requested payment in its own currency. */
 interface Spending extends Pick<PaymentRequest, 'type' | 'accountId' | 'intoId'>, Money {}
@@ -72,7 +72,8 @@ export async function evaluateSpending(
 ): Promise<Rejection | Evaluation> {
   const { policy } = agent;
   const threshold = thresholdOf(policy);
-  const inCurrency = (to: CurrencyCode) => convertedUp(ctx, parts, { currency, amount: units }, to);
+  const inCurrency = (to: CurrencyCode) =>
+    convertRoundedUp(ctx, parts, { currency, amount: units }, to);
   const [spent, amount, forThreshold] = await Promise.all([
     spentBy(ctx, parts, agent),
     inCurrency(policy.spendingLimits.currency),
@@ -125,7 +126,7 @@ async function startPayment(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow,
-  { action, payment, quote, amount }: WholeAction & Pick<Evaluation, 'amount'>,
+  { action, payment, quote, amount }: ActionWithContext & Pick<Evaluation, 'amount'>,
 ): Promise<PaymentRow> {
   if (payment.type === 'OUTGOING') await checkFunds(ctx, payment);
   await countSpending(ctx, parts, agent, { transactionId: payment.id, amount });
@@ -135,7 +136,7 @@ async function startPayment(
 }
 
 /** An evaluated action before it is stored. */
-interface Submission extends Omit<WholeAction, 'action'> {
+interface Submission extends Omit<ActionWithContext, 'action'> {
   type: ActionType;
   /** Whether the source wallet has signed. */
   signed: boolean;
@@ -199,7 +200,7 @@ async function executeAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow | undefined,
-  whole: WholeAction,
+  whole: ActionWithContext,
 ): Promise<PaymentRow> {
   const { action, payment, quote } = whole;
   if (!agent || agent.deleted_at !== null) {
@@ -224,7 +225,7 @@ const ownerOf = ({ agent_id: id, platform_id, customer_id }: ActionRow) => ({
 });
 
 /** Fails the payment of a transfer. A quote stays open, because another action may execute it. */
-function failPayment(ctx: Ctx, { payment, quote }: WholeAction): PaymentRow {
+function failPayment(ctx: Ctx, { payment, quote }: ActionWithContext): PaymentRow {
   if (quote || payment.status !== 'PENDING') return payment;
   const failed = changeTransaction(ctx, payment, { status: 'FAILED' });
   emitPayment(ctx, eventsOf(failed).FAILED, failed);
@@ -247,7 +248,7 @@ const PREREQUISITES: readonly Code[] = [
 ];
 
 /** Errors that do not end the action. */
-const isTemporary = (code: Code) =>
+const isRetryable = (code: Code) =>
   PREREQUISITES.includes(code) || (isTransient(code) && code !== 'NOT_IMPLEMENTED');
 
 /**
@@ -258,8 +259,8 @@ const isTemporary = (code: Code) =>
 export async function approve(
   ctx: Ctx,
   parts: AgentParts,
-  whole: WholeAction,
-): Promise<WholeAction & { failure?: Fault }> {
+  whole: ActionWithContext,
+): Promise<ActionWithContext & { failure?: Fault }> {
   const { action } = whole;
   assertPending(action);
   const agent = await ctx.read(agents, action.agent_id);
@@ -271,7 +272,7 @@ export async function approve(
     return { ...whole, action: approved, payment: outcome };
   }
   const { code, message: reason } = outcome;
-  if (isTemporary(code)) throw outcome;
+  if (isRetryable(code)) throw outcome;
   recordAudit(ctx, ownerOf(action), 'ACTION_FAILED', { action, code, reason });
   const failed = ctx.update(agentActions, action, {
     status: actionStates.next(action.status, 'fail'),
@@ -281,7 +282,11 @@ export async function approve(
 }
 
 /** Rejects an action and fails its payment. */
-export function reject(ctx: Ctx, whole: WholeAction, reason: string | undefined): WholeAction {
+export function reject(
+  ctx: Ctx,
+  whole: ActionWithContext,
+  reason: string | undefined,
+): ActionWithContext {
   const { action } = whole;
   assertPending(action);
   recordAudit(ctx, ownerOf(action), 'ACTION_REJECTED', { action });

@@ -23,7 +23,7 @@ import type { PlatformRow } from '../../tenancy/platform/index.ts';
 import { platforms } from '../../tenancy/platform/store.ts';
 import { type ActionRow, agentActions } from '../store.ts';
 import { approve } from './actions.ts';
-import { wholeAction } from './present-action.ts';
+import { loadAction } from './present-action.ts';
 
 const app = testApp();
 const fixture = agentFixture(app);
@@ -360,7 +360,7 @@ describe('late approval', () => {
     const row = (await app.runtime.db.read(agentActions, actionId)) as ActionRow;
     const connectors = () => ({ ...app.connectorsOf('sandbox'), ...other });
     const parts = { connectors, origin: () => '' };
-    return app.operate(async (ctx) => approve(ctx, parts, await wholeAction(ctx, row)));
+    return app.operate(async (ctx) => approve(ctx, parts, await loadAction(ctx, row)));
   }
 
   it('leaves the action pending without an exchange rate', async () => {

@@ -10,18 +10,18 @@ import type { AgentParts } from '../parts.ts';
 import { type ActionRow, type AgentRow, agentActions } from '../store.ts';
 import { approve, reject } from './actions.ts';
 import { approveAgentAction, listAgentApprovals, rejectAgentAction } from './actions-contract.ts';
-import { presentAction, type WholeAction, wholeAction } from './present-action.ts';
+import { type ActionWithContext, loadAction, presentAction } from './present-action.ts';
 
 /** An action of an agent of the calling platform. */
 async function actionOf(
   ctx: Ctx,
   { agentId, actionId }: { agentId: string; actionId: string },
-): Promise<WholeAction> {
+): Promise<ActionWithContext> {
   const row = isId(actionId, 'AgentAction') ? await ctx.read(agentActions, actionId) : undefined;
   if (!row || row.platform_id !== ctx.caller.platformId || row.agent_id !== agentId) {
     throw new Fault('NOT_FOUND', 'Action not found.');
   }
-  return wholeAction(ctx, row);
+  return loadAction(ctx, row);
 }
 
 export const agentApprovalOperations = (parts: AgentParts) => [
@@ -42,7 +42,7 @@ export const agentApprovalOperations = (parts: AgentParts) => [
     bound('>=', startDate);
     bound('<=', endDate);
     const { rows, ...rest } = await ctx.db.page(agentActions, { filters, sort, limit, cursor });
-    const show = async (row: ActionRow) => presentAction(ctx, await wholeAction(ctx, row));
+    const show = async (row: ActionRow) => presentAction(ctx, await loadAction(ctx, row));
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(approveAgentAction, async (ctx, { params }) => {
@@ -59,7 +59,7 @@ const MAX_REASON_LENGTH = 255;
 
 const NOT_STARTED: readonly string[] = ['PENDING', 'EXPIRED'];
 
-const noLongerPossible = ({ message }: Fault) =>
+const approvalConflict = ({ message }: Fault) =>
   new Fault(
     'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
     `The action of the agent is no longer possible: ${message}`,
@@ -83,12 +83,12 @@ export const pendingActionDecision =
     const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
     const [action] = await ctx.db.find(agentActions, waiting);
     if (!action) return undefined;
-    const whole = await wholeAction(ctx, action);
+    const whole = await loadAction(ctx, action);
     return {
       async approve() {
         const { failure, payment: now } = await approve(ctx, parts, whole);
         // The payment of a quote stays PENDING for another action, so the rejection must be returned.
-        if (failure && now.status === 'PENDING') return { rejected: noLongerPossible(failure) };
+        if (failure && now.status === 'PENDING') return { rejected: approvalConflict(failure) };
         return now;
       },
       reject: (reason: string | undefined) => {
@@ -108,6 +108,6 @@ export async function rejectPendingActions(
 ): Promise<void> {
   const waiting = { agent_id: agent.id, status: 'PENDING_APPROVAL' } as const;
   const rows = await ctx.db.find(agentActions, waiting, ALL_OF_ONE);
-  const all = await Promise.all(rows.map((row) => wholeAction(ctx, row)));
+  const all = await Promise.all(rows.map((row) => loadAction(ctx, row)));
   for (const each of all) reject(ctx, each, reason);
 }

@@ -18,13 +18,13 @@ import type { ActionRow } from '../store.ts';
 type View = Static<typeof AgentAction>;
 
 /** An action with its payment and, if any, its quote. */
-export interface WholeAction {
+export interface ActionWithContext {
   action: ActionRow;
   payment: PaymentRow;
   quote: QuoteRow | undefined;
 }
 
-export async function wholeAction(ctx: Ctx, action: ActionRow): Promise<WholeAction> {
+export async function loadAction(ctx: Ctx, action: ActionRow): Promise<ActionWithContext> {
   const [payment, quote] = await Promise.all([
     readTransaction(ctx, action.transaction_id),
     action.quote_id === null ? undefined : readQuote(ctx, action.quote_id),
@@ -46,7 +46,7 @@ const transferDetails = (payment: PaymentRow): NonNullable<View['transferDetails
 /** The resource `AgentAction`. The transaction is shown once the action is APPROVED. */
 export async function presentAction(
   ctx: Ctx,
-  { action, payment, quote }: WholeAction,
+  { action, payment, quote }: ActionWithContext,
 ): Promise<View> {
   const { status, rejection_reason: reason } = action;
   return {

@@ -12,7 +12,7 @@ import {
   quoteFeature,
 } from '../../payments/quotes/index.ts';
 import { type AgentParts, checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
-import { agentScoped, type Served, servedBy } from '../policy/agent-scoped.ts';
+import { agentScoped, type PlatformHandler, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { PERMISSION_FOR, rejection } from '../policy/policy.ts';
 import { checkUsable, ownQuote } from '../reads/agent-resources.ts';
 import type { AgentRow } from '../store.ts';
@@ -79,7 +79,10 @@ async function checkSelfStarting(
  * is not counted against the limits, because it debits no internal account.
  */
 const evaluatedWhereItStarts =
-  (parts: AgentParts, create: Served<typeof createQuote>): Served<typeof createQuote> =>
+  (
+    parts: AgentParts,
+    create: PlatformHandler<typeof createQuote>,
+  ): PlatformHandler<typeof createQuote> =>
   async (ctx, input) => {
     if (!input.body || 'accountId' in input.body.source) return create(ctx, input);
     const type = 'EXECUTE_QUOTE';
@@ -99,14 +102,14 @@ const evaluatedWhereItStarts =
 
 export function agentQuoteOperations(parts: AgentParts) {
   const platform = quoteFeature.operations({ ...parts, pendingActionOf });
-  const create = evaluatedWhereItStarts(parts, servedBy(platform, createQuote));
+  const create = evaluatedWhereItStarts(parts, platformHandlerOf(platform, createQuote));
   return [
     agentScoped(agentCreateQuote, create, {
       permission: 'CREATE_QUOTES',
       input: async (ctx, agent, { body }) => ({ body: await forOwnCustomer(ctx, agent, body) }),
       audited: (_, { id: quoteId }) => ({ what: 'QUOTE_CREATED', quoteId }),
     }),
-    agentScoped(agentGetQuote, servedBy(platform, getQuoteById), {
+    agentScoped(agentGetQuote, platformHandlerOf(platform, getQuoteById), {
       input: async (ctx, agent, { params }) => {
         await ownQuote(ctx, agent, params.quoteId);
         return { params };

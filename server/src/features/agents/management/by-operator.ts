@@ -67,7 +67,7 @@ const detailsOf = async (ctx: Ctx, parts: RateParts, row: AgentRow) => ({
 export type AgentDetails = Awaited<ReturnType<typeof detailsOf>>;
 
 /** Runs `work` as system caller of the platform of an agent, with the current agent row. */
-async function onAgent<R>(
+async function updateAgentByOperator<R>(
   runtime: Runtime,
   agentId: string,
   work: (ctx: Ctx, row: AgentRow) => Promise<R>,
@@ -82,7 +82,8 @@ export const agentDetails = (
   runtime: Runtime,
   parts: RateParts,
   agentId: string,
-): Promise<AgentDetails> => onAgent(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
+): Promise<AgentDetails> =>
+  updateAgentByOperator(runtime, agentId, (ctx, row) => detailsOf(ctx, parts, row));
 
 interface PauseInput {
   agentId: string;
@@ -97,7 +98,7 @@ export const pauseAgentByOperator = (
   parts: RateParts,
   { agentId, paused, reason }: PauseInput,
 ): Promise<AgentDetails> =>
-  onAgent(runtime, agentId, async (ctx, row) => {
+  updateAgentByOperator(runtime, agentId, async (ctx, row) => {
     if (row.deleted_at !== null) throw new Fault('NOT_FOUND', 'Agent not found.');
     recordAudit(ctx, row, 'CHANGED', { paused, reason });
     return detailsOf(ctx, parts, ctx.update(agents, row, { paused, updated_at: ctx.now }));

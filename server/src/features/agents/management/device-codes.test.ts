@@ -147,7 +147,7 @@ describe('redemption attempts', () => {
     const guest = '198.51.100.7';
     const statuses = [(await from(guest, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
-    for (let nth = 0; nth < 9; nth++) statuses.push((await from(guest)).statusCode);
+    for (let index = 0; index < 9; index++) statuses.push((await from(guest)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
     const rejected = await from(guest, next.code);
     expect([rejected.statusCode, rejected.json().code]).toEqual([429, 'RATE_LIMITED']);
@@ -164,7 +164,7 @@ describe('redemption attempts', () => {
 
   it('are counted for concurrent requests and per network', async () => {
     await fresh();
-    const addresses = Array.from({ length: 14 }, (_, nth) => `2001:db8:0:7::${nth + 1}`);
+    const addresses = Array.from({ length: 14 }, (_, index) => `2001:db8:0:7::${index + 1}`);
     const responses = await Promise.all(addresses.map((address) => from(address)));
     const rejected = responses.filter(({ statusCode }) => statusCode !== 404);
     expect(rejected.length).toBeGreaterThanOrEqual(4);

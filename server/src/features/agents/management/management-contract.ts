@@ -4,7 +4,7 @@ import { operation } from '../../../kernel/contract/operation.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
 import { described, named, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
 import { Agent, AgentPolicy, AgentPolicyUpdateRequest, MANAGEMENT_TAG } from '../contract.ts';
-import { policyErrors, wholePolicyErrors } from '../policy/policy-rules.ts';
+import { completePolicyErrors, policyErrors } from '../policy/policy-rules.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 255, description: 'Display name.' });
 
@@ -97,7 +97,7 @@ export const createAgent = operation({
   permission: 'MANAGE',
   body: AgentCreateRequest,
   maxBody: POLICY_BODY,
-  bodyRules: (body) => wholePolicyErrors(partOf(body, 'policy'), 'policy.'),
+  bodyRules: (body) => completePolicyErrors(partOf(body, 'policy'), 'policy.'),
   semanticValidation: true,
   replies: { 201: AgentCreateResponse },
   errors: ['CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED'],

@@ -144,7 +144,7 @@ describe('listAgents', () => {
     const own = agentFixture(app, { as });
     const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
-    const at = (nth: number) => app.effects.set(Date.parse(times[nth] as string));
+    const at = (index: number) => app.effects.set(Date.parse(times[index] as string));
     at(0);
     const one = (await own.unconnected(ada.id)).agent.id;
     at(1);

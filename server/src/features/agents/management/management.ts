@@ -17,10 +17,10 @@ import { recordAudit } from '../audit.ts';
 import type { AgentParts } from '../parts.ts';
 import {
   accountErrors,
-  formerAfter,
+  completePolicyErrors,
+  formerCurrenciesAfter,
   mergePolicy,
   storedPolicy,
-  wholePolicyErrors,
 } from '../policy/policy-rules.ts';
 import { agentView, nothingSpent, presentAgent } from '../present.ts';
 import { type AgentRow, agents } from '../store.ts';
@@ -89,7 +89,7 @@ async function changePolicy(
 ): Promise<AgentRow> {
   const policy = mergePolicy(row.policy, body);
   const errors = [
-    ...wholePolicyErrors(policy),
+    ...completePolicyErrors(policy),
     ...(await accountErrors(ctx, row.customer_id, body)),
   ];
   if (errors.length) throw invalid(errors);
@@ -98,7 +98,7 @@ async function changePolicy(
   recordAudit(ctx, row, 'POLICY_CHANGED', { policy });
   return ctx.update(agents, row, {
     policy,
-    former_currencies: formerAfter(row.former_currencies, { from, to, now: ctx.now }),
+    former_currencies: formerCurrenciesAfter(row.former_currencies, { from, to, now: ctx.now }),
     updated_at: ctx.now,
   });
 }

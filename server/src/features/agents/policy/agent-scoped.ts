@@ -13,19 +13,19 @@ import { checkAllowed, forbidden, ownAgent, rejectionOf } from '../parts.ts';
 import { type AgentRow, agents } from '../store.ts';
 import type { AgentPermission } from './policy.ts';
 
-export type Served<P extends Contract> = (
+export type PlatformHandler<P extends Contract> = (
   ctx: Ctx,
   input: Partial<Input<P>>,
 ) => Promise<{ status: number; body: ResponseBody<P> } | Rejected>;
 
 /** The function that serves the operation of the platform. */
-export function servedBy<P extends Contract>(
+export function platformHandlerOf<P extends Contract>(
   operations: readonly Bound<Ctx>[],
   contract: P,
-): Served<P> {
+): PlatformHandler<P> {
   const found = operations.find((each) => each.contract === contract);
   if (!found) throw new Error(`${contract.operationId} is not among these operations`);
-  return found.run as Served<P>;
+  return found.run as PlatformHandler<P>;
 }
 
 interface AgentScope<C extends Contract, P extends Contract> {
@@ -43,7 +43,7 @@ interface AgentScope<C extends Contract, P extends Contract> {
  */
 export function agentScoped<C extends Contract, P extends Contract>(
   contract: C,
-  serve: Served<P>,
+  serve: PlatformHandler<P>,
   { permission, input: scope, audited }: AgentScope<C, P>,
 ): Bound<Ctx> {
   const { method, operationId } = contract;
@@ -58,10 +58,10 @@ export function agentScoped<C extends Contract, P extends Contract>(
         checkAllowed(agent, permission, { reads });
         scoped = await scope(ctx, agent, input);
       } catch (error) {
-        const no = reads ? undefined : rejectionOf(error);
-        if (!no) throw error;
-        recordAudit(ctx, agent, 'ACTION_REFUSED', { operationId, rule: no.rule });
-        return { rejected: forbidden(no) };
+        const rejection = reads ? undefined : rejectionOf(error);
+        if (!rejection) throw error;
+        recordAudit(ctx, agent, 'ACTION_REFUSED', { operationId, rule: rejection.rule });
+        return { rejected: forbidden(rejection) };
       }
       // A concurrent change of the policy retries the operation.
       if (!reads) ctx.require(agents, agent);

@@ -35,15 +35,15 @@ function accountsNamed({ accountRestrictions: input }: PartialPolicy, prefix: st
   if (!isObject(input)) return { allowed: [], ruled: [] };
   const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   const at = `${prefix}accountRestrictions`;
-  const allowed = listed(input.allowedAccountIds).map((id, nth) => ({
-    field: `${at}.allowedAccountIds.${nth}`,
+  const allowed = listed(input.allowedAccountIds).map((id, index) => ({
+    field: `${at}.allowedAccountIds.${index}`,
     id,
   }));
-  const ruled = listed(input.accountRules).map((rule, nth) => ({
-    field: `${at}.accountRules.${nth}.accountId`,
+  const withRules = listed(input.accountRules).map((rule, index) => ({
+    field: `${at}.accountRules.${index}.accountId`,
     id: isObject(rule) ? rule.accountId : undefined,
   }));
-  return { allowed, ruled };
+  return { allowed, ruled: withRules };
 }
 
 /** Errors of a complete or partial policy, independent of the customer. `prefix` precedes field paths. */
@@ -56,7 +56,7 @@ export function policyErrors(input: unknown, prefix = ''): FieldError[] {
 }
 
 /** Errors of a complete policy, including fields that a partial one may omit. */
-export const wholePolicyErrors = (input: unknown, prefix = ''): FieldError[] => [
+export const completePolicyErrors = (input: unknown, prefix = ''): FieldError[] => [
   ...policyErrors(input, prefix),
   ...(isObject(input)
     ? thresholdErrors(`${prefix}approvalThresholds.currency`, input.approvalThresholds)
@@ -70,19 +70,19 @@ export async function accountErrors(
   input: PartialPolicy,
   prefix = '',
 ): Promise<FieldError[]> {
-  const { allowed, ruled } = accountsNamed(input, prefix);
-  const all = [...allowed, ...ruled].filter(({ id }) => typeof id === 'string');
+  const { allowed, ruled: withRules } = accountsNamed(input, prefix);
+  const all = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
   if (!all.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, ALL_OF_ONE);
   const own = new Set<unknown>(rows.map((row) => row.id));
-  const ids = ruled.map((each) => each.id);
-  const strange = all
+  const ids = withRules.map((each) => each.id);
+  const unknownAccounts = all
     .filter(({ id }) => !own.has(id))
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
-  const twice = ruled
-    .filter(({ id }, nth) => own.has(id) && ids.indexOf(id) < nth)
+  const duplicates = withRules
+    .filter(({ id }, index) => own.has(id) && ids.indexOf(id) < index)
     .map(({ field }) => ({ field, message: 'has another rule in this list' }));
-  return [...strange, ...twice];
+  return [...unknownAccounts, ...duplicates];
 }
 
 /** The previous fields overwritten by the changed ones. */
@@ -112,20 +112,20 @@ export function mergePolicy(before: Policy, change: PolicyChange): Policy {
   });
 }
 
-type Former = { currency: string; until: string }[];
+type FormerCurrencies = { currency: string; until: string }[];
 
 /**
  * Former currencies of the limits after a change. Keeps each currency with possible spending in the current
  * month once.
  */
-export function formerAfter(
-  former: Former,
+export function formerCurrenciesAfter(
+  former: FormerCurrencies,
   { from, to, now }: { from: string; to: string; now: number },
-): Former {
+): FormerCurrencies {
   if (from === to) return former;
   const month = new Date(now).toISOString().slice(0, 7);
-  const still = former.filter(
+  const retained = former.filter(
     ({ currency, until }) => currency !== from && currency !== to && until.slice(0, 7) >= month,
   );
-  return [...still, { currency: from, until: new Date(now).toISOString() }];
+  return [...retained, { currency: from, until: new Date(now).toISOString() }];
 }

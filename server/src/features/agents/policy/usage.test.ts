@@ -11,7 +11,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { currentOf } from '../../payments/payouts/payout-jobs.ts';
 import { startPayment } from '../../payments/quotes/index.ts';
 import { asOutgoing } from '../../payments/transactions/rows.ts';
-import { convertedUp, countSpending } from './usage.ts';
+import { convertRoundedUp, countSpending } from './usage.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -217,7 +217,7 @@ describe('usage', () => {
 describe('limits in another currency', () => {
   const convert = (amount: bigint, from: string, to: string) =>
     app.operate(async (ctx) => {
-      const converted = await convertedUp(ctx, fixture.parts, { currency: from, amount }, to);
+      const converted = await convertRoundedUp(ctx, fixture.parts, { currency: from, amount }, to);
       expect(converted.currency).toBe(to);
       return converted.amount;
     });

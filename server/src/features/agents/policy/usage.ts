@@ -33,7 +33,7 @@ const PERIOD = {
 type Period = keyof typeof PERIOD;
 
 /** Converts at the current rate, rounded up. Throws QUOTE_RATE_UNAVAILABLE without a rate. */
-export async function convertedUp(
+export async function convertRoundedUp(
   ctx: Ctx,
   parts: RateParts,
   money: Money,
@@ -52,15 +52,17 @@ const amountsOf = ({ id }: AgentRow, currency: string, during: string) => ({
 });
 
 /** Former currencies of the limits in a period. */
-function formerIn({ policy, former_currencies }: AgentRow, during: string): string[] {
-  const inIt = former_currencies.filter(({ until }) => until.slice(0, during.length) >= during);
-  const currencies = new Set(inIt.map((each) => each.currency));
+function formerCurrenciesIn({ policy, former_currencies }: AgentRow, during: string): string[] {
+  const usedInPeriod = former_currencies.filter(
+    ({ until }) => until.slice(0, during.length) >= during,
+  );
+  const currencies = new Set(usedInPeriod.map((each) => each.currency));
   currencies.delete(policy.spendingLimits.currency);
   return [...currencies];
 }
 
 /** Spending of a period in former currencies, converted to the current currency. */
-async function spentFormerly(
+async function spentInFormerCurrencies(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
@@ -68,10 +70,10 @@ async function spentFormerly(
 ): Promise<Money> {
   const { currency } = agent.policy.spendingLimits;
   const amounts = await Promise.all(
-    formerIn(agent, during).map(async (former) => {
+    formerCurrenciesIn(agent, during).map(async (former) => {
       const amount = await usedOf(ctx, amountsOf(agent, former, during));
       if (amount <= 0n) return { currency, amount: 0n };
-      return convertedUp(ctx, parts, { currency: former, amount }, currency);
+      return convertRoundedUp(ctx, parts, { currency: former, amount }, currency);
     }),
   );
   return sum(currency, amounts);
@@ -87,7 +89,7 @@ async function spentIn(
   const during = PERIOD[period](ctx.now);
   const [amount, formerly] = await Promise.all([
     usedOf(ctx, amountsOf(agent, currency, during)),
-    spentFormerly(ctx, parts, agent, during),
+    spentInFormerCurrencies(ctx, parts, agent, during),
   ]);
   return add({ currency, amount }, formerly);
 }
@@ -95,7 +97,7 @@ async function spentIn(
 const limited = (limit: number | null | undefined) =>
   typeof limit === 'number' ? BigInt(limit) : null;
 
-const countOf = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
+const paymentCountLimit = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
   of: velocityLimitOf.payments(id, PERIOD.day(now)),
   unit: 'count',
   limit: limited(policy.spendingLimits.dailyTransactionLimit),
@@ -104,7 +106,7 @@ const countOf = ({ id, policy }: AgentRow, now: Time): VelocityLimit => ({
 /** Usage of the agent in the currency of its limits. */
 export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Promise<Spent> {
   const [count, day, month] = await Promise.all([
-    usedOf(ctx, countOf(agent, ctx.now)),
+    usedOf(ctx, paymentCountLimit(agent, ctx.now)),
     spentIn(ctx, parts, agent, 'day'),
     spentIn(ctx, parts, agent, 'month'),
   ]);
@@ -112,7 +114,7 @@ export async function spentBy(ctx: Ctx, parts: RateParts, agent: AgentRow): Prom
 }
 
 /** The velocity limit of a period, reduced by spending in former currencies. */
-async function amountIn(
+async function amountLimitIn(
   ctx: Ctx,
   parts: RateParts,
   agent: AgentRow,
@@ -123,9 +125,9 @@ async function amountIn(
   const amounts = amountsOf(agent, currency, during);
   const limit = limited(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
-  const formerly = await spentFormerly(ctx, parts, agent, during);
+  const formerly = await spentInFormerCurrencies(ctx, parts, agent, during);
   const left = subtract({ currency, amount: limit }, formerly);
-  return { ...amounts, limit: left.amount, shifting: formerIn(agent, during).length > 0 };
+  return { ...amounts, limit: left.amount, shifting: formerCurrenciesIn(agent, during).length > 0 };
 }
 
 /**
@@ -143,10 +145,10 @@ export async function countSpending(
   const limits = agent.policy.spendingLimits;
   const { amount } = money;
   const [day, month] = await Promise.all([
-    amountIn(ctx, parts, agent, 'day'),
-    amountIn(ctx, parts, agent, 'month'),
+    amountLimitIn(ctx, parts, agent, 'day'),
+    amountLimitIn(ctx, parts, agent, 'month'),
   ]);
-  const count = countOf(agent, ctx.now);
+  const count = paymentCountLimit(agent, ctx.now);
   ctx.require(agents, agent);
   await openVelocityLimits(ctx, [count, day, month], { ...agent, table: agents });
   const common = (rule: keyof typeof usageLimitReasons) => ({

@@ -19,7 +19,7 @@ import {
   presentationFeature,
 } from '../../payments/presentation/index.ts';
 import { type AgentParts, checkAllowed, forbidden, ownAgent } from '../parts.ts';
-import { agentScoped, servedBy } from '../policy/agent-scoped.ts';
+import { agentScoped, platformHandlerOf } from '../policy/agent-scoped.ts';
 import { rejection } from '../policy/policy.ts';
 import { presentAgent } from '../present.ts';
 import type { AgentRow } from '../store.ts';
@@ -39,23 +39,33 @@ const VIEW = { permission: 'VIEW_TRANSACTIONS' } as const;
 
 const transactionReads = () => [
   // Undeclared parameters are passed on, so one that names another customer is overwritten.
-  agentScoped(agentListTransactions, servedBy(presentationFeature.operations(), listTransactions), {
-    ...VIEW,
-    input: (_, { customer_id: customerId }, { query }) => {
-      const { platformCustomerId: _overruled, ...rest } = query as { platformCustomerId?: string };
-      return { query: { ...rest, customerId } };
+  agentScoped(
+    agentListTransactions,
+    platformHandlerOf(presentationFeature.operations(), listTransactions),
+    {
+      ...VIEW,
+      input: (_, { customer_id: customerId }, { query }) => {
+        const { platformCustomerId: _overruled, ...rest } = query as {
+          platformCustomerId?: string;
+        };
+        return { query: { ...rest, customerId } };
+      },
     },
-  }),
-  agentScoped(agentGetTransaction, servedBy(presentationFeature.operations(), getTransactionById), {
-    ...VIEW,
-    input: async (ctx, agent, { params }) => {
-      const row = await anyTransactionOf(ctx, params.transactionId);
-      if (row.customer_id !== agent.customer_id) {
-        throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
-      }
-      return { params };
+  ),
+  agentScoped(
+    agentGetTransaction,
+    platformHandlerOf(presentationFeature.operations(), getTransactionById),
+    {
+      ...VIEW,
+      input: async (ctx, agent, { params }) => {
+        const row = await anyTransactionOf(ctx, params.transactionId);
+        if (row.customer_id !== agent.customer_id) {
+          throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
+        }
+        return { params };
+      },
     },
-  }),
+  ),
 ];
 
 async function ownExternalAccount(
@@ -83,29 +93,45 @@ const MANAGE = { permission: 'MANAGE_EXTERNAL_ACCOUNTS' } as const;
 function externalAccounts(parts: AgentParts) {
   const platform = externalAccountFeature.operations(parts);
   return [
-    agentScoped(agentListExternalAccounts, servedBy(platform, listCustomerExternalAccounts), {
-      ...MANAGE,
-      input: (_, { customer_id: customerId }, { query }) => {
-        const { platformCustomerId: _overruled, ...rest } = query as {
-          platformCustomerId?: string;
-        };
-        return { query: { ...rest, customerId } };
+    agentScoped(
+      agentListExternalAccounts,
+      platformHandlerOf(platform, listCustomerExternalAccounts),
+      {
+        ...MANAGE,
+        input: (_, { customer_id: customerId }, { query }) => {
+          const { platformCustomerId: _overruled, ...rest } = query as {
+            platformCustomerId?: string;
+          };
+          return { query: { ...rest, customerId } };
+        },
       },
-    }),
-    agentScoped(agentCreateExternalAccount, servedBy(platform, createCustomerExternalAccount), {
-      ...MANAGE,
-      input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
-      audited: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
-    }),
-    agentScoped(agentGetExternalAccount, servedBy(platform, getCustomerExternalAccountById), {
-      ...MANAGE,
-      input: ownExternalAccount,
-    }),
-    agentScoped(agentDeleteExternalAccount, servedBy(platform, deleteCustomerExternalAccountById), {
-      ...MANAGE,
-      input: deletableExternalAccount,
-      audited: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
-    }),
+    ),
+    agentScoped(
+      agentCreateExternalAccount,
+      platformHandlerOf(platform, createCustomerExternalAccount),
+      {
+        ...MANAGE,
+        input: (_, { customer_id: customerId }, { body }) => ({ body: { ...body, customerId } }),
+        audited: (_, { id: accountId }) => ({ what: 'ACCOUNT_ADDED', accountId }),
+      },
+    ),
+    agentScoped(
+      agentGetExternalAccount,
+      platformHandlerOf(platform, getCustomerExternalAccountById),
+      {
+        ...MANAGE,
+        input: ownExternalAccount,
+      },
+    ),
+    agentScoped(
+      agentDeleteExternalAccount,
+      platformHandlerOf(platform, deleteCustomerExternalAccountById),
+      {
+        ...MANAGE,
+        input: deletableExternalAccount,
+        audited: ({ params }) => ({ what: 'ACCOUNT_DELETED', accountId: params.externalAccountId }),
+      },
+    ),
   ];
 }
 

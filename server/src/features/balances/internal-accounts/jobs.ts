@@ -56,7 +56,7 @@ type Place = NonNullable<BackfillInput['after']>;
 const START: Place = { createdAt: 0, id: '' };
 
 /** The currencies that the customer selected, else those offered in the region. */
-function wants(customer: Customer, currency: string): boolean {
+function needsAccount(customer: Customer, currency: string): boolean {
   if (customer.currencies) return customer.currencies.includes(currency);
   return customer.region === null || isOfferedIn(customer.region, currency);
 }
@@ -64,12 +64,12 @@ function wants(customer: Customer, currency: string): boolean {
 const HAVING = `select customer_id, currency, type from internal_accounts
   where platform_id = $1 and (customer_id = any($2) or ($3::boolean and customer_id is null))`;
 
-type Having = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
+type AccountKey = Pick<InternalAccountRow, 'customer_id' | 'currency' | 'type'>;
 
 /** The accounts of the given owners; null is the platform. */
-async function heldBy(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
+async function accountsOf(ctx: Ctx, owners: readonly string[], platformToo: boolean) {
   const values = [ctx.caller.platformId, owners, platformToo];
-  const rows = await ctx.db.query<Having>(HAVING, values);
+  const rows = await ctx.db.query<AccountKey>(HAVING, values);
   return (owner: string | null) => rows.filter((row) => row.customer_id === owner);
 }
 
@@ -80,7 +80,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   const currencies = input.currencies.filter((currency) => enabled.has(currency));
   const first = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
-  const held = await heldBy(
+  const held = await accountsOf(
     ctx,
     customers.map((each) => each.id),
     first,
@@ -99,7 +99,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     ...customers.flatMap((customer) =>
       open(
         customer.id,
-        currencies.filter((currency) => wants(customer, currency)),
+        currencies.filter((currency) => needsAccount(customer, currency)),
       ),
     ),
   ];

@@ -35,7 +35,7 @@ async function availableBalance(ctx: Ctx, id: string): Promise<bigint> {
 const receivable = (ctx: Ctx, { currency }: InternalAccountRow) =>
   systemAccount(ctx.caller.environment, 'receivable', currency);
 
-function owe(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccountRow {
+function adjustShortfall(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccountRow {
   const { owed } = stagedAccount(ctx, account);
   return setOwed(ctx, account, owed + more);
 }
@@ -64,7 +64,7 @@ export async function debitWithShortfall(
   if (lacking.amount === 0n) return { account: stagedAccount(ctx, account), lacking: 0n };
   const debit = receivable(ctx, account);
   ctx.transfer({ ...posting, ...lacking, step: step + OWED, debit });
-  return { account: owe(ctx, account, lacking.amount), lacking: lacking.amount };
+  return { account: adjustShortfall(ctx, account, lacking.amount), lacking: lacking.amount };
 }
 
 /**
@@ -87,7 +87,7 @@ export function repayShortfall(
     ...repaid,
     force: true,
   });
-  return { account: owe(ctx, account, -repaid.amount), repaid: repaid.amount };
+  return { account: adjustShortfall(ctx, account, -repaid.amount), repaid: repaid.amount };
 }
 
 /** Throws INSUFFICIENT_FUNDS if the account has a shortfall, whatever its available balance. */

@@ -22,10 +22,11 @@ import { changeByNotice } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
 import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
-const named = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
+const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
 /** No environment has this name, so no message has this id. */
-const namedLate = ({ caller: { environment } }: Ctx, id: string) => `${environment}.late ${id}`;
+const lateMessageKey = ({ caller: { environment } }: Ctx, id: string) =>
+  `${environment}.late ${id}`;
 
 function decisionOf({ approved, reason, transaction_id: transactionId }: CardMessageRow) {
   if (!approved) return { approved, reason: reason as DeclineReason } as const;
@@ -33,7 +34,7 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
 }
 
 /** The id of a message was used for a different one. */
-const otherMessage = () => new Fault('CONFLICT', 'Another message has come under this id.');
+const messageConflict = () => new Fault('CONFLICT', 'Another message has come under this id.');
 
 /** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
 export async function earlierDecision(
@@ -41,13 +42,15 @@ export async function earlierDecision(
   { id, token, cardId, kind, amount, currency }: CardRequest,
 ): Promise<CardDecision | undefined> {
   const [late, row] = await Promise.all([
-    ctx.read(cardMessages, namedLate(ctx, id)),
-    ctx.read(cardMessages, named(ctx, id)),
+    ctx.read(cardMessages, lateMessageKey(ctx, id)),
+    ctx.read(cardMessages, messageKey(ctx, id)),
   ]);
   const last = late ?? row;
   if (!last) return undefined;
-  const isIt = last.card_id === cardId && last.token === named(ctx, token) && last.kind === kind;
-  if (!isIt || last.amount !== amount || last.currency !== currency) throw otherMessage();
+  const isSameMessage =
+    last.card_id === cardId && last.token === messageKey(ctx, token) && last.kind === kind;
+  if (!isSameMessage || last.amount !== amount || last.currency !== currency)
+    throw messageConflict();
   return decisionOf(last);
 }
 
@@ -68,7 +71,7 @@ const rowOf = (
   platform_id,
   customer_id,
   card_id: cardId,
-  token: named(ctx, token),
+  token: messageKey(ctx, token),
   kind,
   currency,
   merchant,
@@ -83,7 +86,7 @@ export function writeDecision(
   decision: CardDecision,
 ): void {
   ctx.insert(cardMessages, {
-    id: named(ctx, request.id),
+    id: messageKey(ctx, request.id),
     ...rowOf(ctx, { ...card, cardId: card.id }, request),
     amount: request.amount,
     approved: decision.approved,
@@ -96,7 +99,7 @@ export function writeDecision(
 /** Records that an approval was undone because its deadline had passed. */
 export function writeTooLate(ctx: Ctx, row: CardPaymentRow, request: CardRequest): void {
   ctx.insert(cardMessages, {
-    id: namedLate(ctx, request.id),
+    id: lateMessageKey(ctx, request.id),
     ...rowOf(ctx, { ...row, cardId: row.card.cardId }, request),
     transaction_id: row.id,
     amount: request.amount,
@@ -112,12 +115,12 @@ export async function applyNotice(
   row: CardPaymentRow,
   notice: CardNotice,
 ): Promise<CardPaymentRow> {
-  const id = named(ctx, notice.id);
+  const id = messageKey(ctx, notice.id);
   const amount = 'amount' in notice ? notice.amount : 0n;
   const known = await ctx.read(cardMessages, id);
   if (known) {
-    const isIt = known.transaction_id === row.id && known.kind === notice.kind;
-    if (!isIt || known.amount !== amount) throw otherMessage();
+    const isSameMessage = known.transaction_id === row.id && known.kind === notice.kind;
+    if (!isSameMessage || known.amount !== amount) throw messageConflict();
     return row;
   }
   // Also required if nothing changes: the entry names the merchant as read, which an erasure may
@@ -143,7 +146,7 @@ const OPENED = `select transaction_id, platform_id from card_messages
       'FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE')`;
 
 /** The payment of an issuer's transaction token, and its platform. */
-export async function paymentNamed(
+export async function paymentOfToken(
   db: Ctx['db'],
   environment: Mode,
   token: string,

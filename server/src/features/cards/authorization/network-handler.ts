@@ -37,21 +37,21 @@ import { undoPayment } from '../issuing/open.ts';
 import { type CardParts, cardOf } from '../parts.ts';
 import { cards } from '../store.ts';
 import { decide, declineLate } from './decide.ts';
-import { applyNotice, earlierDecision, paymentNamed, writeTooLate } from './messages.ts';
+import { applyNotice, earlierDecision, paymentOfToken, writeTooLate } from './messages.ts';
 
 /** Attempts, and the first delay between them, to find out the recorded decision. */
 const TRIES = 5;
 const PAUSE_MS = 50;
 
 /** Limits of the contract and of JSON in the database. */
-const fitting = (text: string, most: number) =>
+const truncated = (text: string, most: number) =>
   Buffer.from(text.replaceAll('\0', '').slice(0, most)).toString();
 
 /** A merchant in storable form. */
 const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({
-  descriptor: fitting(descriptor, 255) || '-',
-  ...(mcc === undefined ? {} : { mcc: fitting(mcc, 10) }),
-  ...(country === undefined ? {} : { country: fitting(country, 10) }),
+  descriptor: truncated(descriptor, 255) || '-',
+  ...(mcc === undefined ? {} : { mcc: truncated(mcc, 10) }),
+  ...(country === undefined ? {} : { country: truncated(country, 10) }),
 });
 
 /** A request without an amount asks whether the card is valid. */
@@ -67,7 +67,7 @@ const isFinal = (error: unknown): boolean =>
 /**
  * Repeats `work` until it succeeds or fails permanently. A result that is unknown is repeated too.
  */
-async function insist<R>(work: () => Promise<R>): Promise<R> {
+async function retryUntilFinal<R>(work: () => Promise<R>): Promise<R> {
   for (let attempts = 1; ; attempts++) {
     try {
       return await work();
@@ -78,7 +78,7 @@ async function insist<R>(work: () => Promise<R>): Promise<R> {
   }
 }
 
-interface Asking {
+interface PendingRequest {
   runtime: Runtime;
   parts: CardParts;
   caller: Caller;
@@ -89,7 +89,10 @@ interface Asking {
 /** A decision, and whether this call made it. */
 type Decided = { decision: CardDecision; fresh: boolean };
 
-async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promise<Decided> {
+async function decideBeforeDeadline(
+  ctx: Ctx,
+  { parts, request, isLate }: PendingRequest,
+): Promise<Decided> {
   const earlier = await earlierDecision(ctx, request);
   if (earlier) return { decision: earlier, fresh: false };
   const card = await cardOf(ctx, request.cardId);
@@ -105,11 +108,11 @@ async function decideInTime(ctx: Ctx, { parts, request, isLate }: Asking): Promi
 }
 
 /** The recorded decision of the message; records a decline if there is none. */
-async function truthOf(asking: Asking): Promise<Decided> {
-  const { runtime, caller, request } = asking;
+async function recordedDecision(pending: PendingRequest): Promise<Decided> {
+  const { runtime, caller, request } = pending;
   const known = (ctx: Ctx) => earlierDecision(ctx, request);
   try {
-    return await insist(() =>
+    return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
         const earlier = await known(ctx);
         if (earlier) return { decision: earlier, fresh: earlier.approved };
@@ -125,8 +128,11 @@ async function truthOf(asking: Asking): Promise<Decided> {
 }
 
 /** Undoes a committed approval whose deadline has passed. */
-const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<CardDecision> =>
-  insist(() =>
+const undoLateApproval = (
+  { runtime, caller, request }: PendingRequest,
+  id: string,
+): Promise<CardDecision> =>
+  retryUntilFinal(() =>
     operate(runtime, caller, async (ctx) => {
       const known = await earlierDecision(ctx, request);
       if (known && !known.approved) return known;
@@ -143,11 +149,15 @@ const undoLate = ({ runtime, caller, request }: Asking, id: string): Promise<Car
  * A decline if the transaction token belongs to an approval that was undone and never reached the
  * network: the repetition is late as well. Undefined if it belongs to another payment.
  */
-const declineUndone = ({ runtime, caller, request }: Asking): Promise<CardDecision | undefined> =>
+const declineAfterUndo = ({
+  runtime,
+  caller,
+  request,
+}: PendingRequest): Promise<CardDecision | undefined> =>
   operate(runtime, caller, async (ctx) => {
     const earlier = await earlierDecision(ctx, request);
     if (earlier) return earlier;
-    const named = await paymentNamed(ctx.db, caller.environment, request.token);
+    const named = await paymentOfToken(ctx.db, caller.environment, request.token);
     if (named?.platformId !== caller.platformId) return undefined;
     const was = await cardPaymentOf(ctx, named.transactionId);
     const { card_undone_clearings: undone, card_clearings: clearings } = was;
@@ -157,27 +167,29 @@ const declineUndone = ({ runtime, caller, request }: Asking): Promise<CardDecisi
 
 const isConflict = (error: unknown) => error instanceof Fault && error.code === 'CONFLICT';
 
-async function authorize(asking: Asking): Promise<CardDecision> {
+async function authorize(pending: PendingRequest): Promise<CardDecision> {
   let decided: Decided;
   try {
-    decided = await operate(asking.runtime, asking.caller, (ctx) => decideInTime(ctx, asking));
+    decided = await operate(pending.runtime, pending.caller, (ctx) =>
+      decideBeforeDeadline(ctx, pending),
+    );
   } catch (error) {
-    const again = isConflict(error) ? await declineUndone(asking) : undefined;
+    const again = isConflict(error) ? await declineAfterUndo(pending) : undefined;
     if (again) return again;
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
     if (!isRepeated && !isLost(error)) throw error;
-    const { decision, fresh } = await truthOf(asking);
+    const { decision, fresh } = await recordedDecision(pending);
     decided = { decision, fresh: fresh && !isRepeated };
   }
   const { decision, fresh } = decided;
   // Only the call that made an approval undoes it: an earlier one was answered.
-  if (!fresh || !decision.approved || !decision.transactionId || !asking.isLate()) return decision;
-  return undoLate(asking, decision.transactionId);
+  if (!fresh || !decision.approved || !decision.transactionId || !pending.isLate()) return decision;
+  return undoLateApproval(pending, decision.transactionId);
 }
 
 /** Runs work of one id sequentially. */
-function oneByOne() {
+function createSerializer() {
   const inFlight = new Map<string, Promise<unknown>>();
   return async <R>(id: string, work: () => Promise<R>): Promise<R> => {
     for (let other = inFlight.get(id); other; other = inFlight.get(id)) {
@@ -200,7 +212,7 @@ export function cardNetworkHandler(
   environment: Mode,
 ): CardNetworkHandler {
   const { db, effects } = runtime;
-  const turn = oneByOne();
+  const serialize = createSerializer();
   const at = (platformId: string) => systemCaller(platformId, environment);
 
   async function holderOf(cardId: string): Promise<Caller> {
@@ -219,11 +231,11 @@ export function cardNetworkHandler(
       };
       const caller = await holderOf(request.cardId);
       const isLate = () => effects.now() > answerBy;
-      return turn(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
+      return serialize(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
     },
 
     async applyNotice(notice) {
-      const found = await paymentNamed(db, environment, notice.token);
+      const found = await paymentOfToken(db, environment, notice.token);
       if (!found) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction token not found.');
       const { platformId, transactionId } = found;
       const apply = () =>

@@ -58,13 +58,13 @@ export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
  * is recovered beyond losses stays in `losses` until the payment is resolved, because the refund
  * may be reversed.
  */
-const borneOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
+const absorbedLossOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
 
 /**
  * What covers clearings so far: debited from the account less releases, and borne by the operator.
  */
 const fundedOf = (card: CardFacts): bigint =>
-  fundingDebitAmountOf(card, 'CONFIRMED') - card.released + borneOf(card);
+  fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
 
 /** The same including pending debits. */
 const coveredOf = (card: CardFacts): bigint =>
@@ -78,7 +78,7 @@ export const paidOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released - creditedOf(card);
 
 /** The operator's loss: what was written off and not recovered. */
-export const lossOf = (card: CardFacts): bigint => borneOf(card) - card.recovered;
+export const lossOf = (card: CardFacts): bigint => absorbedLossOf(card) - card.recovered;
 
 /** What the network has settled and neither the account nor the operator has paid. */
 export const unpaidOf = (card: CardFacts): bigint => atLeastZero(settledOf(card) - fundedOf(card));
@@ -121,7 +121,7 @@ export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' }
 
 /** The operator bears a further amount; recovered amounts beyond losses go to `cards` with it. */
 function writeOff(card: CardFacts, more: bigint): Change {
-  const writtenOff = borneOf(card) + more;
+  const writtenOff = absorbedLossOf(card) + more;
   const amount = writtenOff - card.writtenOff;
   if (amount === 0n) return { card, steps: [] };
   const step = {

@@ -29,7 +29,7 @@ import {
   netOf,
   onCardPayment,
   postSteps,
-  whileOpen,
+  requireOpenPayment,
 } from './payment.ts';
 
 /** Resolves an exception. Throws CONFLICT if there is none. */
@@ -59,7 +59,9 @@ export async function resolveException(
     state: outcome === 'collect' ? 'settled' : 'failed',
     reason,
   });
-  const settled = await whileOpen(ctx, row, async () => changePayment(ctx, row, card, 'resolve'));
+  const settled = await requireOpenPayment(ctx, row, async () =>
+    changePayment(ctx, row, card, 'resolve'),
+  );
   // Everything was refunded meanwhile.
   const isRefunded = eventAfter('SETTLED', card, false) === 'refund';
   return isRefunded ? changePayment(ctx, settled, {}, 'refund') : settled;

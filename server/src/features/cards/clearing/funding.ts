@@ -66,7 +66,7 @@ export async function checkFunding(
 export const bindingsOf = (ctx: Ctx, { id }: Pick<CardRow, 'id'>): Promise<FundingSourceRow[]> =>
   ctx.db.find(fundingSources, { card_id: id, ended_at: null });
 
-async function endSources(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
+async function endFundingSources(ctx: Ctx, bindings: readonly FundingSourceRow[]): Promise<void> {
   if (bindings.length === 0) return;
   for (const row of bindings) ctx.update(fundingSources, row, { ended_at: ctx.now });
   await revokeKeysOf(ctx, bindings);
@@ -85,10 +85,14 @@ export function bind(
 }
 
 /** Replaces the funding sources. An account that remains keeps its keys. */
-export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[]): Promise<void> {
+export async function replaceFundingSources(
+  ctx: Ctx,
+  card: CardRow,
+  accounts: readonly string[],
+): Promise<void> {
   const current = await bindingsOf(ctx, card);
   const bound = new Set(current.map((each) => each.account_id));
-  await endSources(
+  await endFundingSources(
     ctx,
     current.filter((each) => !accounts.includes(each.account_id)),
   );
@@ -100,8 +104,8 @@ export async function rebind(ctx: Ctx, card: CardRow, accounts: readonly string[
 }
 
 /** Ends all funding sources. */
-export const unbind = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
-  endSources(ctx, await bindingsOf(ctx, card));
+export const removeFundingSources = async (ctx: Ctx, card: Pick<CardRow, 'id'>): Promise<void> =>
+  endFundingSources(ctx, await bindingsOf(ctx, card));
 
 /** Current and former funding sources of a card, oldest first, for the operator. */
 export async function cardFundingOf(db: Database, cardId: string) {

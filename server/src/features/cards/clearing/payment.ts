@@ -160,7 +160,7 @@ export function awaitNetwork(ctx: Ctx, { id, platform_id }: CardPaymentRow): voi
 }
 
 /** Stages a change of a payment, and ends its expiry date if it is closed. */
-export async function whileOpen(
+export async function requireOpenPayment(
   ctx: Ctx,
   row: CardPaymentRow,
   change: () => Promise<CardPaymentRow>,

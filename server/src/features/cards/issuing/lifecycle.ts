@@ -4,7 +4,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
-import { rebind, unbind } from '../clearing/funding.ts';
+import { removeFundingSources, replaceFundingSources } from '../clearing/funding.ts';
 import { cardFundingSourceChange, cardStateChange } from '../contract.ts';
 import { type CardRow, cards } from '../store.ts';
 import { type CardChange, type CardStateEvent, presentCard } from './card.ts';
@@ -40,7 +40,7 @@ export async function closeCard(
     secret: null,
     updated_at: ctx.now,
   });
-  await unbind(ctx, row);
+  await removeFundingSources(ctx, row);
   await uncountCard(ctx, row);
   emitCardState(ctx, closed);
   notifyIssuer(ctx, closed);
@@ -59,7 +59,7 @@ export async function changeCard(
 ): Promise<CardRow> {
   if (event === 'close') return closeCard(ctx, row, 'CLOSED_BY_PLATFORM');
   const { fundingSources: funding, maxSpendPerTransaction: max } = change;
-  if (funding) await rebind(ctx, row, funding);
+  if (funding) await replaceFundingSources(ctx, row, funding);
   const changed = ctx.update(cards, row, {
     ...(event ? { state: cardStates.next(row.state, event) } : {}),
     ...(funding ? { funding } : {}),

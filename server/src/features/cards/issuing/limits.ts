@@ -22,7 +22,7 @@ const cardLimit = (of: string, limit: number): VelocityLimit => ({
   limit: BigInt(limit),
 });
 
-const limitReached = (owner: string, limit: number) => () =>
+const cardLimitFault = (owner: string, limit: number) => () =>
   new Fault('CARD_LIMIT_REACHED', `${owner} can have at most ${limit} open cards.`);
 
 /** Counts a new card; the commit fails with CARD_LIMIT_REACHED at the limit. */
@@ -45,12 +45,12 @@ export async function countCard(
   countUsage(ctx, ofHolder, {
     ...usage,
     name: 'holder',
-    insufficientFundsFault: limitReached('The cardholder', maxLivePerHolder),
+    insufficientFundsFault: cardLimitFault('The cardholder', maxLivePerHolder),
   });
   countUsage(ctx, ofPlatform, {
     ...usage,
     name: 'platform',
-    insufficientFundsFault: limitReached('The platform', maxLive),
+    insufficientFundsFault: cardLimitFault('The platform', maxLive),
   });
 }
 

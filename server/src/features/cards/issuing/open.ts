@@ -23,7 +23,7 @@ import {
   MAX_CENTS,
   openFundingDebit,
   postSteps,
-  whileOpen,
+  requireOpenPayment,
 } from '../clearing/payment.ts';
 import { clear } from '../notices.ts';
 import type { CardParts } from '../parts.ts';
@@ -140,7 +140,7 @@ export async function undoPayment(
 ): Promise<boolean> {
   if (!isUntouched(row, request)) return false;
   const { card, steps } = undoApproval(factsOf(row), row.direction);
-  await whileOpen(ctx, row, async () => {
+  await requireOpenPayment(ctx, row, async () => {
     await postSteps(ctx, row, steps);
     return changePayment(ctx, row, card, row.status === 'EXCEPTION' ? 'resolve' : 'settle');
   });

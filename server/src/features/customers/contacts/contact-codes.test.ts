@@ -199,17 +199,17 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
   });
 
   it('rejects a customer without the contact if SCA was enabled later', async () => {
-    const shop = await app.newPlatform('Late');
-    const as = { as: shop };
+    const platform = await app.newPlatform('Late');
+    const as = { as: platform };
     const set = 'update platforms set sca = $2, version = version + 1 where id = $1';
-    await app.runtime.db.query(set, [shop.id, false]);
+    await app.runtime.db.query(set, [platform.id, false]);
     const person = await customer(app, as, { region: 'DE' });
     expect(person).not.toHaveProperty('contactVerification');
-    await app.runtime.db.query(set, [shop.id, true]);
+    await app.runtime.db.query(set, [platform.id, true]);
     const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
     const body = ok(await app.call('PATCH', `/customers/${person.id}`, patch, as), 200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    for (const each of await both(person.id, shop)) {
+    for (const each of await both(person.id, platform)) {
       expect(code(each)).toEqual([400, 'INVALID_INPUT']);
       expect(each.body.details.errors[0].field).toBe(field);
     }

@@ -37,19 +37,19 @@ type CreateRequest = Static<(typeof createCustomerExternalAccount)['body']>;
 type ListQuery = Static<(typeof listCustomerExternalAccounts)['query']>;
 
 /** Whether the platform requires counterparty information in this currency. */
-async function hasCounterpartyDuty(ctx: Ctx, currency: string): Promise<boolean> {
+async function requiresCounterpartyInformation(ctx: Ctx, currency: string): Promise<boolean> {
   const platform = await readPlatform(ctx, ctx.caller.platformId);
   const setting = platform?.currencies.find((each) => each.currencyCode === currency);
   return setting?.requiredCounterpartyFields.some((field) => field.mandatory) ?? false;
 }
 
 async function clearDefault(ctx: Ctx, customerId: string): Promise<void> {
-  const formers = await ctx.db.find(externalAccounts, {
+  const previousDefaults = await ctx.db.find(externalAccounts, {
     customer_id: customerId,
     default_uma: true,
   });
-  for (const former of formers) {
-    ctx.update(externalAccounts, former, { default_uma: false, updated_at: ctx.now });
+  for (const previousDefault of previousDefaults) {
+    ctx.update(externalAccounts, previousDefault, { default_uma: false, updated_at: ctx.now });
   }
 }
 
@@ -64,7 +64,7 @@ async function create(
     info: storedInfo(request.accountInfo),
     ownershipType,
     production: ctx.caller.environment === 'production',
-    counterpartyDuty: await hasCounterpartyDuty(ctx, currency),
+    counterpartyDuty: await requiresCounterpartyInformation(ctx, currency),
     now: ctx.now,
   };
   checkProposal(proposal);

@@ -22,12 +22,12 @@ import type { TransactionOneOf } from './transaction-schemas.ts';
 type Presented = Static<typeof TransactionOneOf>;
 type Query = Static<(typeof listTransactions)['query']>;
 
-const notThere = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
+const transactionNotFound = () => new Fault('TRANSACTION_NOT_FOUND', 'Transaction not found.');
 
 /** A transaction of the caller's platform, other than a card payment. Throws TRANSACTION_NOT_FOUND. */
 export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
   const row = isId(id, 'Transaction') ? await readTransaction(ctx, id) : undefined;
-  if (!row || row.platform_id !== ctx.caller.platformId) throw notThere();
+  if (!row || row.platform_id !== ctx.caller.platformId) throw transactionNotFound();
   return asPayment(row);
 }
 
@@ -35,7 +35,7 @@ export async function transactionOf(ctx: Ctx, id: string): Promise<PaymentRow> {
 export async function anyTransactionOf(ctx: Ctx, id: string): Promise<TransactionRow> {
   if (!isId(id, 'CardTransaction')) return transactionOf(ctx, id);
   const row = await readTransaction(ctx, id);
-  if (row?.platform_id !== ctx.caller.platformId) throw notThere();
+  if (row?.platform_id !== ctx.caller.platformId) throw transactionNotFound();
   return row;
 }
 

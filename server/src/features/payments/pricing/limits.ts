@@ -52,7 +52,7 @@ export interface Route {
 
 /** Limit of European law for one transfer to a wallet without a proof of ownership. */
 const UNPROVEN_LIMIT: Money = { currency: 'EUR', amount: 1_000_00n };
-const SAME: Rate = { num: 1n, den: 1n };
+const ONE_TO_ONE: Rate = { num: 1n, den: 1n };
 const UNPROVEN: readonly string[] = ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED'];
 
 /**
@@ -67,7 +67,7 @@ export async function needsProof(
   if (!isSelfCustody(account.info)) return false;
   const { currency: from } = receiving;
   const { currency: to } = UNPROVEN_LIMIT;
-  const found = from === to ? { rate: SAME } : await rates?.rate(from, to);
+  const found = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
   if (!found) return true;
   return isLess(UNPROVEN_LIMIT, convert(receiving, { ...found.rate, from, to }, 'ceil'));
 }

@@ -194,7 +194,7 @@ const DESTINATION_FIELDS = [
 ];
 
 /** The known properties of an object of the request. */
-const picked = (input: Record<string, unknown>, names: readonly string[]) =>
+const pick = (input: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(names.flatMap((name) => (name in input ? [[name, input[name]]] : [])));
 
 function insertQuote(
@@ -208,8 +208,8 @@ function insertQuote(
     platform_id: ctx.caller.platformId,
     customer_id: payment.customer_id,
     transaction_id: payment.id,
-    source: picked(request.source, SOURCE_FIELDS),
-    destination: picked(request.destination, DESTINATION_FIELDS),
+    source: pick(request.source, SOURCE_FIELDS),
+    destination: pick(request.destination, DESTINATION_FIELDS),
     sending_currency: payment.sent_currency,
     receiving_currency: payment.received_currency,
     sending_amount: payment.sent_amount,

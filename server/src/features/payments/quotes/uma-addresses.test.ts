@@ -40,26 +40,26 @@ const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/e
 describe('payment to a UMA address', () => {
   it('credits the balance of an internal receiver, not its embedded wallet', async () => {
     const receiver = await customer(app, {}, { currencies: ['USDB'] });
-    const purse = await internalAccount(app, receiver.id, 'USDB');
+    const tokenAccount = await internalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
     const quote = ok((await quoted(receiver.umaAddress)).answer, 201);
     expect(quote.receivingCurrency.code).toBe('USDB');
     await execute(quote.id);
     await app.settle();
-    const { total } = await balances(app, purse.id);
+    const { total } = await balances(app, tokenAccount.id);
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
     // The wallet is not credited either if the balance is frozen.
     const again = await quoted(receiver.umaAddress);
     const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
-    await app.runtime.db.query(frozen, [purse.id]);
+    await app.runtime.db.query(frozen, [tokenAccount.id]);
     const rejected = await app.call('POST', '/quotes', again.body);
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     const { person } = await fundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
     const thaw = `update internal_accounts set status = 'ACTIVE', version = version + 1 where id = $1`;
-    await app.runtime.db.query(thaw, [purse.id]);
+    await app.runtime.db.query(thaw, [tokenAccount.id]);
   });
 
   it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {

@@ -38,7 +38,7 @@ const PAUSE_MS = 10;
 const RENEW_MS = 5_000;
 
 /** Moves queued jobs to the clock and waits for those that are running. */
-export async function takeOver(
+export async function acquireClock(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,
   { kinds }: Pick<ClockWork, 'kinds'>,

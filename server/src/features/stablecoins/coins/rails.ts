@@ -26,9 +26,9 @@ export const BURN_RAILS = ['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CRE
 export type BurnRail = (typeof BURN_RAILS)[number];
 
 /** Use of an external account: payout over a rail, debit, or token transfer. */
-export type Use = BurnRail | 'ACH_DEBIT' | 'SPARK';
+export type RailUse = BurnRail | 'ACH_DEBIT' | 'SPARK';
 
-const RAIL_OF_USE: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
+const RAIL_OF_USE: Readonly<Record<Exclude<RailUse, 'SPARK'>, PaymentRail>> = {
   WIRE: 'WIRE',
   ACH_CREDIT: 'ACH',
   SAME_DAY_ACH_CREDIT: 'ACH',
@@ -37,7 +37,7 @@ const RAIL_OF_USE: Readonly<Record<Exclude<Use, 'SPARK'>, PaymentRail>> = {
 };
 
 /** Fiat is transferred between US banks only, tokens on Spark only. */
-export function supportsUse(row: ExternalAccountRow, use: Use): boolean {
+export function supportsUse(row: ExternalAccountRow, use: RailUse): boolean {
   if (row.status !== 'ACTIVE') return false;
   if (use === 'SPARK') return row.account_type === 'SPARK_WALLET';
   return row.account_type === 'USD_ACCOUNT' && railsOf(row.info).includes(RAIL_OF_USE[use]);

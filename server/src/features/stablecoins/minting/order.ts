@@ -9,7 +9,7 @@ import type {
 import type { Database } from '../../../runtime/db/database.ts';
 import type { ExternalAccountRow } from '../../payees/external-accounts/index.ts';
 import { nameOf } from '../coins/coins.ts';
-import type { Use } from '../coins/rails.ts';
+import type { RailUse } from '../coins/rails.ts';
 import {
   type StablecoinOperationRow,
   type StablecoinRow,
@@ -34,7 +34,7 @@ export type OrderFields = Pick<
 /** An external account of an order. */
 export interface OrderParty {
   accountId: string;
-  use: Use;
+  use: RailUse;
 }
 
 interface OrderParties {
@@ -58,7 +58,7 @@ export const linkIdOf = (providerAccount: string, { accountId, use }: OrderParty
   `${providerAccount} ${accountId} ${use}`;
 
 /** Data of an account for the provider, sent once for each use. */
-export const linkedAccount = ({ id, info }: ExternalAccountRow, use: Use): LinkedAccount => ({
+export const linkedAccount = ({ id, info }: ExternalAccountRow, use: RailUse): LinkedAccount => ({
   id,
   info: { ...info },
   rail: use,

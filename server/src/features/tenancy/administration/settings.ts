@@ -128,10 +128,11 @@ export async function changePlatformSettings(
   return presentPlatform(after);
 }
 
-type Way = Pick<PaymentLimit, 'currency' | 'to'>;
+type CurrencyPair = Pick<PaymentLimit, 'currency' | 'to'>;
 
-const sameWay = (a: Way, b: Way) => a.currency === b.currency && a.to === b.to;
-const keyOf = ({ currency, to }: Way) => `${currency} ${to ?? ''}`;
+const isSameCurrencyPair = (a: CurrencyPair, b: CurrencyPair) =>
+  a.currency === b.currency && a.to === b.to;
+const keyOf = ({ currency, to }: CurrencyPair) => `${currency} ${to ?? ''}`;
 
 /** Sets the limits of a currency or a currency pair; returns all limits. */
 export async function setPaymentLimit(
@@ -140,7 +141,7 @@ export async function setPaymentLimit(
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
   const after = await change(runtime, platformId, (ctx, before) => {
-    const others = before.limits.filter((each) => !sameWay(each, limit));
+    const others = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
     const limits = [...others, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     return changePlatform(ctx, before, { limits });
   });
@@ -151,10 +152,10 @@ export async function setPaymentLimit(
 export async function removePaymentLimit(
   runtime: Runtime,
   platformId: string,
-  way: Way,
+  way: CurrencyPair,
 ): Promise<readonly PaymentLimit[]> {
   const after = await change(runtime, platformId, (ctx, before) => {
-    const limits = before.limits.filter((each) => !sameWay(each, way));
+    const limits = before.limits.filter((each) => !isSameCurrencyPair(each, way));
     if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
     return changePlatform(ctx, before, { limits });
   });

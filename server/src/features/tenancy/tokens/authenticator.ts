@@ -49,7 +49,7 @@ const NO_HASH = sha256Hex('');
 /** The caller of a token whose secret was verified. */
 type TokenCaller = Caller & { tokenId: string };
 
-async function lookUp(db: Database, id: string, secret: string): Promise<TokenCaller> {
+async function findToken(db: Database, id: string, secret: string): Promise<TokenCaller> {
   const [token] = await db.find(tokens, { client_id: id });
   const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
@@ -86,7 +86,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
     const credentials = readBasic(header);
     if (!credentials) throw rejected();
     const readAt = now();
-    const caller = await lookUp(db, credentials.id, credentials.secret);
+    const caller = await findToken(db, credentials.id, credentials.secret);
     remember(key, caller, readAt);
     return caller;
   }

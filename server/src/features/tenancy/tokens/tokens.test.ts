@@ -341,10 +341,10 @@ describe('authentication', () => {
   it('caches a valid credential for two seconds, and an invalid one never', async () => {
     const { db } = app.runtime;
     let now = 1_000;
-    const door = authenticator(db, () => now);
+    const authentication = authenticator(db, () => now);
     const token = await make('Remembered', ['VIEW']);
     const header = basic(`${token.clientId}:${token.clientSecret}`);
-    const caller = await door.authenticate(header);
+    const caller = await authentication.authenticate(header);
     expect(caller).toEqual({
       platformId: app.platform.id,
       environment: 'sandbox',
@@ -358,15 +358,17 @@ describe('authentication', () => {
       if (row) ctx.remove(tokens, row);
     });
     now += 1_999;
-    expect(await door.authenticate(header)).toEqual(caller);
+    expect(await authentication.authenticate(header)).toEqual(caller);
     now += 1;
-    await expect(door.authenticate(header)).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    await expect(authentication.authenticate(header)).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+    });
   });
 
   it('names the environment of the platform', async () => {
-    const door = authenticator(app.runtime.db, () => 0);
+    const authentication = authenticator(app.runtime.db, () => 0);
     const { clientId, clientSecret } = app.production;
-    const caller = await door.authenticate(basic(`${clientId}:${clientSecret}`));
+    const caller = await authentication.authenticate(basic(`${clientId}:${clientSecret}`));
     expect(caller.environment).toBe('production');
   });
 });

@@ -77,8 +77,8 @@ describe('a new customer', () => {
     const [wallet] = await walletsOf(person.id);
     await fund(app, wallet.id, 1_500_000);
     expect(await balances(app, wallet.id)).toEqual({ balance: 1_500_000, total: 1_500_000 });
-    const purse = await internalAccount(app, person.id, 'USDB');
-    expect(await balances(app, purse.id)).toEqual({ balance: 0, total: 0 });
+    const account = await internalAccount(app, person.id, 'USDB');
+    expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
   it('has none without USDB, and one with it', async () => {

@@ -53,10 +53,10 @@ function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Wo
 }
 
 async function started(steps: Partial<Steps<never>>) {
-  const thing = await signedTestOperation(app, { steps: steps as object });
-  const headers = await thing.signed(await thing.session());
-  const send = () => thing.call({ headers });
-  return { thing, headers, send };
+  const testOperation = await signedTestOperation(app, { steps: steps as object });
+  const headers = await testOperation.signed(await testOperation.session());
+  const send = () => testOperation.call({ headers });
+  return { testOperation, headers, send };
 }
 
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
@@ -72,45 +72,49 @@ describe.each(['background', 'onRetry'] as const)(
   'an operation with completion %s',
   (completion) => {
     it('returns PROCESSING as often as configured and then completes', async () => {
-      const { thing, send, headers } = await started({ completion: completion });
+      const { testOperation, send, headers } = await started({ completion: completion });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-      expect(await thing.marks()).toBe(0);
-      expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
-      expect(await thing.marks()).toBe(1);
+      expect(await testOperation.marks()).toBe(0);
+      expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
+      expect(await testOperation.marks()).toBe(1);
       expect(await send()).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
-      const noted = { account_id: thing.accountId };
+      const noted = { account_id: testOperation.accountId };
       expect(await app.runtime.db.find(walletAuthorizations, noted)).toHaveLength(1);
-      expect(await thing.request(headers)).toMatchObject({ status: 'DONE', polls: 0, reply: null });
-      await workerFor(thing).runDue();
-      expect(await thing.marks()).toBe(1);
+      expect(await testOperation.request(headers)).toMatchObject({
+        status: 'DONE',
+        polls: 0,
+        reply: null,
+      });
+      await workerFor(testOperation).runDue();
+      expect(await testOperation.marks()).toBe(1);
     });
 
     it('continues for the same request only', async () => {
-      const { thing, send, headers } = await started({ completion: completion });
+      const { testOperation, send, headers } = await started({ completion: completion });
       await send();
-      const keys = await thing.session();
+      const keys = await testOperation.session();
       const other = await stampWith(keys.privateKey, 'anything');
-      const changed = await thing.call({
+      const changed = await testOperation.call({
         headers: { ...headers, 'service-wallet-signature': other },
       });
       expect(changed).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
-      const body = { accountId: thing.accountId, note: 'another' };
+      const body = { accountId: testOperation.accountId, note: 'another' };
       const mismatch = { status: 401, body: { code: 'WALLET_SIGNATURE_BODY_MISMATCH' } };
-      expect(await thing.call({ headers, body })).toMatchObject(mismatch);
-      expect(await thing.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
+      expect(await testOperation.call({ headers, body })).toMatchObject(mismatch);
+      expect(await testOperation.request(headers)).toMatchObject({ polls: 1, wrong: 0 });
       expect(await send()).toEqual(PROCESSING);
       expect(await send()).toMatchObject({ status: 201 });
     });
 
     it('continues after the session and the request have expired', async () => {
-      const thing = await signedTestOperation(app, { steps: { completion: completion } });
-      const keys = await thing.session();
-      const headers = await thing.signed(keys);
-      expect(await thing.call({ headers })).toEqual(PROCESSING);
+      const testOperation = await signedTestOperation(app, { steps: { completion: completion } });
+      const keys = await testOperation.session();
+      const headers = await testOperation.signed(keys);
+      expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       await keys.end();
       wait(30 * 60_000);
-      expect(await thing.call({ headers })).toEqual(PROCESSING);
-      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+      expect(await testOperation.call({ headers })).toEqual(PROCESSING);
+      expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
       const late = await started({ completion: completion });
       await late.send();
       wait(65 * 60_000);
@@ -118,81 +122,81 @@ describe.each(['background', 'onRetry'] as const)(
     });
 
     it('runs once for concurrent requests', async () => {
-      const { thing, headers } = await started({ completion: completion });
+      const { testOperation, headers } = await started({ completion: completion });
       const second = secondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((at) =>
-          thing.call({ headers, through: at % 2 ? second : app.runtime }),
+          testOperation.call({ headers, through: at % 2 ? second : app.runtime }),
         ),
       );
       expect(responses.map(({ status }) => status).toSorted()).toEqual([
         200, 200, 201, 401, 401, 401,
       ]);
-      expect(await thing.marks()).toBe(1);
+      expect(await testOperation.marks()).toBe(1);
       await second.close();
     });
 
     it('completes immediately in production with any setting', async () => {
       await setPolls(3, app.production);
-      const thing = await signedTestOperation(app, {
+      const testOperation = await signedTestOperation(app, {
         as: app.production,
         steps: { completion: completion },
       });
-      const headers = await thing.signed(await thing.session());
-      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+      const headers = await testOperation.signed(await testOperation.session());
+      expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
     });
 
     it('returns the rejection each time', async () => {
       const perform = async () => {
         throw new Fault('CONFLICT', 'Not any more.');
       };
-      const { thing, send } = await started({ completion: completion, perform });
+      const { testOperation, send } = await started({ completion: completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
       for (const again of [await send(), await send()]) {
         expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
       }
-      expect(await thing.marks()).toBe(0);
+      expect(await testOperation.marks()).toBe(0);
     });
   },
 );
 
 describe('an operation with completion alone', () => {
   it('completes after five seconds without a retry and returns its result once', async () => {
-    const { thing, send, headers } = await started({ completion: 'background' });
+    const { testOperation, send, headers } = await started({ completion: 'background' });
     const lines: string[] = [];
-    const worker = workerFor(thing, lines);
+    const worker = workerFor(testOperation, lines);
     await send();
     wait(4_999);
     await worker.runDue();
-    expect(await thing.marks()).toBe(0);
+    expect(await testOperation.marks()).toBe(0);
     wait(1);
     await worker.runDue();
-    expect([lines, await thing.marks(), await jobs()]).toEqual([[], 1, 0]);
-    const row = await thing.request(headers);
+    expect([lines, await testOperation.marks(), await jobs()]).toEqual([[], 1, 0]);
+    const row = await testOperation.request(headers);
     expect(row.status).toBe('SETTLED');
-    expect(row.reply).not.toContain(thing.thing);
+    expect(row.reply).not.toContain(testOperation.resourceId);
     expect(await send()).toEqual(PROCESSING);
-    expect(await send()).toMatchObject({ status: 201, body: { done: thing.thing } });
+    expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
     expect(await send()).toMatchObject({ status: 401 });
-    expect(await thing.marks()).toBe(1);
-    expect(await thing.request(headers)).toMatchObject({ status: 'DONE', reply: null });
+    expect(await testOperation.marks()).toBe(1);
+    expect(await testOperation.request(headers)).toMatchObject({ status: 'DONE', reply: null });
   });
 
   it('is not repeated by a late job or by two concurrent jobs', async () => {
     const requested = await started({ completion: 'background' });
     await requested.send();
     wait(5_000);
-    const [worker, send] = [workerFor(requested.thing), requested.send];
+    const [worker, send] = [workerFor(requested.testOperation), requested.send];
     await Promise.all([worker.runDue(), send(), send(), send()]);
-    expect([await requested.thing.marks(), await jobs()]).toEqual([1, 0]);
+    expect([await requested.testOperation.marks(), await jobs()]).toEqual([1, 0]);
   });
 
   it('leaves a rejection to the next retry and does not run again', async () => {
     let isBroken = true;
-    const { thing, send, headers } = await started({
+    const { testOperation, send, headers } = await started({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
-        insertMark(ctx, thing.thing);
+        insertMark(ctx, testOperation.resourceId);
         if (isBroken) throw new Fault('CONFLICT', 'Not any more.');
         return { status: 201, body: {} };
       },
@@ -200,45 +204,45 @@ describe('an operation with completion alone', () => {
     const lines: string[] = [];
     await send();
     wait(5_000);
-    await workerFor(thing, lines).runDue();
-    expect([await thing.marks(), await jobs(), lines]).toEqual([0, 0, []]);
-    expect((await thing.request(headers)).status).toBe('PROCESSING');
+    await workerFor(testOperation, lines).runDue();
+    expect([await testOperation.marks(), await jobs(), lines]).toEqual([0, 0, []]);
+    expect((await testOperation.request(headers)).status).toBe('PROCESSING');
     expect(await send()).toEqual(PROCESSING);
     expect(await send()).toMatchObject({ status: 409 });
     isBroken = false;
     expect(await send()).toMatchObject({ status: 201 });
-    expect(await thing.marks()).toBe(1);
+    expect(await testOperation.marks()).toBe(1);
   });
 
   it('is retried after errors that a retry may fix', async () => {
     let attempts = 0;
-    const { thing, send } = await started({
+    const { testOperation, send } = await started({
       completion: 'background',
       async perform(ctx: Parameters<typeof insertMark>[0]) {
         if (++attempts === 1) throw new Fault('SERVICE_UNAVAILABLE', 'Later.');
-        insertMark(ctx, thing.thing);
+        insertMark(ctx, testOperation.resourceId);
         return { status: 201, body: {} };
       },
     } as never);
-    const worker = workerFor(thing);
+    const worker = workerFor(testOperation);
     await send();
     wait(5_000);
     await worker.runDue();
-    expect([await thing.marks(), await jobs()]).toEqual([0, 1]);
+    expect([await testOperation.marks(), await jobs()]).toEqual([0, 1]);
     wait(60_000);
     await worker.runDue();
-    expect([await thing.marks(), await jobs()]).toEqual([1, 0]);
+    expect([await testOperation.marks(), await jobs()]).toEqual([1, 0]);
   });
 });
 
 describe('an operation whose result is fetched by a retry', () => {
   it('never completes without a retry', async () => {
-    const { thing, send } = await started({ completion: 'onRetry' });
+    const { testOperation, send } = await started({ completion: 'onRetry' });
     await send();
     expect(await jobs()).toBe(0);
     wait(60_000);
-    await workerFor(thing).runDue();
-    expect(await thing.marks()).toBe(0);
+    await workerFor(testOperation).runDue();
+    expect(await testOperation.marks()).toBe(0);
     await send();
     expect(await send()).toMatchObject({ status: 201 });
   });

@@ -34,48 +34,52 @@ const REJECTED = (code: string) => [401, code];
 
 describe('a first request', () => {
   it('returns the exact text to sign, which contains the request id, and its expiry', async () => {
-    const thing = await signedTestOperation(app);
-    const response = await thing.call();
+    const operation = await signedTestOperation(app);
+    const response = await operation.call();
     const { payloadToSign, requestId, expiresAt } = response.body as Record<string, string>;
     expect(response.status).toBe(202);
     expect(JSON.parse(payloadToSign as string)).toEqual({
-      organizationId: thing.wallet.organization_id,
-      parameters: { requestId, thing: thing.thing },
+      organizationId: operation.wallet.organization_id,
+      parameters: { requestId, resourceId: operation.resourceId },
       timestampMs: String(app.effects.now()),
       type: 'ACTIVITY_TYPE_TEST',
     });
     expect(Date.parse(expiresAt as string)).toBe(app.effects.now() + 5 * MINUTE);
-    const row = await thing.request({ 'request-id': requestId as string });
+    const row = await operation.request({ 'request-id': requestId as string });
     expect(JSON.stringify(row)).not.toContain('ACTIVITY_TYPE_TEST');
   });
 
   it('is any request without both headers, with a new request id each time', async () => {
-    const thing = await signedTestOperation(app);
+    const operation = await signedTestOperation(app);
     const empty = { 'service-wallet-signature': '', 'request-id': '' };
-    const ids = [await thing.ask(), await thing.ask(), await thing.ask({ headers: empty })];
+    const ids = [
+      await operation.ask(),
+      await operation.ask(),
+      await operation.ask({ headers: empty }),
+    ];
     expect(new Set(ids.map(({ requestId }) => requestId)).size).toBe(3);
-    expect(await thing.marks()).toBe(0);
+    expect(await operation.marks()).toBe(0);
   });
 });
 
 describe.each(['production', 'sandbox'] as const)('a second request in %s', (environment) => {
   const FAILED = environment === 'production' ? 'WALLET_SIGNATURE_INVALID' : 'UNAUTHORIZED';
   let as: TestPlatform;
-  let thing: SignedTestOperation;
+  let operation: SignedTestOperation;
   let keys: Awaited<ReturnType<SignedTestOperation['session']>>;
   beforeAll(async () => {
     as = environment === 'production' ? app.production : app.platform;
-    thing = await signedTestOperation(app, { as });
-    keys = await thing.session();
+    operation = await signedTestOperation(app, { as });
+    keys = await operation.session();
   });
 
   it('does the work once', async () => {
-    const headers = await thing.signed(keys);
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    const again = await thing.call({ headers });
+    const headers = await operation.signed(keys);
+    expect(await operation.call({ headers })).toMatchObject({ status: 201 });
+    const again = await operation.call({ headers });
     expect(fields(again)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(again)).toMatch(/already used/);
-    expect(await thing.marks()).toBe(1);
+    expect(await operation.marks()).toBe(1);
   });
 
   // Everything after the named fault is wrong as well in each of them, so the order is what is tested.
@@ -104,72 +108,78 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
   ];
   it.each(ORDER)('rejects %s', async (_, change, code) => {
-    const outsider = await thing.signed(drawKeys());
-    const body = { accountId: thing.accountId, note: 'another' };
-    expect(fields(await thing.call({ headers: change(outsider), body }))).toEqual(REJECTED(code));
+    const outsider = await operation.signed(drawKeys());
+    const body = { accountId: operation.accountId, note: 'another' };
+    expect(fields(await operation.call({ headers: change(outsider), body }))).toEqual(
+      REJECTED(code),
+    );
   });
 
   it('rejects a request id of another resource, operation or platform before the body', async () => {
-    const headers = await thing.signed(drawKeys());
-    const body = { accountId: thing.accountId, note: 'another' };
-    const mine = await thing.call({ headers, body, of: 'elsewhere' });
+    const headers = await operation.signed(drawKeys());
+    const body = { accountId: operation.accountId, note: 'another' };
+    const mine = await operation.call({ headers, body, of: 'elsewhere' });
     const other = await signedTestOperation(app, { as, other: 'markOther' });
-    const theirs = await thing.call({ headers, body, with: other.operation });
+    const theirs = await operation.call({ headers, body, with: other.operation });
     for (const response of [mine, theirs]) {
       expect(fields(response)).toEqual(REJECTED('UNAUTHORIZED'));
       expect(reason(response)).toMatch(/another request/);
     }
-    const foreign = await thing.call({ headers, body, as: app.other });
+    const foreign = await operation.call({ headers, body, as: app.other });
     expect(fields(foreign)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(foreign)).toMatch(/is unknown/);
   });
 
   it('rejects another body before the signature', async () => {
-    const body = { accountId: thing.accountId, note: { a: 1, b: [1, 2] } };
-    const headers = await thing.signed(drawKeys(), { body });
+    const body = { accountId: operation.accountId, note: { a: 1, b: [1, 2] } };
+    const headers = await operation.signed(drawKeys(), { body });
     for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
-      const response = await thing.call({ headers, body: { ...body, note } });
+      const response = await operation.call({ headers, body: { ...body, note } });
       expect(fields(response)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
-    expect((await thing.request(headers)).wrong).toBe(0);
+    expect((await operation.request(headers)).wrong).toBe(0);
   });
 
   it('accepts the same body in another spelling', async () => {
     const note = { a: 1, b: [1, 2], c: 'é' };
-    const headers = await thing.signed(keys, { body: { accountId: thing.accountId, note } });
-    const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${thing.accountId}"}`;
-    expect(await thing.call({ headers, body: JSON.parse(text) })).toMatchObject({ status: 201 });
+    const headers = await operation.signed(keys, {
+      body: { accountId: operation.accountId, note },
+    });
+    const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${operation.accountId}"}`;
+    expect(await operation.call({ headers, body: JSON.parse(text) })).toMatchObject({
+      status: 201,
+    });
   });
 
   it('rejects keys that may not sign', async () => {
-    const ended = await thing.session();
+    const ended = await operation.session();
     await ended.end();
     const elsewhere = await (await signedTestOperation(app, { as })).session();
     for (const [name, who] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
-      const response = await thing.call({ headers: await thing.signed(who) });
+      const response = await operation.call({ headers: await operation.signed(who) });
       expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
     }
   });
 
   it('rejects a signature of another text', async () => {
-    const headers = await thing.signed(keys);
-    const { payloadToSign } = await thing.ask();
+    const headers = await operation.signed(keys);
+    const { payloadToSign } = await operation.ask();
     const stamp = await stampWith(keys.privateKey, payloadToSign);
-    const response = await thing.call({
+    const response = await operation.call({
       headers: { ...headers, 'service-wallet-signature': stamp },
     });
     expect(fields(response)).toEqual(REJECTED(FAILED));
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    expect(await operation.call({ headers })).toMatchObject({ status: 201 });
   });
 
   it('rejects expired requests', async () => {
-    const headers = await thing.signed(await thing.session());
+    const headers = await operation.signed(await operation.session());
     const start = app.effects.now();
     app.effects.set(start + 5 * MINUTE - 1);
-    const other = await thing.signed(keys);
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+    const other = await operation.signed(keys);
+    expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
-    const late = await thing.call({ headers: other });
+    const late = await operation.call({ headers: other });
     expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/expired/);
     app.effects.set(start);
@@ -178,58 +188,67 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
 
 describe('the literal signature of a script', () => {
   it('passes with an unexpired Request-Id alone', async () => {
-    const thing = await signedTestOperation(app);
-    await thing.session();
+    const operation = await signedTestOperation(app);
+    await operation.session();
     const stamp = { 'service-wallet-signature': LITERAL };
-    const { requestId } = await thing.ask();
+    const { requestId } = await operation.ask();
     const headers = { ...stamp, 'request-id': requestId };
-    expect(fields(await thing.call({ headers: stamp }))).toEqual(REJECTED('REQUEST_ID_MISSING'));
+    expect(fields(await operation.call({ headers: stamp }))).toEqual(
+      REJECTED('REQUEST_ID_MISSING'),
+    );
     const unknown = { ...stamp, 'request-id': 'Request:0' };
-    expect(fields(await thing.call({ headers: unknown }))).toEqual(REJECTED('UNAUTHORIZED'));
-    const body = { accountId: thing.accountId, note: 1 };
-    const changed = await thing.call({ headers, body });
+    expect(fields(await operation.call({ headers: unknown }))).toEqual(REJECTED('UNAUTHORIZED'));
+    const body = { accountId: operation.accountId, note: 1 };
+    const changed = await operation.call({ headers, body });
     expect(fields(changed)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    expect(fields(await thing.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(await operation.call({ headers })).toMatchObject({ status: 201 });
+    expect(fields(await operation.call({ headers }))).toEqual(REJECTED('UNAUTHORIZED'));
   });
 
   it('needs no session, and is recorded under an active one if it exists', async () => {
-    const thing = await signedTestOperation(app);
+    const operation = await signedTestOperation(app);
     const recorded = async () => {
-      const rows = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
+      const rows = await app.runtime.db.find(walletAuthorizations, {
+        account_id: operation.accountId,
+      });
       return new Set(rows.map((row) => row.session_id));
     };
     const send = async () => {
-      const { requestId } = await thing.ask();
+      const { requestId } = await operation.ask();
       const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-      expect(await thing.call({ headers })).toMatchObject({ status: 201 });
+      expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     };
     await send();
-    const { id } = await thing.session();
+    const { id } = await operation.session();
     await send();
     expect(await recorded()).toEqual(new Set([null, id]));
-    expect(await thing.marks()).toBe(2);
+    expect(await operation.marks()).toBe(2);
   });
 
   it('is no signature in production', async () => {
-    const thing = await signedTestOperation(app, { as: app.production });
-    await thing.session();
-    const { requestId } = await thing.ask();
+    const operation = await signedTestOperation(app, { as: app.production });
+    await operation.session();
+    const { requestId } = await operation.ask();
     const headers = { 'service-wallet-signature': LITERAL, 'request-id': requestId };
-    expect(fields(await thing.call({ headers }))).toEqual(REJECTED('WALLET_SIGNATURE_MALFORMED'));
+    expect(fields(await operation.call({ headers }))).toEqual(
+      REJECTED('WALLET_SIGNATURE_MALFORMED'),
+    );
   });
 });
 
 describe('allowed signers', () => {
   it('can be a single session, or all but those of one credential', async () => {
-    const thing = await signedTestOperation(app);
-    const [mine, other] = [await thing.session(), await thing.session({ credential: 'Other' })];
+    const operation = await signedTestOperation(app);
+    const [mine, other] = [
+      await operation.session(),
+      await operation.session({ credential: 'Other' }),
+    ];
     const judge = async (signer: object, keys: typeof mine) => {
       const begin = async () => ({
         signatureRequest: {
-          wallet: await app.operate((ctx) => walletOf(ctx, thing.accountId)),
+          wallet: await app.operate((ctx) => walletOf(ctx, operation.accountId)),
           payload: { type: 'TEST', parameters: {} },
-          signer: { by: 'session' as const, accounts: [thing.accountId], ...signer },
+          signer: { by: 'session' as const, accounts: [operation.accountId], ...signer },
         },
       });
       const rig = await signedTestOperation(app, { steps: { begin } });
@@ -248,11 +267,11 @@ describe('allowed signers', () => {
   });
 
   it('rejects a session that ends at the same time', async () => {
-    const thing = await signedTestOperation(app);
-    const keys = await thing.session();
+    const operation = await signedTestOperation(app);
+    const keys = await operation.session();
     let attempts = 0;
     const rig = await signedTestOperation(app, {
-      signer: { accounts: [thing.accountId] },
+      signer: { accounts: [operation.accountId] },
       steps: {
         async perform(ctx, { params }) {
           if (++attempts === 1) await keys.end();
@@ -268,68 +287,70 @@ describe('allowed signers', () => {
 
 describe('limits', () => {
   it('drop a request after five wrong signatures, counted across processes', async () => {
-    const thing = await signedTestOperation(app);
-    const [keys, second] = [await thing.session(), secondProcess(app)];
-    const requested = await thing.ask();
+    const operation = await signedTestOperation(app);
+    const [keys, second] = [await operation.session(), secondProcess(app)];
+    const requested = await operation.ask();
     const wrong = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
         signedHeaders(requested, drawKeys()).then((headers) =>
-          thing.call({ headers, through: index % 2 ? second : app.runtime }),
+          operation.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
     );
     expect(wrong.map(fields)).toEqual(Array(4).fill(REJECTED('UNAUTHORIZED')));
     const valid = await signedHeaders(requested, keys);
-    expect(await thing.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
-    await thing.call({ headers: await signedHeaders(requested, drawKeys()) });
-    expect(await thing.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
-    const late = await thing.call({ headers: valid });
+    expect(await operation.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
+    await operation.call({ headers: await signedHeaders(requested, drawKeys()) });
+    expect(await operation.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
+    const late = await operation.call({ headers: valid });
     expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
     expect(reason(late)).toMatch(/no longer valid/);
-    expect(await thing.marks()).toBe(0);
+    expect(await operation.marks()).toBe(0);
     await second.close();
   });
 
   it('keep the ten latest requests of a wallet', async () => {
-    const thing = await signedTestOperation(app);
-    const keys = await thing.session();
+    const operation = await signedTestOperation(app);
+    const keys = await operation.session();
     const all: Record<string, string>[] = [];
     for (let index = 0; index < 12; index++) {
-      all.push(await thing.signed(keys));
+      all.push(await operation.signed(keys));
       app.effects.set(app.effects.now() + 1);
     }
-    const rows = await Promise.all(all.map(thing.request));
+    const rows = await Promise.all(all.map(operation.request));
     expect(rows.map(({ status }) => status)).toEqual([
       ...Array(2).fill('DROPPED'),
       ...Array(10).fill('PENDING'),
     ]);
-    expect(fields(await thing.call({ headers: all[1] ?? {} }))).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(await thing.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
+    expect(fields(await operation.call({ headers: all[1] ?? {} }))).toEqual(
+      REJECTED('UNAUTHORIZED'),
+    );
+    expect(await operation.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
-    await thing.ask();
-    const later = await Promise.all(all.map(thing.request));
+    await operation.ask();
+    const later = await Promise.all(all.map(operation.request));
     expect(later.filter(({ status }) => status === 'PENDING')).toEqual([]);
   });
 });
 
 describe('one signature', () => {
   it('takes effect once if two requests send it concurrently', async () => {
-    const thing = await signedTestOperation(app);
-    const [keys, second] = [await thing.session(), secondProcess(app)];
-    const headers = await thing.signed(keys);
+    const operation = await signedTestOperation(app);
+    const [keys, second] = [await operation.session(), secondProcess(app)];
+    const headers = await operation.signed(keys);
     const responses = await Promise.all([
-      thing.call({ headers }),
-      thing.call({ headers, through: second }),
-      thing.call({ headers }),
+      operation.call({ headers }),
+      operation.call({ headers, through: second }),
+      operation.call({ headers }),
     ]);
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 401, 401]);
-    expect(await thing.marks()).toBe(1);
+    expect(await operation.marks()).toBe(1);
     await second.close();
   });
 
   it('can be sent again after the operation has failed', async () => {
     let isBroken = true;
-    const thing = await signedTestOperation(app, {
+    const operation = await signedTestOperation(app, {
       steps: {
         async perform(ctx, { params }) {
           insertMark(ctx, params.id);
@@ -338,25 +359,27 @@ describe('one signature', () => {
         },
       },
     });
-    const headers = await thing.signed(await thing.session());
-    expect(fields(await thing.call({ headers }))).toEqual([409, 'CONFLICT']);
-    const noted = { account_id: thing.accountId };
+    const headers = await operation.signed(await operation.session());
+    expect(fields(await operation.call({ headers }))).toEqual([409, 'CONFLICT']);
+    const noted = { account_id: operation.accountId };
     expect(await app.runtime.db.find(walletAuthorizations, noted)).toEqual([]);
     isBroken = false;
-    expect(await thing.call({ headers })).toMatchObject({ status: 201 });
-    expect(await thing.marks()).toBe(1);
+    expect(await operation.call({ headers })).toMatchObject({ status: 201 });
+    expect(await operation.marks()).toBe(1);
   });
 
   it('is recorded with its signer', async () => {
-    const thing = await signedTestOperation(app);
-    const keys = await thing.session();
-    const headers = await thing.signed(keys);
-    await thing.call({ headers });
-    const noted = await app.runtime.db.find(walletAuthorizations, { account_id: thing.accountId });
+    const operation = await signedTestOperation(app);
+    const keys = await operation.session();
+    const headers = await operation.signed(keys);
+    await operation.call({ headers });
+    const noted = await app.runtime.db.find(walletAuthorizations, {
+      account_id: operation.accountId,
+    });
     expect(noted).toMatchObject([
       {
         operation: 'markThing',
-        subject: thing.thing,
+        subject: operation.resourceId,
         session_id: keys.id,
         public_key: keys.publicKey,
         stamp: headers['service-wallet-signature'],
@@ -367,7 +390,7 @@ describe('one signature', () => {
 
   it('can lead to another challenge with its own request id', async () => {
     let rounds = 0;
-    const thing: SignedTestOperation = await signedTestOperation(app, {
+    const operation: SignedTestOperation = await signedTestOperation(app, {
       steps: {
         async perform(ctx, { params, body }) {
           if (++rounds > 2) {
@@ -384,22 +407,22 @@ describe('one signature', () => {
         },
       },
     });
-    const keys = await thing.session();
+    const keys = await operation.session();
     // The one that is being answered is the oldest of as many as there may be.
-    const first = await thing.signed(keys);
+    const first = await operation.signed(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
-      await thing.ask();
+      await operation.ask();
     }
-    const second = await thing.call({ headers: first });
+    const second = await operation.call({ headers: first });
     expect(second.status).toBe(202);
     const requested = second.body as { payloadToSign: string; requestId: string };
     expect(requested.requestId).not.toBe(first['request-id']);
-    expect(fields(await thing.call({ headers: first }))).toEqual(REJECTED('UNAUTHORIZED'));
-    const third = await thing.call({ headers: await signedHeaders(requested, keys) });
-    expect([third.status, await thing.marks()]).toEqual([202, 0]);
+    expect(fields(await operation.call({ headers: first }))).toEqual(REJECTED('UNAUTHORIZED'));
+    const third = await operation.call({ headers: await signedHeaders(requested, keys) });
+    expect([third.status, await operation.marks()]).toEqual([202, 0]);
     const last = third.body as typeof requested;
-    const done = await thing.call({ headers: await signedHeaders(last, keys) });
-    expect([done.status, await thing.marks()]).toEqual([201, 1]);
+    const done = await operation.call({ headers: await signedHeaders(last, keys) });
+    expect([done.status, await operation.marks()]).toEqual([201, 1]);
   });
 });

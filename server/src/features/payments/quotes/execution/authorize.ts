@@ -47,7 +47,7 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
 }
 
 /** After a completed step: the next step, a payment that waits for its funds, or the start. */
-function proceed(
+function releaseOrExecute(
   ctx: Ctx,
   parts: ScaParts,
   { quote, payment, row, who }: Waiting,
@@ -72,7 +72,7 @@ async function authorize(
   const about = aboutOf(quote, payment, row);
   const rejection = await prove(ctx, who, row, { about, proof, ip });
   if (rejection) return rejection;
-  const current = await proceed(ctx, parts, waiting);
+  const current = await releaseOrExecute(ctx, parts, waiting);
   return { status: 200 as const, body: await quoteView(ctx, quote, current) };
 }
 
