@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
-import { readSnapshot, problemsOf } from '../kit/crash/books.ts';
+import { problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
 
@@ -48,7 +48,8 @@ afterAll(async () => {
 
 const clockOf = (server: Running) => callOrThrow(server, 'GET', '/sandbox/clock');
 const timeOf = async (server: Running) => Date.parse((await clockOf(server)).currentTime);
-const change = (server: Running, body: object) => callOrThrow(server, 'POST', '/sandbox/clock', body);
+const change = (server: Running, body: object) =>
+  callOrThrow(server, 'POST', '/sandbox/clock', body);
 
 async function createCustomer(server: Running) {
   const { id } = await callOrThrow(server, 'POST', '/customers', {

@@ -17,18 +17,18 @@ import { activeKeyOf } from '../delegated-keys/delegated-keys.ts';
 import { checkAmount, openPayment } from '../issuing/open.ts';
 import { type CardParts, issuerOf } from '../parts.ts';
 import type { CardRow, DelegatedKeyRow } from '../store.ts';
-import { declineReason, type FirstSource } from './decline.ts';
+import { declineReason, type FundingSourceState } from './decline.ts';
 import { writeDecision } from './messages.ts';
 
-interface First {
-  source: FirstSource;
+interface DebitedAccount {
+  source: FundingSourceState;
   account: InternalAccountRow;
   /** Key that signs for it; absent unless it is a wallet with one. */
   key: DelegatedKeyRow | undefined;
 }
 
 /** Only the first account of a card is debited. */
-async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> {
+async function primaryFundingSource(ctx: Ctx, card: CardRow): Promise<DebitedAccount | undefined> {
   const [id = ''] = card.funding;
   const [account, money] = await Promise.all([
     readInternalAccount(ctx, id),
@@ -42,7 +42,7 @@ async function firstSource(ctx: Ctx, card: CardRow): Promise<First | undefined> 
 }
 
 /** The account is not recorded for an erased customer. */
-const traceless = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
+const withoutMerchant = (request: CardRequest, holder: CustomerRow | undefined): CardRequest =>
   !holder || (holder.deleted_at !== null && holder.data_key === null)
     ? { ...request, merchant: { descriptor: '-' } }
     : request;
@@ -57,7 +57,7 @@ function decline(
   // A concurrent erasure would not find the new entry. Many entries may depend on one row.
   if (holder) requireCustomer(ctx, holder);
   const decision = { approved: false, reason } as const;
-  writeDecision(ctx, card, traceless(request, holder), decision);
+  writeDecision(ctx, card, withoutMerchant(request, holder), decision);
   return decision;
 }
 
@@ -84,11 +84,11 @@ export async function decide(
   checkAmount(request);
   const [holder, first] = await Promise.all([
     readCustomer(ctx, card.customer_id),
-    firstSource(ctx, card),
+    primaryFundingSource(ctx, card),
   ]);
-  const objection = issuerOf(ctx, parts).declineReason?.(request);
+  const issuerDecline = issuerOf(ctx, parts).declineReason?.(request);
   const source = first?.source;
-  const reason = declineReason({ card, request, objection, holder, source, now: ctx.now });
+  const reason = declineReason({ card, request, issuerDecline, holder, source, now: ctx.now });
   if (reason) return decline(ctx, card, request, { holder, reason });
   if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
   if (request.kind === 'BALANCE_INQUIRY') {

@@ -10,7 +10,7 @@ const valid: AuthorizationState = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n, exp_month: 12, exp_year: 2030 },
   now: Date.parse('2030-12-31T23:59:59.999Z'),
   request: { kind: 'AUTHORIZATION', amount: 50_00n, currency: 'USD' },
-  objection: undefined,
+  issuerDecline: undefined,
   holder: { status: 'APPROVED', deleted_at: null },
   source: {
     account: { status: 'ACTIVE', owed: 0n, currency: 'USD' },
@@ -27,7 +27,7 @@ const WRONGS: readonly [string, (authorizationState: AuthorizationState) => Auth
     ['CARD_NOT_ACTIVE', (s) => ({ ...s, card: { ...s.card, state: 'CLOSED' } })],
     ['CARD_PAUSED', (s) => ({ ...s, card: { ...s.card, state: 'FROZEN' } })],
     ['CARD_EXPIRED', (s) => ({ ...s, now: Date.parse('2031-01-01T00:00:00Z') })],
-    ['INSUFFICIENT_FUNDS', (s) => ({ ...s, objection: 'INSUFFICIENT_FUNDS' })],
+    ['INSUFFICIENT_FUNDS', (s) => ({ ...s, issuerDecline: 'INSUFFICIENT_FUNDS' })],
     ['CURRENCY_NOT_SUPPORTED', (s) => ({ ...s, request: { ...s.request, currency: 'EUR' } })],
     ['CARDHOLDER_NOT_READY', (s) => ({ ...s, holder: { status: 'PENDING', deleted_at: null } })],
     ['SPEND_LIMIT_EXCEEDED', (s) => ({ ...s, card: { ...s.card, max_spend: 49_99n } })],
@@ -123,7 +123,7 @@ describe('declineReason', () => {
     for (const holder of [undefined, { status: 'APPROVED', deleted_at: 1 } as const]) {
       expect(declineReason({ ...frozen, holder })).toBe('CARDHOLDER_NOT_READY');
     }
-    expect(declineReason({ ...frozen, objection: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
+    expect(declineReason({ ...frozen, issuerDecline: 'CARD_PAUSED' })).toBe('CARD_PAUSED');
     expect(declineReason({ ...advice, card: { ...advice.card, state: 'CLOSED' } })).toBe(
       'CARD_NOT_ACTIVE',
     );

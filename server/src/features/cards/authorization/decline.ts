@@ -25,7 +25,7 @@ const CREDITS: readonly CardRequestKind[] = [
 export const isCredit = (kind: CardRequestKind): boolean => CREDITS.includes(kind);
 
 /** The account that is debited or credited. */
-export interface FirstSource {
+export interface FundingSourceState {
   account: Pick<InternalAccountRow, 'status' | 'owed' | 'currency'>;
   /** Whether no key is needed, or an active one exists. */
   maySign: boolean;
@@ -37,9 +37,9 @@ export interface AuthorizationState {
   card: Pick<CardRow, 'state' | 'currency' | 'max_spend' | 'exp_month' | 'exp_year'>;
   request: Pick<CardRequest, 'kind' | 'amount' | 'currency'>;
   /** Decline reason of the issuer. */
-  objection: DeclineReason | undefined;
+  issuerDecline: DeclineReason | undefined;
   holder: Pick<CustomerRow, 'status' | 'deleted_at'> | undefined;
-  source: FirstSource | undefined;
+  source: FundingSourceState | undefined;
   now: Time;
 }
 
@@ -50,27 +50,32 @@ const isExpired = ({ card, now }: AuthorizationState): boolean =>
   now >= Date.UTC(card.exp_year, card.exp_month);
 
 /** Decline reason of the card. An advice is accepted for a paused card. */
-function ofCard(authorizationState: AuthorizationState): DeclineReason | undefined {
-  const { card, request, objection } = authorizationState;
+function cardDecline(authorizationState: AuthorizationState): DeclineReason | undefined {
+  const { card, request, issuerDecline } = authorizationState;
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
   const isAdvice = request.kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state === 'FROZEN' && !isAdvice) return 'CARD_PAUSED';
   if (!isCredit(request.kind) && isExpired(authorizationState)) return 'CARD_EXPIRED';
-  if (objection) return objection;
+  if (issuerDecline) return issuerDecline;
   // Amounts are in the currency of the card; another currency cannot be recorded.
   return request.currency === card.currency ? undefined : 'CURRENCY_NOT_SUPPORTED';
 }
 
 /** Decline reason of a credit advice: a deleted cardholder. */
-const ofNews = ({ holder }: AuthorizationState): DeclineReason | undefined =>
+const adviceDecline = ({ holder }: AuthorizationState): DeclineReason | undefined =>
   holder?.deleted_at === null ? undefined : 'CARDHOLDER_NOT_READY';
 
-function ofCredit({ holder, source }: AuthorizationState): DeclineReason | undefined {
+function creditDecline({ holder, source }: AuthorizationState): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
   return source && source.account.status !== 'CLOSED' ? undefined : 'NO_FUNDING_SOURCE';
 }
 
-function ofDebit({ card, request, holder, source }: AuthorizationState): DeclineReason | undefined {
+function debitDecline({
+  card,
+  request,
+  holder,
+  source,
+}: AuthorizationState): DeclineReason | undefined {
   if (!holder || !isReady(holder)) return 'CARDHOLDER_NOT_READY';
   if (
     card.max_spend !== null &&
@@ -88,8 +93,8 @@ function ofDebit({ card, request, holder, source }: AuthorizationState): Decline
 /** The first decline reason; undefined if the request can be approved. */
 export function declineReason(authorizationState: AuthorizationState): DeclineReason | undefined {
   const { kind } = authorizationState.request;
-  const reason = ofCard(authorizationState);
+  const reason = cardDecline(authorizationState);
   if (reason) return reason;
-  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return ofNews(authorizationState);
-  return isCredit(kind) ? ofCredit(authorizationState) : ofDebit(authorizationState);
+  if (kind === 'CREDIT_AUTHORIZATION_ADVICE') return adviceDecline(authorizationState);
+  return isCredit(kind) ? creditDecline(authorizationState) : debitDecline(authorizationState);
 }
