@@ -94,7 +94,7 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
   expect(violations).toEqual([]);
 }
 
-/** The page has no horizontal scrolling. `innerWidth` would not do: a phone zooms out to fit. */
+/** The page has no horizontal scrolling. `innerWidth` cannot be used: a phone zooms out to fit. */
 export async function expectNoSideways(page: Page): Promise<void> {
   const root = 'document.documentElement';
   const wide = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);

@@ -1,4 +1,5 @@
-// Examples of internal and external accounts, and of what is asked before a payment: rates, receivers, fees.
+// Examples of internal and external accounts, and of reads before a payment: rates, receivers,
+// fees.
 import { describe } from 'vitest';
 import { exampleOf } from '../../src/catalog/accounts/account-examples.ts';
 import { ACCOUNT_TYPE_ROWS, ACCOUNT_TYPES } from '../../src/catalog/accounts/account-types.ts';

@@ -1,4 +1,4 @@
-// Examples of agents: what a platform does with them, and what they do themselves.
+// Examples of agents: operations of a platform on them, and their own operations.
 import { describe } from 'vitest';
 import { balanceOf, bankInTheUs, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';

@@ -1,10 +1,10 @@
-// Examples of cards and of what a card network does with them.
+// Examples of cards and of messages of a card network.
 import { describe } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import { balanceOf, person } from '../kit/http/example-people.ts';
 import { examples, type Stage } from '../kit/http/examples.ts';
 
-/** An active card that a balance of 500.00 USD pays for. */
+/** An active card funded by a balance of 500.00 USD. */
 async function activeCard(stage: Stage, platformCardId: string) {
   const customer = await person(stage);
   const { id: accountId } = await balanceOf(stage, customer.id, 'USD');
@@ -97,7 +97,7 @@ async function purchase(stage: Stage) {
   });
 }
 
-/** What a network sends besides a purchase that is cleared later. */
+/** Messages of a network other than a purchase with a later clearing. */
 async function otherMessages(stage: Stage) {
   const { id } = await activeCard(stage, 'card-3030');
   const params = { id };

@@ -136,7 +136,7 @@ async function walletWithSession(stage: Stage, email: string) {
   return { customer, accountId, keys };
 }
 
-/** A payment from a wallet, and another address that signs in to it. */
+/** A payment from a wallet, and another e-mail address that signs in to it. */
 async function payment(stage: Stage) {
   const { app, show } = stage;
   const { customer, accountId } = await walletWithSession(stage, 'wallet.payer@example.com');
@@ -164,7 +164,7 @@ async function payment(stage: Stage) {
   });
 }
 
-/** Signed requests that are answered once more before they are done. */
+/** Signed requests with one PROCESSING reply before completion. */
 async function inProgress(stage: Stage) {
   const { app, show } = stage;
   const { accountId, keys } = await walletWithSession(stage, 'wallet.patient@example.com');

@@ -1,5 +1,5 @@
-// Every fenced block of the documentation is run, type-checked or compared with what it names. A
-// block that no check covers fails here; the exceptions are listed with their reasons.
+// Every fenced block of the documentation is run, type-checked or compared with its source. A block
+// that no check covers fails here; the exceptions are listed with their reasons.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { typeProblems } from '../kit/guides/types.ts';
 
 const TYPES_MS = 60_000;
 
-/** Run by a test of their own. */
+/** Run by tests of their own. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
 };
@@ -159,7 +159,7 @@ describe('the verification of a webhook', () => {
   const codeOf = (language: string) =>
     ofLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
 
-  /** Prints whether three signatures are genuine: the right one, one of another body, and none. */
+  /** Prints the validity of three signatures: a correct one, one of another body, and none. */
   function answers(program: string, file: string, text: string, ...args: string[]): string {
     writeFileSync(path.join(folder, file), text);
     const command = [...args, file, body, signature];

@@ -78,12 +78,15 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
     tokens: await operator('token', 'list', '--platform', platformId),
   };
   const { config, platform } = configuration;
-  // A change to the present value is one as well.
+  // Setting the current value counts as a change too.
   for (const each of [config, platform]) delete each.updatedAt;
   return configuration;
 }
 
-/** The shell of the programs for a guide that uses them, for the others one of all in turn. */
+/**
+ * The shell of the programs for a guide that uses them; the other guides take turns with all
+ * shells.
+ */
 function shellsOf(file: string): readonly Shell[] {
   if (ALL || file === README) return SHELLS;
   const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
@@ -126,7 +129,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
 function differing(): RegExp {
   const { port } = new URL(running.origin);
   const today = new Date().toISOString().slice(0, 10);
-  // Two shells at the same point may be answered in the same millisecond.
+  // Two shells at the same point may get a reply in the same millisecond.
   return new RegExp(`^${port}$|${port}/|${today}|T[\\d:.]{12}Z$|^[0-9a-f]{128}$`);
 }
 

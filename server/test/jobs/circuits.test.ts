@@ -49,7 +49,7 @@ describe('text messages of a failing service', () => {
       ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
-    // Every job was due again by now, and none of them used up an attempt.
+    // Every job was due again by now, and none of them used an attempt.
     for (let second = 0; second < 20; second++) {
       pass(1_000);
       await app.settle();
@@ -86,7 +86,7 @@ function httpRail(guardedEffects: Effects, url: string): RailPort {
       known.add(id);
       return progress;
     },
-    // An instruction that was never sent is unknown, and was not paid.
+    // An instruction that was never sent is unknown to the bank and was not paid.
     check: async ({ id }) =>
       known.has(id) ? ask(id) : { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' },
   };

@@ -1,5 +1,5 @@
-// Retries and cancellations of the jobs that send payouts. A provider that has paid and did not
-// answer pays once, and the funds of a payout leave its account or return to it once.
+// Retries and cancellations of the jobs that send payouts. A provider that has paid without a reply
+// pays once, and the funds of a payout leave its account or return to it once.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { payoutJobs } from '../../src/features/payments/payouts/payout-jobs.ts';
 import { createWorker, type Worker } from '../../src/runtime/jobs/jobs.ts';

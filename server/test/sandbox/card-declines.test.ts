@@ -1,6 +1,5 @@
-// Which messages of a network the sandbox does not play: news in states in which no network has
-// any, about payments that are not this card's, in bodies that say nothing sensible. And what a
-// request means that comes twice.
+// Network messages that the sandbox rejects: notices in states that do not allow them, about
+// payments of other cards, and with invalid bodies; and the effect of repeated requests.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
 import type { Answer } from '../kit/app/harness.ts';
@@ -19,12 +18,12 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** How a payment reaches a state, which notices it accepts then, and the error of the others. */
+/** How a payment reaches a state, the notices that it accepts then, and the error of the others. */
 interface Parent {
   acts: readonly Act[];
   status: string;
   takes: readonly NoticeKind[];
-  /** Where not the payment is the bad field. */
+  /** Where the payment is not the invalid field. */
   amount?: readonly NoticeKind[];
 }
 

@@ -1,6 +1,5 @@
-// Payments with sandbox cards from their first message to their last, as their events show them:
-// everything that the sandbox can make up about one, where it means something. Each is paid from
-// dollars and from a coin.
+// Payments with sandbox cards from the first to the last message, by their events: every outcome
+// that the sandbox scripts, where it applies. Each is funded by dollars and by a stablecoin.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { opened } from '../kit/app/test-app.ts';
 import {
@@ -17,7 +16,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** Just before nothing has happened yet. */
+/** Just before, there is no event. */
 const waits =
   (ms: number): Act =>
   async (story) => {
@@ -29,7 +28,7 @@ const waits =
 interface Story extends StoryOptions {
   acts: readonly (readonly [Act, readonly string[]])[];
   end: string;
-  /** What stays in our keeping, in dollars. */
+  /** Balance of the system account for cards, in dollars. */
   stored?: number;
 }
 
@@ -43,12 +42,12 @@ const paid = (end?: string) =>
 const DEBITED = 'debited 40 in 1';
 const FULLY_SETTLED = `SETTLED 40, cleared 40 in 1, ${DEBITED}`;
 const whole = [notice('clearing', 40), [FULLY_SETTLED]] as const;
-/** It has just what it pays. */
+/** The balance equals the payment. */
 const barely = [
   requests('authorization', 40),
   ['account 0/40', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 0/0'],
 ] as const;
-/** Forty and ten are taken at one moment, each by a job of its own: either may be first. */
+/** Forty and ten are debited at the same time by separate jobs, in either order. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
 const announced = (what: RequestKind) => [requests(what, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];

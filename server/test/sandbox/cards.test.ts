@@ -1,7 +1,7 @@
-// Every row of the sandbox's tables of cards, in every context it applies to: how a card is issued,
-// whether accounts may pay, and what becomes of each thing a card can be asked. Card, payment,
-// balances and each webhook in its order are watched. The rows are taken from the sandbox's own
-// data, so one that is added without saying here what it means fails.
+// Every row of the sandbox's card tables, in every context it applies to: how a card is issued,
+// whether accounts may fund it, and the outcome of each message. Card, payment, balances and all
+// webhooks in order are compared. The rows are taken from the sandbox's own data, so a row without
+// an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   DESCRIPTOR_DECLINES,
@@ -24,7 +24,7 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** Stands for all suffixes that no table names. */
+/** Represents all suffixes that no table names. */
 const OTHER = '000';
 const withOther = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
@@ -125,7 +125,7 @@ describe('the table of funding', () => {
       ends(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
-      // A rejected card is closed and cannot be changed, whatever pays for it.
+      // A rejected card is closed and cannot be changed, whatever its funding source.
       if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
       const second = await internalAccount(app, held.customer.id, other);
       const change = { fundingSources: [second.id] };
@@ -139,9 +139,9 @@ interface Row {
   decision: string;
   now: string[];
   later?: string[];
-  /** The payment and the account as they stand; none without a payment. */
+  /** The current payment and account; none without a payment. */
   end?: string;
-  /** What stays in our keeping, in dollars. */
+  /** Balance of the system account for cards, in dollars. */
   stored?: number;
 }
 
@@ -172,7 +172,7 @@ const debit = (events: string, stuck: string): Record<string, Row> => {
   };
 };
 
-/** Nothing is taken for it, so nothing can be slow or fail. */
+/** Nothing is debited, so no debit can be slow or fail. */
 const unpulled = (row: Row): Record<string, Row> => ({
   ...{ [OTHER]: row, '002': FUNDS, '003': PAUSED, '005': row, '006': row },
 });
@@ -234,7 +234,7 @@ describe('the table of descriptors', () => {
   });
 });
 
-/** Cards that a request meets, and what is decided then, where it is not approved. */
+/** Cards that receive a request, and the decision if it is not an approval. */
 interface Situation {
   begun(): StoryOptions;
   patch?: Record<string, unknown>;
@@ -260,7 +260,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is frozen': {
     begun: () => ({}),
     patch: { state: 'FROZEN' },
-    // An advice is a fact.
+    // An advice cannot be declined.
     declines: { ...ofAll('CARD_PAUSED'), credit_authorization_advice: undefined },
   },
   'is closed': {
@@ -281,7 +281,7 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 };
 
 describe('a card funded by a wallet', () => {
-  // Whether a card is good, too, is whether it could pay.
+  // An account verification also checks that the account could pay.
   const WITHOUT: Partial<Record<RequestKind, string>> = {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',

@@ -1,6 +1,6 @@
-// Every name in the sandbox: what banks say of a beneficiary's, by the suffix of the account, and
-// each UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so
-// one that is added without saying here what it means fails.
+// Every name in the sandbox: results of holder name checks by the suffix of the account, and each
+// UMA address as receiver and as sender. The rows are taken from the sandbox's own data, so a row
+// without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
@@ -106,7 +106,7 @@ const HOST = 'sandbox.uma.money';
 const at = (name: string, host = HOST) => `${name}@${host}`;
 const NAMES_OF_UMA = UMA_SCRIPTS.map(({ name }) => name);
 
-/** What is refused, where: as the address is looked up, or as the payment is asked for. */
+/** Rejections: of the discovery, or of the payment request. */
 type UmaRow = Row | { lookup: Rejection } | { quote: Rejection };
 type Rejection = readonly [status: number, code: string];
 
@@ -139,7 +139,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   'service-switch-error': 500,
 };
 
-/** Whatever is not named above is a request that cannot be answered: 400. */
+/** All others are invalid requests: 400. */
 const rejection = (text: string): Rejection => [
   STATUSES[text] ?? 400,
   text.toUpperCase().replaceAll('-', '_'),
@@ -156,7 +156,7 @@ const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-r
   request-not-found service-switch-error
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
-/** Of the first ones those that depend on keys, certificates and versions, which are checked again. */
+/** Of the former, those that depend on keys, certificates and versions, which are checked again. */
 const LATE = AT_LOOKUP.filter((words) => !/lnurlp|lookup|missing|found/.test(words));
 
 const RECEIVERS: Readonly<Record<string, UmaRow>> = {
@@ -265,7 +265,7 @@ const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
   ...Object.fromEntries(AT_LOOKUP.map((words) => [`$error.${words}`, NOT_TAKEN])),
-  // These refuse to be paid; what they send is taken.
+  // These reject payments as receivers; their own payments are accepted.
   ...Object.fromEntries(AT_PAYMENT.map((words) => [`$error.${words}`, TAKEN])),
   ...Object.fromEntries(LATE.map((words) => [`$error.payment.${words}`, TAKEN])),
 };

@@ -1,6 +1,7 @@
-// Every cell of the sandbox's tables of identity checks: the status after creation, after an incomplete and
-// after a complete submission, what stands in the way, what becomes of owners, and each event in its order.
-// The suffixes are taken from the sandbox's own data, so one that is added without a row here fails.
+// Every cell of the sandbox's tables of identity checks: the status after creation, after an
+// incomplete and after a complete submission, missing requirements, the outcome of owners, and all
+// events in order. The suffixes are taken from the sandbox's own data, so a suffix without a row
+// here fails.
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   BUSINESS_SUFFIXES,
@@ -22,7 +23,7 @@ beforeAll(async () => {
   for (const kind of KINDS) platforms.set(kind, await fixture.platformOf(kind));
 });
 
-/** Stands for all suffixes that no table names. */
+/** Represents all suffixes that no table names. */
 const OTHER = '004';
 const withOther = (...tables: object[]) => [...new Set([...tables.flatMap(Object.keys), OTHER])];
 
@@ -127,7 +128,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   const lite = kind !== 'default';
   const LAST_NAMES = withOther(OWNER_OUTCOMES);
 
-  /** What owners are when the business is. */
+  /** Status of owners by the status of the business. */
   const ownersAt = (customer: string) =>
     LAST_NAMES.map((suffix) => (isFinal(customer) ? OWNERS[suffix] : 'PENDING'));
 
@@ -142,7 +143,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     const first = ok(await fixture.submit(as, id), 200);
     const events: string[] = [];
     if (lite && isFinal(row.customer)) {
-      // Validation is skipped: nothing but the number was asked for.
+      // Validation is skipped: only the number was required.
       expect([first.verificationStatus, first.errors]).toEqual([row.verification, []]);
       expect(await fixture.statuses(as, id)).toEqual([row.customer]);
       events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
@@ -175,7 +176,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
     expect(await fixture.statuses(as, id)).toEqual([row.customer, ...ownersAt(row.customer)]);
     events.push(`VERIFICATION.${row.verification}`, `CUSTOMER.KYB_${row.customer}`);
     expect(await fixture.eventTypes(id)).toEqual(events);
-    // The customer in the event has its owners as they are by then.
+    // The customer in the event contains its owners in their current status.
     const last = (await fixture.app.events()).findLast(({ data }) => data?.id === id);
     expect(
       last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),

@@ -24,11 +24,14 @@ const app = testApp();
 
 type Send = (headers?: Record<string, string>) => Promise<Answer>;
 interface Case {
-  /** Makes what the operation needs without leaving a session open, except one that it acts on. */
+  /**
+   * Creates the resources of the operation without leaving a session open, except one that it acts
+   * on.
+   */
   prepare(as: TestPlatform): Promise<Send>;
-  /** The status of the last answer. */
+  /** The status of the last reply. */
   done: number;
-  /** Signed requests before the last answer; 1 unless stated. */
+  /** Signed requests before the last reply; 1 unless stated. */
   legs?: number;
   /** The operation can be prepared in production, where there are no sandbox payments or cards. */
   production?: true;
@@ -155,7 +158,8 @@ const signedContracts = Object.values(document.paths)
 
 describe('sandbox-valid-signature', () => {
   it('has a case below for every signed operation of the API', () => {
-    // An agent sends the stamp of a quote without a Request-Id; its case stands alone below.
+    // An agent sends the stamp of a quote without a Request-Id; its case is tested separately
+    // below.
     expect([...Object.keys(CASES), 'agentExecuteQuote'].sort()).toEqual(signedContracts);
     const contracts = app.operations.flatMap(({ contract }) =>
       contract.signedRetry ? [contract.operationId] : [],

@@ -1,6 +1,6 @@
-// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: what a
-// payment comes to, its refund, the balances and each webhook in its order. The rows are taken from
-// the sandbox's own data, so one that is added without saying here what it means fails.
+// Every row of the sandbox's tables of quotes and transfers, in every context it applies to: the
+// outcome of a payment, its refund, the balances and all webhooks in order. The rows are taken from
+// the sandbox's own data, so a row without an expectation here fails.
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   QUOTE_OUTCOMES,
@@ -27,17 +27,17 @@ import {
 const fixture = opened(openSandboxFixture);
 beforeEach(() => fixture.drain());
 
-/** Stands for all suffixes that no table names. */
+/** Represents all suffixes that no table names. */
 const OTHER = '000';
 const withOther = (...tables: object[]) =>
   [...new Set([...tables.flatMap(Object.keys), OTHER])].sort();
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** What the platform takes of a payment. */
+/** The platform fee of a payment. */
 const FEE = 50 + (SENT * 30) / 10_000;
 
-/** Everything that has to be read or made before a payment, so that its story starts with it. */
+/** All reads and writes before a payment, so that its events start with it. */
 async function payer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await customer(app);
@@ -61,7 +61,7 @@ async function earner(): Promise<Watched> {
   };
 }
 
-/** A platform earns on payments from dollars. */
+/** Platforms charge fees for payments from dollars. */
 const fees = {
   platformFeeOverride: {
     platformFixedFee: { amount: 50, currency: 'USD' },
@@ -215,7 +215,7 @@ describe('the table of quotes', () => {
       await app.call('POST', '/quotes', { source, destination, ...terms, ...fees }),
       201,
     );
-    // What came from outside goes back there: the customer's own account sees nothing of it.
+    // External funds are returned externally: the customer's own account has no postings.
     const bystander: Watched = { id: own.id, name: 'customer', labels: [[0, 'none']] };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
@@ -303,7 +303,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
 };
 
 describe('the table of transfers', () => {
-  // Endings that only quotes know are here to show that they mean nothing to transfers.
+  // Suffixes that only quotes know are included to show that transfers ignore them.
   const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
   it('has the expected rows for each kind of transfer', () => {

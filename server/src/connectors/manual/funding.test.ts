@@ -83,7 +83,7 @@ describe('manualFunding', () => {
     const [dollars] = wider.forPayment?.({ ...payment, currency: 'USD' }) ?? [];
     expect(dollars?.accountOrWalletInfo.paymentRails).toEqual(['RTP']);
     expect(dollars?.instructionsNotes).toContain(usd.instructionsNotes);
-    // The account itself keeps all of its ways.
+    // The options of the account are unchanged.
     expect(wider.instructions(requested)[0]?.accountOrWalletInfo.paymentRails).toEqual(rails);
   });
 });

@@ -1,5 +1,4 @@
-// Tokens of a provider that really runs, on this machine: what is believed, and that nothing else
-// is.
+// Tokens of a local identity provider: which are accepted, and the reason of each rejection.
 import { createHmac } from 'node:crypto';
 import { type CryptoKey, exportSPKI, importJWK } from 'jose';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -41,7 +40,7 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
     notes,
     claims,
     verify: (text: string) => verify(text, effects.now()),
-    /** What is said of a token by this key. */
+    /** The verification result for a token signed by this key. */
     judge: async (key: ProviderKey, overrides: object = {}, header: object = {}) =>
       verify(await signToken(key, { ...claims(), ...overrides }, header), effects.now()),
     pass: (ms: number) => effects.set(effects.now() + ms),
@@ -162,7 +161,7 @@ describe('the keys of a provider', () => {
     pass(5 * 60_000 - 1);
     expect(await judge(first)).toHaveProperty('identity');
     expect(provider.seen()).toEqual([]);
-    // A key that the provider has given up is good for no longer than that.
+    // A key that the provider has removed is not accepted longer than that.
     provider.show(second);
     pass(1);
     expect(await judge(first)).toEqual(NO_KEY);
@@ -246,7 +245,7 @@ describe('an unavailable provider', () => {
       await expect(judge(first)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
       expect(provider.seen()).not.toContain('/more');
-      // It is left alone for a moment, and asked again then.
+      // The provider is not called again for a while, and then once more.
       provider.restore();
       await expect(judge(first)).rejects.toThrow('a moment ago');
       expect(provider.seen()).toEqual([]);

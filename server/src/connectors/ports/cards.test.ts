@@ -1,5 +1,5 @@
-// Requirements for every card issuer. A new one is a row in ISSUERS and is tested against
-// all of this; what only one of them promises is tested beside it.
+// Requirements for every card issuer. A new issuer is a row in ISSUERS and is tested against all of
+// them; requirements of one issuer only are tested beside it.
 
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -24,7 +24,7 @@ const keysOf = (byte: number) => custodyKeysOf(createVault(effects, () => Buffer
 const registry = connectorRegistry(effects, { custodyKeys: keysOf(7) });
 const ISSUERS: readonly (readonly [string, Mode])[] = [['sandbox', 'sandbox']];
 
-/** Endings that script the sandbox; to any other issuer they are like the rest. */
+/** Suffixes that script the sandbox; other issuers ignore them. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 let counter = 0;
@@ -48,7 +48,10 @@ const pullOf = (suffix: string): CardFundingDebit => ({
 
 const everyPull = SUFFIXES.map(pullOf);
 
-/** What it comes to by asking at the times it names; undefined where it is still under way after twenty. */
+/**
+ * The final result, requested at the times that the issuer names; undefined if it is pending after
+ * twenty requests.
+ */
 async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
   first: P,
   check: (now: number) => Promise<P>,
@@ -68,7 +71,7 @@ async function endOf<P extends { checkAfterMs?: number | undefined } | object>(
 const issuedEnd = (issuer: IssuerPort, of: CardOrder) =>
   issuer.issue(of).then((first) => endOf<IssueProgress>(first, (now) => issuer.check(of, now)));
 
-/** All cards of `everyOrder` that are issued in the end. */
+/** All cards of `everyOrder` that are issued. */
 async function issuedCards(issuer: IssuerPort) {
   const issued: { of: CardOrder; card: IssuedCard }[] = [];
   for (const of of everyOrder) {
@@ -79,13 +82,13 @@ async function issuedCards(issuer: IssuerPort) {
   return issued;
 }
 
-/** A card without what may be sealed anew each time. */
+/** A card without the values that may be encrypted anew each time. */
 const shown = ({ secret: _, ...card }: IssuedCard) => card;
 
 const face = (progress: IssueProgress) =>
   progress.state === 'issued' ? { ...progress, card: shown(progress.card) } : progress;
 
-/** What a number is checked by: every second digit counts twice, and the sum ends in nought. */
+/** Luhn check: every second digit is doubled, and the sum is a multiple of ten. */
 const luhn = (number: string) =>
   [...number]
     .reverse()
@@ -184,7 +187,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
         issuer.checkFundingDebit(each, now),
       );
       expect(['confirmed', 'failed']).toContain(end?.state);
-      // An end is one: later questions are answered the same.
+      // A final result does not change when it is requested again.
       expect(await issuer.checkFundingDebit(each, NOW + 86_400_000)).toEqual(end);
     }
   });

@@ -1,4 +1,4 @@
-// Requirements for every document check, and the behaviour of each environment's own.
+// Requirements for every document check, and the differences between those of the modes.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { pdfFile } from '../../../test/kit/http/documents.ts';

@@ -1,5 +1,5 @@
-// Requirements for every connector. A connector of the list is tested against all of them for
-// the ports that it offers; what only one of them promises is tested beside it.
+// Requirements for every connector. Each is tested against all of them for the ports that it
+// offers; requirements of one connector only are tested beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -54,7 +54,7 @@ writeFileSync(
 const settings = { ratesFile, fundingFile };
 const registry = connectorRegistry(effects, settings);
 
-/** Endings that script the sandbox; to any other connector they are like the rest. */
+/** Suffixes that script the sandbox; other connectors ignore them. */
 const SUFFIXES = ['000', '001', '002', '003', '004', '005', '006', '007'];
 
 function instruction(type: AccountType, overrides: Partial<RailInstruction> = {}): RailInstruction {
@@ -129,7 +129,7 @@ describe.each(offersOf('rail', effects))(
     it('sends over supported rails and rejects others', async () => {
       for (const type of ACCOUNT_TYPES) {
         const each = instruction(type);
-        if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // scripted to fail, maybe
+        if (SUFFIXES.includes(sandboxSuffixOf(each.account))) continue; // may be scripted to fail
         const { state } = await rail.send(each);
         expect([type, state !== 'failed']).toEqual([type, rail.supportsPayout(type, each.rail)]);
         const debit = await rail.send({ ...each, kind: 'debit', origin: 'transfer' });
@@ -223,7 +223,7 @@ describe.each(offersOf('names', effects))(
   },
 );
 
-/** Each with a peer of its own on this machine: where to, and how the peer comes to answer so. */
+/** Each with a local peer: its address, and how the peer produces the response. */
 const MESSENGERS = [
   [
     'mail',
@@ -288,7 +288,7 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
   });
 });
 
-/** A service of an operator that looks at a case three times before it decides. */
+/** An operator's service that reports a pending review three times before its decision. */
 const service = await startIdentityService();
 afterAll(() => service.close());
 service.answer((reply, { id }) => {

@@ -10,7 +10,7 @@ import type { LinkedAccount, MintOrder, MintPort, ProviderLink } from './stablec
 const SECOND = 1_000;
 const START = Date.UTC(2026, 0, 5);
 
-/** A provider by its port, with what it knows of a platform, a token and accounts that are all well. */
+/** A provider with its account, a token, and accounts without errors. */
 interface Provider {
   name: string;
   port: MintPort;
@@ -43,7 +43,7 @@ const PROVIDERS: readonly Provider[] = [
   },
 ];
 
-/** The provider on a clock of the test's own, linked as a platform is. */
+/** The provider with the clock of the test and a linked account. */
 async function fixture({ port: mint, credentials, token, wallet, bank }: Provider) {
   const clock = { now: START };
   const [providerAccountId] = await mint.accountsOf(credentials);

@@ -1,5 +1,5 @@
-// Requirements for every custodian of wallets, tested with the client library that
-// wallets are used with; and what the two environments' own do differently.
+// Requirements for every custodian of wallets, tested with the client library of such wallets; and
+// the differences between those of the two modes.
 
 import { randomBytes, verify } from 'node:crypto';
 import { mnemonicToEntropy, validateMnemonic } from '@scure/bip39';
@@ -50,7 +50,7 @@ const read = (bundle: string): Bundle & { inner: Record<string, string> } => {
   return { ...outer, inner: JSON.parse(hex(outer.data).toString()) };
 };
 
-/** What a client that looks at no signature finds in an export bundle. */
+/** The recovery phrase in an export bundle, without a check of its signature. */
 function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
   const { inner } = read(bundle);
   const words = hpkeDecrypt({
@@ -61,7 +61,7 @@ function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
   return Buffer.from(words).toString('ascii');
 }
 
-/** The plaintext of a one-time code as a client may come to write it. */
+/** The plaintext of a one-time code in the variants that clients use. */
 function codeBundle(targetPublic: string, plaintext: string | Uint8Array): string {
   const plainTextBuf = typeof plaintext === 'string' ? utf8(plaintext) : plaintext;
   return formatHpkeBuf(hpkeEncrypt({ plainTextBuf, targetKeyBuf: hex(targetPublic) }));

@@ -1,6 +1,5 @@
-// What the built-in custodian does with what it is lent: the published vector through its port,
-// where its chance comes from, and under which names it seals. Its promises as a port are in
-// `ports/wallets.test.ts`.
+// The built-in custodian: the published vector through its port, its use of randomness, and the
+// context of its encryption. Requirements of the port are tested in `ports/wallets.test.ts`.
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +28,7 @@ function effectsOf(...drawn: string[]): Effects {
   };
 }
 
-/** Seals nothing: what was to be sealed, and under which name, is there to be looked at. */
+/** Does not encrypt; records plaintexts and contexts. */
 function recordingKeys(): CustodyKeys & { sealed: [string, string][] } {
   const sealed: [string, string][] = [];
   return {

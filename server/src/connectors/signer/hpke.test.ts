@@ -1,5 +1,5 @@
-// Encryption to a key against the published vectors, step by step, and against scalars, points and
-// secrets that begin with zeros, which is where implementations drop bytes.
+// Encryption to a key against the published vectors, step by step, and with scalars, points and
+// secrets that begin with zero bytes, which implementations tend to drop.
 import { createCipheriv, createECDH, createHmac, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
@@ -19,7 +19,7 @@ const hex = (text: string) => Buffer.from(text, 'hex');
 const pairOf = (scalar: string) => p256Pair(hex(scalar)) as P256Pair;
 const compressed = ({ point }: P256Pair) => compressedPoint(point.toString('hex'));
 
-/** RFC 9180 §4 and §5 in so many words, from a secret that was agreed on. */
+/** RFC 9180 §4 and §5 written out, from a shared secret. */
 const KEM = Buffer.from('4b454d0010', 'hex');
 const HPKE = Buffer.from('48504b45001000010002', 'hex');
 const hmac = (key: Buffer, text: Buffer) => createHmac('sha256', key).update(text).digest();
@@ -135,7 +135,7 @@ describe('data sealed to a client', () => {
 });
 
 describe('numbers that begin with zeros', () => {
-  /** The first pair from `from` on for which `wanted` holds. */
+  /** The first pair from `from` on that matches. */
   function firstMatchingPair(from: number, wanted: (pair: P256Pair) => boolean): P256Pair {
     for (let number = from; ; number++) {
       const pair = pairOf(number.toString(16).padStart(64, '0'));

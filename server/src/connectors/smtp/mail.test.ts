@@ -1,6 +1,6 @@
-// E-mail through a real mail server on this machine: what arrives, what each refusal means, and
-// that nothing goes out in the open. To a name for this machine that is not known to be this
-// machine, 0.0.0.0, the connector speaks as to any other.
+// E-mail through a local mail server: the received message, the meaning of each rejection, and that
+// nothing is sent without TLS. 0.0.0.0 stands for a remote host: the connector does not treat it as
+// this machine.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -126,7 +126,7 @@ describe('smtpMail', () => {
 });
 
 describe('a mail server that hangs', () => {
-  /** A server that greets or not, and then trickles one line of an answer without end. */
+  /** A server that greets or not, and then sends one line repeatedly without end. */
   async function hanging(greets: boolean): Promise<{ url: string; close(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {

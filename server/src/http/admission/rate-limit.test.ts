@@ -1,4 +1,4 @@
-// Limits by themselves, with a clock moved by hand, and then as clients meet them.
+// Rate limits: alone with a clock set by the test, and over HTTP.
 import { describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
@@ -21,7 +21,7 @@ function tokenLimiter(limits: Partial<RateLimits>) {
     wait(ms: number) {
       now += ms;
     },
-    /** Whether the request may go on, or after how many seconds to come back. */
+    /** `true` if the request is admitted, otherwise the seconds until a retry. */
     request(platformId = 'a', costly = false, share?: string): true | number | undefined {
       headers = {};
       try {
@@ -79,7 +79,7 @@ describe('createLimiter', () => {
     expect(requested(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
     expect(rejections).toEqual(['costly']);
-    // They counted among all, too.
+    // They also counted toward the limit of the platform.
     expect(requested(18, () => request())).toEqual([...yes(17), 1]);
     expect(headers()['RateLimit-Limit']).toBe('20');
     expect(rejections).toEqual(['costly', 'requests']);
@@ -94,7 +94,7 @@ describe('createLimiter', () => {
     expect(headers()['RateLimit-Limit']).toBe('4');
     expect(requested(5, () => request('a', false, 'agent 2'))).toEqual([...yes(4), 1]);
     expect(requested(33, () => request())).toEqual([...yes(32), 1]);
-    // The platform has nothing left for a third one.
+    // The platform has no requests left for a third one.
     expect(request('a', false, 'agent 3')).toBe(1);
     expect(headers()['RateLimit-Limit']).toBe('40');
   });
@@ -137,7 +137,7 @@ describe('createLimiter', () => {
     expect(limiter.waitForBytes('a', 1_048_576)).toBeUndefined();
     const waiting = limiter.waitForBytes('a', 1_048_576);
     expect(waiting).toBeInstanceOf(Promise);
-    // Payments have the other half.
+    // Payments have the other half of the limit.
     limiter.takeBytes('a', half - 1_048_576);
     wait(2_000);
     await waiting;
@@ -294,7 +294,7 @@ describe('a server with limits', () => {
     const rejection = await request('guess', '10.1.1.1');
     expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(rejection.headers['retry-after']).toBe('1');
-    // Known here, though it has to be looked up again.
+    // The address is known, although its credential has to be read again.
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
@@ -320,7 +320,7 @@ describe('a server behind a proxy', () => {
     expect(await proxied(app, '10.1.1.1', '203.0.113.7')).toEqual([401, 401, 429]);
     expect(await proxied(app, '10.1.1.1', '203.0.113.8')).toEqual([401, 401, 429]);
     expect(await proxied(app, '::1', '203.0.113.7')).toEqual([429, 429, 429]);
-    // What the client itself has written stands before what the proxies have added.
+    // Values set by the client precede those added by proxies.
     expect(await proxied(app, '10.1.1.1', '198.51.100.1, 203.0.113.8, 10.2.2.2')).toEqual([
       429, 429, 429,
     ]);

@@ -1,5 +1,5 @@
-// Bad forms against a listening server: each is rejected with a message that names every problem, and leaves
-// nothing in storage and its connection in order.
+// Invalid forms against a listening server: each is rejected with a message that names every
+// problem, stores nothing, and leaves the connection usable.
 import http from 'node:http';
 import net from 'node:net';
 import { Readable } from 'node:stream';
@@ -153,7 +153,10 @@ describe('patience', () => {
     ...{ id: 'File:1', fileName: 'a', size: 5, sha256: '', findings: null },
     key: new Uint8Array(32),
   };
-  /** Reads a form into storage that needs a minute for every chunk, and another for the whole file. */
+  /**
+   * Reads a form into storage that needs a minute for every chunk, and another for the complete
+   * file.
+   */
   async function read(body: Readable): Promise<string> {
     const minute = () => new Promise((resolve) => setTimeout(resolve, 60_000));
     const form = readForm(body, {

@@ -1,5 +1,5 @@
-// Queries that cannot be used, over a real connection and mostly without a credential: what the router calls
-// before there is a handler must never throw, because nothing would catch it and the process would end.
+// Invalid queries over a real connection, mostly without a credential: functions that the router
+// calls before a handler exists must not throw, because an uncaught error would end the process.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';

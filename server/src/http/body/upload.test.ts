@@ -1,5 +1,5 @@
-// Requests with files against a listening server: what arrives, who is let in, and that nothing stays in
-// storage which no operation kept.
+// Requests with files against a listening server: which are admitted, the stored content, and that
+// files without an operation are removed.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -69,7 +69,7 @@ describe('a good form', () => {
 });
 
 describe('before a byte of the body is read', () => {
-  /** Sends a head alone; the reply comes although the body never does. */
+  /** Sends the head only; the reply arrives without the body. */
   async function headOnly(headers: Record<string, string>): Promise<number> {
     const request = http.request(at.url, { method: 'POST', headers });
     request.on('error', () => undefined);
@@ -198,7 +198,8 @@ describe('concurrent uploads', () => {
       request.flushHeaders();
       return request;
     });
-    // Only then are all places taken: a request sent before could have had one, and left it again.
+    // All upload slots are in use only then: an earlier request could have been admitted and
+    // completed.
     await expect.poll(() => replied, SLOW).toEqual(Array(6).fill(429));
     expect((await at.send(GOOD)).status).toBe(429);
     for (const request of waiting) request.destroy();

@@ -1,4 +1,4 @@
-// Connections that send many requests in one packet, and those on which nothing moves.
+// Connections with many requests in one packet, and connections without progress.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -106,7 +106,7 @@ describe('an address that cannot be decoded', () => {
     for (let index = 0; index < 41; index++) {
       const { statusCode } = await app.server.inject({ url: '/%zz', remoteAddress });
       statuses.push(statusCode);
-      // The harness's clock stands still; answers from here on are a second late.
+      // The clock of the harness is stopped; replies are a second late from here on.
       if (index === 0) expect(statusCode).toBe(400);
       if (index === 15) break;
     }
@@ -129,7 +129,7 @@ describe('an idle connection', () => {
   it.each([
     ['without a request', ''],
     ['in the middle of a head', 'GET /healthz HTTP/1.1\r\nHost:'],
-    // 16 answers of 3.5 MB: more than the buffers of two sockets take (4 and 33 MB by default).
+    // 16 replies of 3.5 MB exceed the buffers of two sockets (4 and 33 MB by default).
     ['whose answers are not read', get('/docs/reference/viewer.js').repeat(16)],
   ])('is closed %s', async (_, text) => {
     const accepted = once(stalling.server.server, 'connection');

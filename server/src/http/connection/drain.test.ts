@@ -1,5 +1,5 @@
-// Answers to requests whose body is still arriving: they reach the client, and what is read for that is
-// bounded.
+// Replies to requests whose body is still being sent: they reach the client, and the number of
+// bytes that are read and discarded is bounded.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
@@ -27,7 +27,7 @@ const headOf = (path: string, length: number, more = '') =>
   `POST /2025-10-13${path} HTTP/1.1\r\nHost: localhost\r\n${more}` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-// First, while this address has discarded nothing yet.
+// This test runs first, while the discard budget of the address is unused.
 describe('a client that reads only after it has sent everything', () => {
   it('is answered', async () => {
     const socket = net.connect(port, '127.0.0.1');
@@ -128,12 +128,12 @@ describe('many small chunks', () => {
       socket.on('drain', fill);
       socket.on('error', () => undefined).on('close', () => resolve(socket.bytesWritten));
     });
-    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the rest is what the sockets hold.
+    // 16 MiB at 4 KiB a chunk are 4,096 chunks; the rest is buffered by the sockets.
     expect(sent).toBeLessThan(12 * MIB);
   });
 });
 
-/** Credential, path and what an 11 MB body there is answered with. */
+/** Credential, path and the status of the reply to an 11 MB body. */
 const REJECTED = [
   ['without a credential', false, '/quotes', 401],
   ['too large', true, '/quotes', 400],
@@ -174,7 +174,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
         if (hasCredential) args.push('-H', `authorization: ${authorization}`);
         args.push('--data-binary', '@-', `http://127.0.0.1:${port}/2025-10-13${path}`);
         const running = promisify(execFile)('curl', args);
-        // A rejected request leaves its input unread.
+        // A rejected request does not read its input.
         running.child.stdin?.on('error', () => undefined).end(ELEVEN);
         const { stdout } = await running;
         expect([expectation, time, JSON.parse(stdout).status]).toEqual([expectation, time, status]);
@@ -203,7 +203,7 @@ describe('createDrain', () => {
     const read = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
     const replies = await flood(8);
     expect(replies.map(({ status }) => status)).toEqual(Array(8).fill(200));
-    // What one address may have discarded at once, and a few pieces of each connection.
+    // The discard budget of one address, and a few buffers of each connection.
     expect(read()).toBeLessThan(40 * MIB);
     sockets.clear();
     now += 1_000;

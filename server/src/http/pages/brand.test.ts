@@ -1,4 +1,4 @@
-// Every brand colour becomes an accent that can be read, and the style sheet takes each colour, length and
+// Every brand colour yields a readable accent, and the style sheet takes each colour, length and
 // radius from the tokens.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -77,7 +77,7 @@ describe('the tokens', () => {
       ratio: contrast(tokenIn(theme, one), tokenIn(theme, other)),
     }));
     expect(ratios.filter(({ ratio }) => !(ratio >= 4.5))).toEqual([]);
-    // WCAG 1.4.11: the edge of a field.
+    // WCAG 1.4.11: the border of a field.
     expect(contrast(tokenIn(theme, 'border'), tokenIn(theme, 'surface'))).toBeGreaterThanOrEqual(3);
   });
 

@@ -1,5 +1,5 @@
-// What all pages behind a link have in common: their policy, the platform's brand, the origins that may frame
-// them, and that a page that is shown once is shown to a person.
+// Rules for all pages behind a link: content security policy, brand of the platform, origins that
+// may frame them, and that a page with single use is consumed by a person only.
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { addPages } from './pages.ts';
 
 const PLAIN: PageContent = { status: 200, title: 'Here', lines: ['A line.'] };
 
-/** A server with one page, and how often it was shown. */
+/** A server with one page, and the number of its views. */
 function serverWith(content: PageContent, overrides: Partial<HostedPage> = {}) {
   const server = Fastify();
   const requested: string[] = [];

@@ -9,7 +9,7 @@ import { compileSchemas, fieldErrors } from './validate.ts';
 
 const contractOf = (body: TSchema) => ({ body }) as unknown as Contract;
 
-// Only the contracts are read.
+// Only the contracts are used.
 const parts = { connectors: () => ({}), tokens: {}, webhooks: {} } as unknown as Parts;
 const contracts = operationsOf(parts).map(({ contract }) => contract);
 
@@ -30,7 +30,7 @@ it('is called with valid schemas only', () => {
 
 it('compiles every contract', () => {
   expect([...compileSchemas(contracts)].length).toBeGreaterThanOrEqual(contracts.length);
-  // A compiled contract takes no step again but the one after each contract.
+  // A contract that is already compiled takes only the step after each contract.
   expect([...compileSchemas(contracts)]).toHaveLength(contracts.length);
 });
 

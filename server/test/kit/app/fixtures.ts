@@ -31,7 +31,9 @@ export async function customer(app: TestApp, options: CallOptions = {}, override
   return ok(await app.call('POST', '/customers', body, options), 201);
 }
 
-/** A customer's account in a currency, not its wallet; null is the platform itself. */
+/**
+ * An internal account of a customer in a currency, except a wallet; null is the platform itself.
+ */
 export async function internalAccount(
   app: TestApp,
   customerId: string | null,

@@ -28,7 +28,7 @@ function removeLeftovers(base: string): void {
     try {
       fs.rmSync(path.join(base, name), { recursive: true, force: true });
     } catch {
-      // Another user's.
+      // Owned by another user.
     }
   }
 }
@@ -39,9 +39,10 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const base = scratchFolder();
   removeLeftovers(base);
   const dir = fs.mkdtempSync(path.join(base, `${PREFIX}${process.pid}-`));
-  // Tests of several processes run beside each other, with up to 12 connections per process.
+  // Tests of several processes run concurrently, with up to 12 connections per process.
   const embedded = await startEmbedded({ dir, durable: false, maxConnections: 300 });
-  // Runs on Ctrl-C too. The database may still be writing, on its way out; then the next run removes it.
+  // Runs on Ctrl-C too. The database may still write while it shuts down; then the next run removes
+  // it.
   const remove = () => {
     try {
       fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });

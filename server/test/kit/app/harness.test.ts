@@ -1,4 +1,4 @@
-// What the harness reports of a reply that breaks its contract.
+// Reports of the harness about replies that violate their contract.
 import { describe, expect, it } from 'vitest';
 import { namingFor } from '../../../src/catalog/naming.ts';
 import { faultBody } from '../../../src/http/fault-body.ts';

@@ -102,7 +102,7 @@ function errorSchemas(status: number, naming: Naming) {
   return schema;
 }
 
-/** A body as it goes out: a `FormData` as multipart/form-data, anything else as JSON. */
+/** A body as sent: a `FormData` as multipart/form-data, anything else as JSON. */
 export async function wireOf(body: unknown): Promise<{ type: string; payload: string | Buffer }> {
   if (!(body instanceof FormData))
     return { type: 'application/json', payload: JSON.stringify(body) };
@@ -147,7 +147,7 @@ export async function startApp(options: AppOptions = {}) {
     serviceNamePrefix,
     databaseUrl: database.url,
     masterKey: Buffer.alloc(32, 7),
-    // A site built on this machine must not affect the tests.
+    // A documentation site built on this machine must not affect the tests.
     siteFolder: path.join(os.tmpdir(), 'no-site'),
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };

@@ -1,4 +1,5 @@
-// A database with a few tables that no feature owns, for the tests of the machinery below the features.
+// A database with a few tables that no feature owns, for the tests of the modules below the
+// features.
 import pg from 'pg';
 import type { TransferRow } from '../../../src/ledger/transfer.ts';
 import type { ChangeSet, EventRow } from '../../../src/runtime/committer/change-set.ts';

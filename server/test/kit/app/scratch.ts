@@ -1,10 +1,11 @@
-// Where tests keep data that may be lost with the machine: in memory where Linux has plenty of it. A database
-// is then copied in a tenth of the time, and flushes of one test do not hold up the disk for all others.
+// Folder for test data that may be lost with the machine: in memory if Linux has enough of it.
+// Copying a database then takes a tenth of the time, and flushes of one test do not delay the
+// others.
 import fs from 'node:fs';
 import os from 'node:os';
 
 const SHARED_MEMORY = '/dev/shm';
-/** Free bytes that a whole run does not fill. */
+/** Free bytes that a complete run does not use up. */
 const ENOUGH = 6 * 1024 ** 3;
 
 function hasRoom(folder: string): boolean {

@@ -1,5 +1,5 @@
-// What a test file opens, closed by the hooks that opening it registers: a server, or anything else that has
-// a `close`.
+// Opens a server, or anything else with `close`, for a test file, and registers hooks that close
+// it.
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type AppOptions, startApp, type TestApp } from './harness.ts';
 

@@ -1,6 +1,6 @@
-// Fixture for approved card payments: one is authorized with sufficient funds, and its status, its account
-// and the changes of system accounts are read together. What a network says comes by the issuer's own
-// fixture, which believes also what the sandbox would refuse.
+// Fixture for approved card payments: each is authorized with sufficient funds, and its status, its
+// account and the changes of system accounts are read together. Notices are sent through the
+// handler of the issuer, which also accepts notices that the sandbox rejects.
 import { randomUUID } from 'node:crypto';
 import type { CardNotice } from '../../../src/connectors/ports/cards.ts';
 import { transitionInternalAccount } from '../../../src/features/balances/internal-accounts/lifecycle.ts';
@@ -55,7 +55,7 @@ export function cardPayments(app: TestApp) {
     return ok(await app.call('GET', `/transactions/${id}`), 200);
   }
 
-  /** A payment with a card that this account pays for. */
+  /** A payment with a card funded by this account. */
   async function beginOn(card: Answer['body'], of: Choice & { accountId: string }) {
     const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = of;
     const before = await pursesOf(currency);
@@ -70,7 +70,7 @@ export function cardPayments(app: TestApp) {
     );
     const [{ id }] = data.filter((each: { type: string }) => each.type === 'CARD');
 
-    /** What happened to the payment and its account since it began, in order. */
+    /** Status changes of the payment and its account since the start, in order. */
     async function events(): Promise<string[]> {
       const all = (await app.events()).slice(from);
       return all.flatMap((each) => {
@@ -85,7 +85,7 @@ export function cardPayments(app: TestApp) {
       ...{ id: id as string, token: token as string, card, accountId: of.accountId },
       events,
       shown: () => payment(id),
-      /** Status, what can be spent of what there is, and what the house has since. */
+      /** Status, available and total balance, and changes of the system accounts. */
       async now() {
         const { status } = await payment(id);
         const after = await pursesOf(currency);

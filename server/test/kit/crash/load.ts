@@ -134,7 +134,7 @@ export interface Load {
   open(server: Running): void;
   /** Permits failed requests from now on; called before a kill. */
   brace(): void;
-  /** Resolves when no request is under way; none starts until `open`. */
+  /** Resolves when no request is in progress; none starts until `open`. */
   quiet(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
   slow: boolean;

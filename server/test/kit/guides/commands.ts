@@ -1,6 +1,7 @@
-// What a `shell` block would start, and what is wrong with it. bash reads the block with every program
-// replaced by a function that records its arguments; then each command is compared with what it addresses:
-// a request with openapi.json, a verb with the parser of the operator's command, a script with package.json.
+// Commands that a `shell` block would start, and their problems. bash reads the block with every
+// program replaced by a function that records its arguments; each command is then compared with its
+// target: a request with openapi.json, a verb with the parser of the operator's command, a script
+// with package.json.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +12,7 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 const root = projectRoot();
 const ORIGIN = 'http://railhead.test';
 
-/** Programs that are not of this checkout: bash only reads their commands. The reason why. */
+/** Programs that are not part of this checkout, with the reason: bash only reads their commands. */
 const FOREIGN: Readonly<Record<string, string>> = {
   createdb: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
@@ -175,7 +176,7 @@ function settingProblems(text: string): string[] {
   return names.filter((name) => !known.includes(`\`${name}\``)).map((name) => `${name}: unknown`);
 }
 
-/** What is wrong with a `shell` block. */
+/** Problems of a `shell` block. */
 export async function shellProblems(text: string): Promise<string[]> {
   const { commands, problem } = commandsOf(text);
   if (problem !== undefined) return [problem];

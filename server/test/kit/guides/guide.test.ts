@@ -1,5 +1,5 @@
-// The runner of guides on small guides of its own, in each shell: what would stop or mislead a reader who
-// pastes the commands is found, with its line.
+// The runner of guides, tested with small guides in each shell: problems that stop or mislead a
+// reader who pastes the commands are found, with their line.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -61,7 +61,7 @@ describe('runGuide', () => {
     ],
   ])('finds %s in %s', async ([, shell, lines, complaint], { skip }) => {
     skip(absent(shell).length > 0, `this needs ${absent(shell).join(' and ')}`);
-    // After an error of syntax dash leaves out what was pasted behind it and waits.
+    // After a syntax error dash discards the lines pasted after it and waits.
     const problems = await run(shell, sh(...lines), shell === 'dash' ? 1_500 : undefined);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(complaint);
@@ -131,7 +131,7 @@ describe('runGuide', () => {
     });
 
     test('ends what a guide leaves running', { timeout: 20_000 }, async () => {
-      // It holds the output of the shell, which the runner reads to its end.
+      // It keeps the output of the shell open, which the runner reads to its end.
       expect(await run(shell, sh('(sleep 60 &)'))).toEqual([]);
     });
   });

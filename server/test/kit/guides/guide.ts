@@ -22,11 +22,14 @@ export type Shell = keyof typeof SHELLS;
 
 export const SHELL_NAMES = Object.keys(SHELLS) as Shell[];
 
-/** Stands around the exit code that is printed behind a fence. */
+/** Printed around the exit code after a fence. */
 const MARK = '\x1e';
 const MARKED = new RegExp(`${MARK}(\\d+)${MARK}\n`);
 
-/** Also what fails without a word is found, in the one shell that can say so inside functions. */
+/**
+ * Also finds commands that fail without output, in the one shell that can report it inside
+ * functions.
+ */
 const TRAP = `set -E; trap 'printf "failed: %s\\n" "$BASH_COMMAND" >&2' ERR`;
 
 interface Shown {
@@ -119,14 +122,14 @@ export function compare(printed: string, step: Step): Comparison {
 
 const PROGRAMS = ['cat', 'curl', 'grep', 'sleep'];
 
-/** Where a program is, as a shell would find it. */
+/** Path of a program, as a shell would find it. */
 export const which = (name: string) =>
   (process.env.PATH ?? '')
     .split(path.delimiter)
     .map((folder) => path.join(folder, name))
     .find((file) => fs.existsSync(file));
 
-/** What this machine lacks to run a guide in a shell. */
+/** Missing requirements of this machine for a guide in a shell. */
 export const absentPrograms = (shell: Shell): string[] =>
   [shell, ...PROGRAMS].filter((name) => !which(name));
 
@@ -153,7 +156,7 @@ interface Place {
 }
 
 export interface Result {
-  /** What is wrong with the guide, each with the line. */
+  /** Problems of the guide, each with its line. */
   readonly problems: string[];
   readonly values: Value[];
 }
@@ -172,7 +175,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: Place): Session {
     cwd,
     env: { ...env, HOME: cwd, PATH: bin, HISTFILE: '', PS1: '', PS2: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A group of its own: a guide may leave a server running.
+    // A separate process group: a guide may leave a server running.
     detached: true,
   });
   const end = () => {
@@ -188,7 +191,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: Place): Session {
     text += chunk.toString();
     look();
   });
-  // What is pasted into a shell that has ended.
+  // Result of pasting into a shell that has ended.
   child.stdin?.on('error', () => undefined);
   const closed = once(child, 'close').then(() => look());
   const late = setTimeout(end, limitMs);
@@ -224,14 +227,14 @@ function writeFile(cwd: string, lines: readonly string[]): void {
   fs.writeFileSync(path.join(cwd, name), `${lines.join('\n')}\n`);
 }
 
-/** Follows a guide up to the first fence that is not as it says. */
+/** Follows a guide up to the first fence with a different output. */
 async function follow(session: Session, steps: readonly Step[], place: Place): Promise<Result> {
   const values: Value[] = [];
   const failed = (line: number, what: string): Result => ({
     problems: [`${line} ${what}`],
     values,
   });
-  // What the shell says about its own start belongs to no fence.
+  // Messages of the shell about its own start belong to no fence.
   await session.paste(place.shell === 'bash' ? ['PS1=; PS2=', TRAP] : ['PS1=; PS2=']);
   for (const step of steps) {
     if (step.language === 'js') {
@@ -261,13 +264,16 @@ export async function runGuide(file: string, place: Place): Promise<Result> {
   }
 }
 
-/** Lines of a guide whose `…` stood for one and the same value in all runs; that value can be shown. */
+/**
+ * Lines of a guide whose `…` stands for the same value in all runs; that value can be printed in
+ * the guide.
+ */
 export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp): string[] {
   const [first = [], ...others] = runs;
   if (others.length === 0) return [];
   const same = first.filter(
     ({ text }, position) =>
-      // Texts for people are shortened by the same sign.
+      // Texts for people are shortened with the same character.
       text !== '…' && !differs.test(text) && others.every((each) => each[position]?.text === text),
   );
   return same.map(({ line, text }) => `${line} … is always ${text}`);

@@ -1,6 +1,7 @@
-// A stand-in for Node in guides: what they run most, the `node -p` that takes fields out of a reply and the
-// operator's command, this process does, and the program is only curl. Starting Node thousands of times took
-// a quarter of the processor time of all tests. Everything else is run by Node itself.
+// A replacement for Node in guides: this process runs the most frequent commands, `node -p` that
+// extracts fields of a reply and the operator's command, and the program is only curl. Starting
+// Node thousands of times took a quarter of the processor time of all tests. All other commands are
+// run by Node itself.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -10,7 +11,7 @@ import vm from 'node:vm';
 import type { OperatorService } from '../app/operator-service.ts';
 
 export interface NodeService {
-  /** Writes a program that does what Node does. */
+  /** Writes a program that replaces Node. */
   writeProgram(file: string): void;
   close(): Promise<void>;
 }

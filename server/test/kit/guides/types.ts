@@ -9,7 +9,7 @@ const root = projectRoot();
 const inServer = (file: string) => path.join(root, 'server', 'src', file);
 
 interface Setting {
-  /** How the block begins. */
+  /** First line of the block. */
   readonly begins: string;
   readonly file: string;
   /** Imports and declarations that the recipe leaves out. */
@@ -87,7 +87,7 @@ function optionsOfProject(): ts.CompilerOptions {
   return ts.convertCompilerOptionsFromJson(config.compilerOptions, root).options;
 }
 
-/** What the compiler says about the blocks. */
+/** Diagnostics of the compiler about the blocks. */
 export function typeProblems(blocks: readonly Block[]): string[] {
   const { files, problems } = filesWith(blocks);
   const options = optionsOfProject();

@@ -1,5 +1,5 @@
-// Files as clients send them, made byte by byte: a picture or a paper of any size, so that what is wrong with
-// one is exactly what a test says. The images are of one colour, and every decoder opens them.
+// Files as clients send them, created byte by byte, so that each has exactly the defect that a test
+// describes. The images have one colour and can be decoded by every decoder.
 import { deflateSync } from 'node:zlib';
 
 const CRC_TABLE = Array.from({ length: 256 }, (_, start) => {
@@ -27,7 +27,7 @@ export function pngChunk(name: string, data: Uint8Array): Buffer {
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A white PNG; `note` is a text that it carries. */
+/** A white PNG; `note` is text in its metadata. */
 export function pngFile(width = 600, height = 400, note = ''): Buffer {
   const row = Buffer.alloc(1 + width, 0xff);
   row[0] = 0; // unfiltered

@@ -13,7 +13,7 @@ import { type Receiver, startReceiver } from './webhook-receiver.ts';
 const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
 
 interface Shown extends CallOptions {
-  /** What distinguishes it from the other examples of the operation. */
+  /** The difference to the other examples of the operation. */
   summary: string;
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -64,7 +64,7 @@ async function sent(app: TestApp, operationId: string, name: string, request: Sh
   );
   const text = `${operationId} ${name}: ${JSON.stringify(reply)}`;
   expect(Object.keys(contract.replies), text).toContain(String(status));
-  // A credential is no parameter.
+  // Credentials are not parameters.
   const { authorization: _, ...named } = headers ?? {};
   const parameters = { ...params, ...query, ...named };
   const exchange: Exchange = {
@@ -79,7 +79,10 @@ async function sent(app: TestApp, operationId: string, name: string, request: Sh
   return exchange;
 }
 
-/** The first webhook of each type, in the order of the events: they may arrive in another one. */
+/**
+ * The first webhook of each type, in the order of events, which may differ from the order of
+ * arrival.
+ */
 function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
   const found = new Map<string, unknown>();
   const parsed = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
@@ -109,19 +112,19 @@ async function recorded(app: TestApp, receiver: Receiver, stories: readonly Stor
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const TOKENS = new RegExp(`(${UUID}|[A-Za-z0-9_=-]{40,}|[A-Za-z0-9]+)`);
-/** Keys, signatures and sealed texts, whose length may be chance as well. */
+/** Keys, signatures and encrypted texts, whose length may be random as well. */
 const OPAQUE = /^[A-Za-z0-9+/_=-]{60,}$/;
 const OPAQUE_LENGTH = 86;
 const DURATION_MS = 4.217;
 
-/** How a text of one kind is written; the first kind that fits both is meant. */
+/** Replacements by kind of text; the first kind that matches both values is used. */
 const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   [
     new RegExp(`^${UUID}$`),
     (_, number) => `019b8d60-2a80-7000-8000-${number.toString(16).padStart(12, '0')}`,
   ],
   [/^[0-9]+$/, (length, number) => numbered('1234567890', length, String(number))],
-  // Signatures in DER differ in length by chance.
+  // DER signatures have random lengths.
   [/^[0-9a-f]{136,146}$/, (_, number) => numbered('0123456789abcdef', 144, String(number))],
   [/^[0-9a-f]{16,}$/, (length, number) => numbered('0123456789abcdef', length, String(number))],
   [OPAQUE, (_, number) => numbered('Example', OPAQUE_LENGTH, String(number))],
@@ -130,7 +133,7 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   [/^/, (length, number) => numbered('Example', length, String(number))],
 ];
 
-/** The word over and over, with the number at the end. */
+/** The word repeated, with the number at the end. */
 const numbered = (term: string, length: number, number: string): string =>
   term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
@@ -140,7 +143,7 @@ function inPlaceOf(one: string, other: string, number: number): string {
   return write?.(one.length, number) ?? one;
 }
 
-/** Letters that both begin with: what stands before the chance, such as the country of an IBAN. */
+/** The common prefix before the random part, such as the country of an IBAN. */
 function sharedHead(one: string, other: string): number {
   if (OPAQUE.test(one) || KINDS[0]?.[0].test(one)) return 0;
   let at = 0;
@@ -150,7 +153,7 @@ function sharedHead(one: string, other: string): number {
   return at < 2 || at === one.length ? 0 : at;
 }
 
-/** The value of the first without chance: with what differs from the second replaced. */
+/** The first value with every part that differs from the second replaced. */
 function withoutChance(first: unknown, second: unknown): unknown {
   const known = new Map<string, string>();
   const replaced = (one: string, other: string) => {

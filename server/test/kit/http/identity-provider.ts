@@ -12,7 +12,7 @@ type Alg = 'RS256' | 'ES256';
 export const segment = (value: unknown): string =>
   Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** What a token says that is for this key, as it is sent. */
+/** Claims of a token for this key, as sent. */
 export const nonceOf = (clientPublicKey: string): string =>
   createHash('sha256').update(clientPublicKey).digest('hex');
 
@@ -48,7 +48,7 @@ export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>
 export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let shown = keys;
   let requested: string[] = [];
-  /** By path, in place of what is right. */
+  /** Replies by path that replace the correct ones. */
   const spoilt = new Map<string, Answer>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
@@ -65,7 +65,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     issuer,
-    /** From now on these are its keys. */
+    /** Replaces its keys. */
     show(...fresh: ProviderKey[]) {
       shown = fresh;
     },

@@ -6,7 +6,7 @@ import type { IdentityCase } from '../../../src/connectors/ports/index.ts';
 
 export interface IdentityService {
   url: string;
-  /** Every case in the order it came. */
+  /** All received cases, in order. */
   cases: IdentityCase[];
   /** Sets the reply: a value as JSON with 200, or a function. */
   answer(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;

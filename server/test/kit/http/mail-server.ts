@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server';
 interface ReceivedMail {
   from: string;
   to: string[];
-  /** As it came over the wire: headers, an empty line, text. */
+  /** As received: headers, an empty line, text. */
   raw: string;
 }
 
@@ -36,7 +36,7 @@ export async function startMailServer(
     secure: options.secure ?? false,
     disabledCommands: options.starttls ? [] : ['STARTTLS'],
     allowInsecureAuth: true,
-    // Names of clients decide nothing here, and a machine without DNS waits for each.
+    // Client names are not resolved: a machine without DNS would wait for each.
     disableReverseLookup: true,
     onAuth({ username, password }, _session, callback) {
       const valid = username === LOGIN.user && password === LOGIN.pass;
@@ -61,7 +61,7 @@ export async function startMailServer(
       });
     },
   });
-  // A client that breaks off is what some tests are about.
+  // Some tests interrupt a client on purpose.
   server.on('error', () => undefined);
   server.listen(0, '0.0.0.0');
   await once(server.server, 'listening');

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Progress, RailInstruction, RailPort } from '../../../src/connectors/ports/index.ts';
 import type { Effects } from '../../../src/kernel/effects.ts';
 
-/** What it does with a new instruction; `silent` and `error` pay before they do not answer. */
+/** Behaviour for a new instruction; `silent` and `error` pay and then do not reply. */
 type Manner = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
@@ -49,7 +49,7 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
   return provider;
 }
 
-/** The provider's rail. A send without an answer throws, or answers `unknown` where `isCareful`. */
+/** The rail of the provider. A send without a reply throws, or returns `unknown` if `isCareful`. */
 export function railOver(
   effects: Pick<Effects, 'http'>,
   { url }: PaymentProvider,

@@ -1,4 +1,4 @@
-// HTTP written byte by byte to a socket, for what no client library sends.
+// HTTP written byte by byte to a socket, for requests that client libraries do not send.
 import net, { type AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
@@ -7,11 +7,11 @@ interface RawReply {
   headers: Record<string, string>;
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
   body: any;
-  /** Everything that came, further replies included. */
+  /** The complete output, including further replies. */
   text: string;
 }
 
-/** The first reply in what a server sent. */
+/** The first reply in the output of a server. */
 export function readReply(text: string): RawReply {
   const [head = '', rest = ''] = text.split('\r\n\r\n', 2);
   const [line = '', ...fields] = head.split('\r\n');
@@ -26,7 +26,7 @@ export function readReply(text: string): RawReply {
   return { status: Number(line.split(' ')[1]), headers, body, text };
 }
 
-/** Sends pieces, and answers what came until the server closed the connection. */
+/** Sends parts; returns the output until the server closed the connection. */
 export function sendRaw(port: number, ...pieces: (string | Buffer)[]): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -36,13 +36,13 @@ export function sendRaw(port: number, ...pieces: (string | Buffer)[]): Promise<R
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
     });
-    // A reset after the reply takes nothing from it.
+    // A reset after the reply does not affect it.
     socket.on('error', (error) => (text ? undefined : reject(error)));
     socket.on('close', () => resolve(readReply(text)));
   });
 }
 
-/** The port of a server that listens on loopback, from now on where it did not. */
+/** The port of a server on loopback, which is started if necessary. */
 export async function portOf(server: FastifyInstance): Promise<number> {
   if (!server.server.listening) await server.listen({ port: 0, host: '127.0.0.1' });
   return (server.server.address() as AddressInfo).port;

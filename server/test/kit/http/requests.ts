@@ -1,4 +1,5 @@
-// A request for every operation, made from the published document, with what a plain sample cannot guess.
+// A request for every operation, derived from the published document, with additions that a
+// generated sample cannot contain.
 import { publishedDocument } from '../../../src/document.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { policy } from '../agents/agents.ts';
@@ -18,7 +19,7 @@ const transfer = () => ({
   amount: 1,
 });
 
-/** Bodies that the plain sample cannot guess. */
+/** Bodies that a generated sample cannot contain. */
 const BODIES: Record<string, () => Json> = {
   createSandboxFixtures: () => ({ world: 'customers' }),
   updateSandboxClock: () => ({ advance: 'P2D' }),
@@ -81,11 +82,11 @@ function sampleOf(contract: Contract): unknown {
   const item = document.paths[contract.path]?.[contract.method.toLowerCase()] as Json;
   const request = item.requestBody as { content: Record<string, { schema: Json }> };
   const [content] = Object.values(request.content);
-  // The document is typed by its file, the sampler reads any schema.
+  // The document has a generated type; the sampler reads any schema.
   return sample(content?.schema as Json, document as unknown as Json);
 }
 
-/** A body that the operation takes; undefined where it takes none. */
+/** A body that the operation accepts; undefined if it has none. */
 export function bodyOf(contract: Contract): unknown {
   if (!contract.body) return undefined;
   const fields = BODIES[contract.operationId]?.() ?? sampleOf(contract);
@@ -94,7 +95,7 @@ export function bodyOf(contract: Contract): unknown {
   return documentForm(texts, { bytes: pdfFile() });
 }
 
-/** Queries that must not be missing. */
+/** Required queries. */
 const QUERIES: Record<string, string> = {
   listBeneficialOwners: '?customerId=x',
   getCustomerKycLink: '?platformCustomerId=x',
@@ -113,7 +114,7 @@ const QUERIES: Record<string, string> = {
   completeTwoFactorReset: '?customerId=@',
 };
 
-/** What `{id}` is the id of, where it is neither an account nor a card. */
+/** The resource type of `{id}`, if it is neither an account nor a card. */
 const IDS: Record<string, string> = {
   revokeAuthCredential: 'credentialId',
   challengeAuthCredential: 'credentialId',
@@ -128,8 +129,8 @@ const idOf = ({ operationId, path }: Contract): string =>
   IDS[operationId] ?? (path.includes('/cards/{id}') ? 'cardId' : 'id');
 
 /**
- * Its path and what the query must have, with a value for each parameter. `customerId` is whom a query is
- * about that comes first: a request gets no further with one that is not there.
+ * Its path and required query, with a value for each parameter. `customerId` selects an existing
+ * customer, because requests for an unknown one are rejected first.
  */
 export const fill = (contract: Contract, value: (name: string) => string, customerId = 'x') =>
   contract.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>

@@ -1,5 +1,5 @@
-// A small valid value for a JSON schema: only what is required, the first of what may be chosen. Good
-// enough to get a request past validation when a test cares about what comes after it.
+// A small valid value for a JSON schema: required properties only, and the first of several
+// alternatives. It passes validation in tests of later stages.
 
 type Json = Record<string, unknown>;
 
@@ -33,7 +33,7 @@ function text(schema: Json): string {
   return known || 'x'.repeat(Math.max(1, (schema.minLength as number | undefined) ?? 1));
 }
 
-/** `root` is the document that `$ref` points into. */
+/** `root` is the document that `$ref` refers to. */
 export function sample(input: Json, root: Json): unknown {
   const schema = resolve(input, root);
   if (Array.isArray(schema.enum)) return schema.enum[0];

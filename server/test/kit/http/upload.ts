@@ -18,7 +18,7 @@ import { startApp } from '../app/harness.ts';
 /** Bytes of the largest file. */
 export const MOST = 200_000;
 
-/** Patience of what is polled for, on a machine with much to do. */
+/** Timeout of polling on a busy machine. */
 export const SLOW = { timeout: 10_000 };
 
 export const uploadThing = operation({
@@ -72,7 +72,7 @@ const operations = [
   handle(uploadByLink, async () => ({ status: 201 as const, body: {} })),
 ];
 
-/** A field, or with a file name a file. */
+/** A field, or a file if there is a file name. */
 export type Entry = [name: string, value: string | Buffer, fileName?: string];
 
 export const GOOD: Entry[] = [
@@ -92,7 +92,7 @@ export function formOf(entries: Entry[], end = '--b--\r\n'): Buffer {
 
 export const TYPE = 'multipart/form-data; boundary=b';
 
-/** Takes `Basic good`, which may upload, and `Basic viewer`, which may not. */
+/** Accepts `Basic good`, which may upload, and `Basic viewer`, which may not. */
 export async function startUploads() {
   const app = await startApp();
   const { runtime, files, platform } = app;
@@ -133,7 +133,7 @@ export async function startUploads() {
     port,
     post,
     send: (entries: Entry[], headers?: Record<string, string>) => post(formOf(entries), headers),
-    /** Names of what lies in storage, once everything due is done. */
+    /** Names of stored files after all due work. */
     async stored(): Promise<string[]> {
       await app.settle();
       try {

@@ -11,17 +11,17 @@ export interface Received {
   type: string;
 }
 
-/** A status, or a function that replies or not. */
+/** A status, or a function that replies or does not reply. */
 type Behaviour = number | ((response: http.ServerResponse, received: Received) => void);
 
 export interface Receiver {
   readonly url: string;
-  /** Everything received, in order. */
+  /** All received requests, in order. */
   readonly arrivals: Received[];
   behave(next: Behaviour): void;
-  /** Waits until `count` requests have come. */
+  /** Waits until `count` requests were received. */
   has(count: number): Promise<void>;
-  /** The most requests that were ever under way together. */
+  /** Maximum number of concurrent requests. */
   readonly mostAtOnce: number;
   close(): Promise<void>;
 }

@@ -32,7 +32,7 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
   secrets.note('a private key of a card', scalar.toString('hex'));
 }
 
-/** A page behind a link, kept as a place unless it shows the card. */
+/** A page behind a link, recorded for the search unless it shows the card. */
 async function visit({ app, places }: CardLifecycle, url: string, method: 'GET' | 'HEAD' | 'POST') {
   const { statusCode, headers, body } = await app.server.inject({ method, url });
   if (statusCode !== 200) {
@@ -125,7 +125,7 @@ export async function liveWithCard(lifecycle: CardLifecycle): Promise<void> {
   for (const secret of [...shown, password]) await misplace(fixture, of, secret);
 }
 
-/** Everything in a value that is no list and no object. */
+/** All values in a JSON value that are neither arrays nor objects. */
 const leavesOf = (value: unknown): unknown[] =>
   typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : [value];
 

@@ -29,7 +29,7 @@ const KEY_GENERATORS = {
   ES256: () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
   RS256: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
   EDDSA: () => generateKeyPairSync('ed25519'),
-  /** One that is not taken. */
+  /** An algorithm that is not accepted. */
   ES384: () => generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
 };
 export type Algorithm = keyof typeof KEY_GENERATORS;
@@ -73,15 +73,15 @@ export interface Ceremony {
   type?: string;
   origin?: string;
   rpId?: string;
-  /** The page around the one that asked, where there is one. */
+  /** The origin of the embedding page, if there is one. */
   topOrigin?: string;
-  /** Goes into the client data as it is. */
+  /** Added to the client data unchanged. */
   challengeText?: string;
   up?: boolean;
   uv?: boolean;
   be?: boolean;
   bs?: boolean;
-  /** Of a registration: whether there is a credential in it. */
+  /** For registrations: whether the data contains a credential. */
   at?: boolean;
   counter?: number;
 }
@@ -152,7 +152,7 @@ export function authenticator({
     };
   }
 
-  /** Signs the UTF-8 bytes of a challenge, as pages do that are given it in hex. */
+  /** Signs the UTF-8 bytes of a challenge, as pages do with a challenge in hexadecimal. */
   function get(challenge: string, ceremony: Ceremony = {}) {
     const clientData = clientDataOf('webauthn.get', base64url(challenge), ceremony);
     const authData = authDataOf(ceremony, false, Buffer.alloc(0));

@@ -1,6 +1,6 @@
-// Published vectors of the wire formats of embedded wallets, in lower-case hex unless said
-// otherwise. They were computed by other implementations than ours, so they hold for every client
-// that reads the same texts.
+// Published vectors of the wire formats of embedded wallets, in lower-case hex unless stated
+// otherwise. They were computed by other implementations, so they hold for every client of the same
+// formats.
 
 /**
  * RFC 9180, mode 0, KEM 0x0010, KDF 0x0001, AEAD 0x0002: the first message of the suite that
@@ -31,7 +31,7 @@ export const RFC_9180 = {
     '58c61a45059d0c5704560e9d88b564a8b63f1364b8d1fcb3c4c6ddc1d291742465e902cd216f8908da49f8f96f',
 } as const;
 
-/** A session key sealed to a client: the keys of both and every value on the way. */
+/** A session key encrypted to a client: the keys of both and all intermediate values. */
 export const SEALED_KEY = {
   skR: '11'.repeat(32),
   skE: '22'.repeat(32),

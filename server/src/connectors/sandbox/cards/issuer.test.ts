@@ -1,5 +1,5 @@
-// The scripted issuer, suffix by suffix: what it answers, and when. The rows are taken from its
-// data, so that one that is added without saying here what it means fails.
+// The scripted issuer: the result of each suffix and its time. The rows are taken from its tables,
+// so a row without an expectation here fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -24,7 +24,10 @@ if (!issuer) throw new Error('no issuer');
 
 const AT = effects.now();
 
-/** Every answer a patient asker gets, with the time of each in seconds; `…` where word comes by itself. */
+/**
+ * Every result that a polling client gets, with its time in seconds; `…` marks results that arrive
+ * by notice.
+ */
 async function story(
   first: IssueProgress | FundingDebitProgress,
   check: (now: number) => Promise<IssueProgress | FundingDebitProgress>,

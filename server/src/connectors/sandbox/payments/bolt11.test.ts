@@ -1,5 +1,5 @@
-// The examples that BOLT 11 publishes, with its key, byte for byte; and any invoice read back by a reader
-// that shares nothing with the writer but bech32.
+// The examples of BOLT 11 with their key, byte for byte; and arbitrary invoices, parsed by a reader
+// that shares only bech32 with the writer.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
@@ -29,7 +29,10 @@ const UNIT: Record<string, bigint> = {
   p: 1n,
 };
 
-/** An invoice as a wallet reads it, from the rules alone: the amount, the fields by letter, who signed. */
+/**
+ * An invoice as parsed by a wallet, from the specification alone: amount, fields by letter, and
+ * signer.
+ */
 function read(text: string) {
   const { prefix, words } = bech32.decode(text as `${string}1${string}`, 5_000);
   const [, network, digits, unit] = /^(ln(?:bcrt|bc))(\d+)([munp]?)$/.exec(prefix) ?? [];

@@ -1,5 +1,5 @@
-// Instructions for one payment, judged as a payer's bank or wallet would: against the published
-// schema, by check digits, and by reading codes and invoices back.
+// Payment instructions, validated as by the bank or wallet of a payer: against the published
+// schema, by check digits, and by parsing codes and invoices.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bech32m } from '@scure/base';
 import { Ajv } from 'ajv';
@@ -41,7 +41,7 @@ const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
 const fits = ajv.compile(toAjv(PaymentInstructions));
 
-/** Every currency with every network it has. */
+/** Every currency with each of its networks. */
 const WAYS = CURRENCIES.flatMap(({ code }) => {
   const ways = realtimeFundingOf(code);
   if (!ways) return [];
@@ -50,7 +50,7 @@ const WAYS = CURRENCIES.flatMap(({ code }) => {
     : ([[code]] as [string, string?][]);
 });
 
-/** Fields of a text made of two-digit tags and lengths, as EMV codes are. */
+/** Fields of a text of two-digit tags and lengths, as in EMV codes. */
 function emv(text: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (let index = 0; index < text.length; ) {
@@ -215,7 +215,7 @@ describe('sandboxPaymentFunding', () => {
   it('returns a Lightning invoice on regtest that expires with the quote', () => {
     const { invoice = '' } = info('BTC', 'LIGHTNING', 250_000n);
     expect(invoice).toMatch(/^lnbcrt2500u1/);
-    // Seven groups of time; then by the order of fields, 120 s as two groups: 3 × 32 + 24.
+    // Seven groups of time; then, by the order of fields, 120 s as two groups: 3 × 32 + 24.
     expect(invoice).toContain('xqzrc');
   });
 

@@ -1,4 +1,4 @@
-// Every coordinate is judged by the checks that the catalog applies to real ones.
+// All account details are validated by the checks of the catalog for real ones.
 import { bech32m } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// The scripted bank, account number by account number: what it answers, and when.
+// The scripted bank: the result of each account number and its time.
 import { describe, expect, it } from 'vitest';
 import type { Progress, RailInstruction } from '../../ports/index.ts';
 import { progressAt, sandboxRail } from './rail.ts';
@@ -21,7 +21,7 @@ const instruction = (
   sentAt: SENT_AT,
 });
 
-/** Every answer a patient asker gets, with the time of each in milliseconds. */
+/** Every result that a polling client gets, with its time in milliseconds. */
 async function story(of: RailInstruction): Promise<string[]> {
   const lines: string[] = [];
   let at = 0;

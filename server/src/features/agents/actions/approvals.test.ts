@@ -51,7 +51,7 @@ describe('pending action', () => {
     expect(await balances(app, agent.usd)).toEqual({ balance: 10_000_00, total: 10_000_00 });
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
     expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
-    // Nothing that waits can be called back, and nothing of it goes out by itself.
+    // A pending action cannot be cancelled as a payment, and starts no transfer.
     const back = await app.call('POST', `/transactions/${transactionId}/cancel`);
     expect(coded(back)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();
@@ -196,7 +196,7 @@ describe('rejectAgentAction', () => {
 });
 
 describe('late approval', () => {
-  /** What has happened meanwhile, and the code that is kept. */
+  /** Concurrent changes, and the error code that is recorded. */
   const causes: [string, string, (agent: AgentPayer) => Promise<unknown>, object?][] = [
     ['the agent is paused', 'FORBIDDEN', (agent) => agent.pause()],
     [

@@ -182,7 +182,7 @@ describe('agentCreateQuote', () => {
         const to = await request(quoteBody(held.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
       }
-      // Nor by an account beside a source of another kind.
+      // An account in addition to a source of another type is not accepted either.
       const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
       expect(fieldsOf(await request(beside))).toEqual(['source.accountId']);
     });
@@ -206,7 +206,7 @@ describe('agentCreateQuote', () => {
       expect(rejected.body.reason).toContain('account');
       expect(coded(await request(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
       ok(await request(quoteBody(held.eur, bank, 1_00)), 201);
-      // Of a foreign account it is not even said that it is left out.
+      // The error does not disclose whether the account of another customer exists.
       expect((await request(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines.map(({ details }) => details)).toEqual(

@@ -311,7 +311,7 @@ describe('policy', () => {
     'EXECUTE_QUOTES',
     'MANAGE_EXTERNAL_ACCOUNTS',
   ];
-  /** Method, path and what the policy must have. */
+  /** Method, path and the permission that is required. */
   const READS: [string, string][] = [
     ['/internal-accounts', 'VIEW_TRANSACTIONS'],
     ['/transactions', 'VIEW_TRANSACTIONS'],

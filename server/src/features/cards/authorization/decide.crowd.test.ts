@@ -1,5 +1,5 @@
-// Cards when many ask at once, in one process and in two: what is approved is there, nothing is
-// approved behind the commit that freezes a card, and a message that comes many times counts once.
+// Concurrent card requests in one and in two processes: approved amounts are covered, nothing is
+// approved after the commit of a freeze, and a repeated message has one effect.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -85,7 +85,7 @@ describe.each([
     );
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
-      // Everything that is approved by now is in the books, and nothing else ever will be.
+      // All approvals are recorded by now; no further request is approved.
       frozenAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };
     const [all] = await Promise.all([Promise.all(requests), freeze()]);
@@ -144,7 +144,7 @@ describe('a card whose limit is lowered during the request', () => {
         const now = await ctx.read(cards, cardId);
         if (now) ctx.update(cards, now, { max_spend: 5n, updated_at: ctx.now });
       });
-      // As behind a freeze: what is approved is in the books by now, and nothing else ever will be.
+      // As after a freeze: all approvals are recorded by now, and no further request is approved.
       loweredAfter = (await of(1, 0).paymentsOf(customer.id)).length;
     };
     const requests = Array.from({ length: 32 }, (_, index) => of(2, index).ask(cardId, 1_00));

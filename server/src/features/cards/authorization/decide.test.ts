@@ -1,5 +1,5 @@
-// Decisions about authorization requests, and their effects: a payment and a hold,
-// or a line in the log and nothing else.
+// Decisions about authorization requests and their effects: a payment with a hold, or an entry in
+// the decision log only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { balances, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -31,7 +31,7 @@ async function cardOf(funds = 100_00, overrides: object = {}, currency = 'USD') 
 const declined = (reason: string) => ({ approved: false, reason });
 const approved = { approved: true, transactionId: expect.stringMatching(/^CardTransaction:/) };
 
-/** Nothing is left of a decline but a line. */
+/** A decline leaves an entry in the decision log only. */
 async function expectNothing(
   of: Awaited<ReturnType<typeof cardOf>>,
   reason: string,

@@ -5,7 +5,7 @@ import { type AuthorizationState, declineReason, isCredit } from './decline.ts';
 
 const usd = (amount: bigint) => ({ currency: 'USD', amount });
 
-/** Of all that could be wrong nothing is. */
+/** A state in which every request is approved. */
 const valid: AuthorizationState = {
   card: { state: 'ACTIVE', currency: 'USD', max_spend: 50_00n, exp_month: 12, exp_year: 2030 },
   now: Date.parse('2030-12-31T23:59:59.999Z'),

@@ -1,5 +1,5 @@
-// Messages about an approval that came too late: repetitions of the request,
-// another message under its name, and the issuer that was taking its money.
+// Messages about an approval that was undone because it was late: repetitions of the request,
+// another message with its token, and funding debits of the issuer.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { balances } from '../../../../test/kit/app/fixtures.ts';
@@ -33,7 +33,10 @@ async function cardOf() {
 
 const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
 
-/** A process in which time goes on while a payment is written; `meanwhile` something else happens. */
+/**
+ * A process whose clock passes the deadline while a payment is written, and that runs
+ * `concurrentWork` at that time.
+ */
 const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
   ...app.runtime,
   committer: {
@@ -51,7 +54,7 @@ const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
 const sendLate = (through: ReturnType<typeof cardNetwork>, request: CardRequest) =>
   through.send(request, app.effects.now() + 2_000);
 
-/** A payment that was approved too late. */
+/** A payment whose approval was late and is undone. */
 async function undone(merchant?: string) {
   const of = await cardOf();
   const request = network.message(of.cardId, 30_00, {
@@ -71,7 +74,7 @@ describe('a repetition with a later deadline', () => {
       app,
       slow(() => {
         for (let index = 0; index < 3; index++) repeated.push(through.send(request, Infinity));
-        // Time enough for a look into the books, where the approval stands just now.
+        // Enough time for another request to read the approval before it is undone.
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );

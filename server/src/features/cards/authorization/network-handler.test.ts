@@ -1,6 +1,5 @@
 // The network handler under failures: late decisions, commits with an unknown result, and messages
-// that are about nothing here. Whatever happens, no money stays set aside that no network has heard
-// of.
+// about unknown payments. No funds stay on hold for an approval that the network never received.
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import { balances } from '../../../../test/kit/app/fixtures.ts';
@@ -35,7 +34,7 @@ async function cardOf(funds = 100_00) {
 
 type Commit = (set: ChangeSet) => Promise<Outcome>;
 
-/** A process whose commits go as `commit` says; `real` is how they go otherwise. */
+/** A process with a scripted commit; `real` commits. */
 const withCommit = (commit: (set: ChangeSet, real: Commit) => Promise<Outcome>): Runtime => ({
   ...app.runtime,
   committer: { commit: (set) => commit(set, (each) => app.runtime.committer.commit(each)) },
@@ -43,7 +42,10 @@ const withCommit = (commit: (set: ChangeSet, real: Commit) => Promise<Outcome>):
 
 const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name === 'transactions');
 
-/** A process in which time goes on while a payment is written; `meanwhile` something else may happen. */
+/**
+ * A process whose clock passes the deadline while a payment is written, and that runs
+ * `concurrentWork` at that time.
+ */
 const slow = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
   withCommit(async (set, real) => {
     const outcome = await real(set);
@@ -55,7 +57,7 @@ const slow = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
 
 const lost = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
 
-/** Asks through a process, and answers what was asked and decided. */
+/** Sends a request through a process; returns the request and the decision. */
 async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
   const through = cardNetwork(app, runtime);
   const request = through.message(cardId, 30_00, kind ? { kind } : {});
@@ -73,7 +75,7 @@ describe('a decision after the deadline', () => {
     expect(await network.send(request, app.effects.now() - 1)).toEqual(TOO_LATE);
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
     expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'TOO_LATE' }]);
-    // Asked again, it is what was decided.
+    // A repetition returns the recorded decision.
     expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
   });
 
@@ -93,7 +95,7 @@ describe('a decision after the deadline', () => {
     const of = await cardOf();
     const { request, answerBy, decision } = await requestThrough(slow(), of.cardId, kind);
     expect(decision).toEqual(TOO_LATE);
-    // What is being taken is no more to be spent, until the issuer has said what became of it.
+    // Funds of a pending debit cannot be spent until the issuer has reported its result.
     const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
     expect(await balances(app, of.accountId)).toEqual({ balance, total: 100_00 });
     await app.settle();
@@ -101,7 +103,7 @@ describe('a decision after the deadline', () => {
     const [payment] = await network.paymentsOf(of.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     if (payment.direction === 'DEBIT') {
-      // It was taken, and went back.
+      // The amount was debited and then released.
       expect(payment.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
     }
     expect(await typesOf(payment.id)).toEqual(types);
@@ -217,13 +219,13 @@ describe('a commit with an unknown outcome', () => {
     let failures = 2;
     const runtime = withCommit(async (set, real) => {
       if (opens(set)) under = set;
-      // The database is away for a while: for the approval, and for the first decline.
+      // The database is unavailable for the approval and for the first decline.
       if (failures-- > 0) throw lost();
       return real(set);
     });
     const { decision, request } = await requestThrough(runtime, of.cardId);
     expect(decision).toEqual(TOO_LATE);
-    // What was under way all the time arrives only now.
+    // The delayed message arrives only now.
     if (!under) throw new Error('nothing was under way');
     const outcome = await app.runtime.committer.commit(under);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });

@@ -1,5 +1,5 @@
-// Who may see a card's number, how often, and what is left of it: the link, the page behind it and
-// the record.
+// Access to a card number: who may create a link, how often it opens, the page behind it, and the
+// record of each view.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -48,7 +48,7 @@ const open = (url: string, method: 'GET' | 'HEAD' | 'POST' = 'GET', headers = {}
 const hashOf = (path: string) => sha256Hex(path.split('/').at(-1) as string);
 const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(path));
 
-/** What a page shows of a card; nothing is left of it where it shows another page. */
+/** The card data that a page contains; empty for any other page. */
 function shown(body: string) {
   const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
   return Object.fromEntries(facts.map(([, label, value]) => [label, value]));

@@ -1,5 +1,5 @@
-// What expires on the clock of a sandbox platform: after a change of the clock it has expired, while
-// the same things of a platform in real time have not.
+// Expiry on the clock of a sandbox platform: a change of the clock expires resources of the
+// platform, but not those of a platform in real time.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
@@ -32,7 +32,7 @@ async function advance(as: TestPlatform, duration: string): Promise<void> {
   ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as }), 200);
 }
 
-/** The same things on a platform with a clock of its own, and on one in real time. */
+/** The same resources on a platform with its own clock, and on one in real time. */
 async function onBoth<T>(name: string, create: (as: TestPlatform) => Promise<T>) {
   const ahead = await platformWithClock(name);
   const [here, there] = [await create(ahead), await create(app.other)];

@@ -1,5 +1,5 @@
-// The clock of a sandbox platform, on a server whose loops do not run: everything that happens is
-// done by the requests that move the clock.
+// The clock of a sandbox platform, on a server whose loops do not run: all work is done by the
+// requests that change the clock.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -121,7 +121,7 @@ describe('updateSandboxClock', () => {
     const { status, settledAt } = await payment(paying.as, id);
     expect(status).toBe('COMPLETED');
     expect(settledAt).toBe((await clock(paying.as)).currentTime);
-    // It ticks on from there.
+    // The clock continues from there.
     ok(await change({ freeze: false }, paying.as), 200);
     const before = await timeOf(paying.as);
     app.effects.set(app.effects.now() + SECOND);

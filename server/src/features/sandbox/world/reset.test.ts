@@ -1,4 +1,5 @@
-// Reset of a sandbox platform: what goes, what stays, and that other platforms are not affected.
+// Reset of a sandbox platform: what is removed, what is kept, and that other platforms are not
+// affected.
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
 import {

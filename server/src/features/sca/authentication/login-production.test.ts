@@ -1,5 +1,5 @@
-// Second factors in production: codes that really go out by text message, passkeys of a device, and what is
-// kept of either. A code is good for what it was sent for, to the number it was sent to, and nothing else.
+// Second factors in production: codes sent by text message, passkeys of a device, and the stored
+// data of both. A code is valid only for its purpose and for the number it was sent to.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -37,17 +37,17 @@ beforeAll(async () => {
 
 const as = () => ({ as: app.production });
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-/** The last message to a customer, as it went out: others may go out beside it. */
+/** The last message to a customer, as sent; other messages may be sent concurrently. */
 async function texted(customerId: string) {
   const last = (await messagesTo(app, customerId)).at(-1);
   return JSON.parse(sms.arrivals.find(({ id }) => id === last?.id)?.body ?? '{}');
 }
-/** The code that it has. */
+/** The code in it. */
 const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
-/** Any other code. */
+/** A different code. */
 const not = (right: string, by = 1) => String((Number(right) + by) % 1_000_000).padStart(6, '0');
 
-/** A customer with a proven telephone, by the code that it was sent. */
+/** A customer with a phone number that was verified by its code. */
 async function person() {
   const made = await european(app, as(), { currencies: ['EUR'] });
   ok(await sendCode(app, made.id, 'phone', as()), 204);
@@ -57,7 +57,7 @@ async function person() {
   return made;
 }
 
-/** A login that waits for the code that was sent. */
+/** A login that awaits the code that was sent. */
 async function started(id: string) {
   const { challengeId } = ok(await fixture.start(id, 'SMS_OTP'), 200);
   await app.settle();
@@ -104,7 +104,7 @@ describe('a code in production', () => {
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
     const stored = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
     expect(stored.length).toBeGreaterThan(3);
-    // As a word: six digits may well stand within what is drawn at random.
+    // As a word: six digits may occur in random data by chance.
     const pattern = new RegExp(`\\b${secret}\\b`);
     for (const place of [...stored, ...app.log]) expect(place).not.toMatch(pattern);
     const [row] = await app.runtime.db.query('select digest from codes', []);
@@ -214,7 +214,7 @@ describe('a proof', () => {
       return openChallenge(ctx, parts(), await whoIs(ctx, id), request);
     }, app.production);
 
-  /** `good`, or the status of the refusal. */
+  /** `good`, or the status of the rejection. */
   const tried = (id: string, challenge: string, about: About, proof: object) =>
     app
       .operate(async (ctx) => {

@@ -1,4 +1,4 @@
-// Logging in with each factor in the sandbox, how long that counts, and every way in which it is refused.
+// Login with each factor in the sandbox, the duration of the session, and all rejections.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -145,7 +145,7 @@ describe('a login by SMS', () => {
       expect(response.body.reason).toContain('must be a pending SMS_OTP login of this customer');
     }
     expect(await failures(id)).toBe(0);
-    // Theirs still works where it belongs.
+    // The challenge remains valid for its own customer.
     const proof = { factor: 'SMS_OTP', challengeId: foreign, code: CODE };
     ok(await theirs.complete(outsider.id, proof), 200);
   });

@@ -38,7 +38,10 @@ async function turn(id: string, direction: Direction) {
 const trustedAt = async (id: string) =>
   (await app.runtime.db.read(externalAccounts, id))?.trusted_at;
 
-/** A customer with a proven telephone who never logged in, and an account of theirs. */
+/**
+ * A customer with a verified phone number and without a login, and an external account of the
+ * customer.
+ */
 async function payee() {
   const person = await provenCustomer(app);
   return { person, account: await externalAccount(app, person.id, 'EUR') };
@@ -142,7 +145,7 @@ describe('proof', () => {
   it('of a passkey is invalid for the other direction and for a payment', async () => {
     const payer = await scaPayer(app);
     const { device, origin } = await factors.withPasskey(payer.person.id);
-    // So that passkeys are asked for.
+    // So that passkeys are required.
     const sql = `update customers set contact_verification = '{"email":"PENDING","phone":"PENDING"}',
       version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [payer.person.id]);

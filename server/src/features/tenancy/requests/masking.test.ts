@@ -1,5 +1,5 @@
-// Properties of the masking: no text of a request or reply reaches what is stored, whatever operation
-// and field it was in.
+// Properties of the masking: no text of a request or reply is stored, whatever operation and field
+// contained it.
 
 import { Type } from '@sinclair/typebox';
 import fc from 'fast-check';
@@ -37,7 +37,7 @@ const textsIn = (value: unknown): string[] => {
   ]);
 };
 
-/** Names that occur in the contract, and some that must never be shown. */
+/** Names that occur in the contract, and some that must never be stored. */
 const namesOf = (schema: unknown): string[] => {
   const names = JSON.stringify(schema)?.match(/"([A-Za-z]{2,40})":/g) ?? [];
   return [

@@ -1,5 +1,5 @@
-// The recorder with a database that is slow, gone or rejects rows: requests never wait for it, memory
-// is bounded, and what is dropped is counted.
+// The recorder with a database that is slow, unavailable or rejects rows: requests never wait for
+// it, memory is bounded, and dropped records are counted.
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -108,7 +108,7 @@ describe('the maximum number of tokens', () => {
     expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
 
-  /** Tokens as an earlier version has them: without a number, and any number of them. */
+  /** Tokens of an earlier version: without a number, and without a limit of their count. */
   const addOld = ({ id }: { id: string }, count: number) =>
     app.runtime.db.query(
       `insert into tokens (id, platform_id, name, permissions, client_id, secret_hash, created_at,

@@ -1,5 +1,5 @@
-// Hiding a wallet and exporting its words, signed by sessions whose keys the test holds and opened by the
-// libraries that clients use.
+// Privacy of wallets and export of recovery phrases, signed by sessions whose keys the test holds
+// and decrypted with the client libraries.
 import { createHash } from 'node:crypto';
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -46,7 +46,7 @@ const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
     { headers, as },
   );
 
-/** Both legs of an export. */
+/** Both requests of an export. */
 async function exported(id: string, session: Keys, keys = drawKeys(), as = app.platform) {
   const requested = ok(await takeOut(id, keys, {}, as), 202);
   return takeOut(id, keys, await signedHeaders(requested, session), as);
@@ -116,7 +116,7 @@ describe('updateInternalAccount', () => {
       const response = await patch(mine.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
-    // A challenge of one wallet is none of another.
+    // A challenge is valid for one wallet only.
     const session = await sessionOf(mine.id);
     const headers = await signedHeaders(requested, session);
     expect(codeOf(await patch(theirs.id, { privateEnabled: true }, headers))).toEqual([
@@ -171,7 +171,7 @@ describe('exportInternalAccount', () => {
     const words = openBundle(bundle, keys);
     expect(isWords(words)).toBe(true);
     expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
-    // The words are the wallet's: another export gives the same, to a fresh key.
+    // Each export returns the same phrase, encrypted to a new key.
     const again = ok(await exported(id, session, others), 200);
     expect(openBundle(JSON.parse(again.encryptedWalletCredentials), others)).toBe(words);
     expect(await signedFor(id)).toMatchObject([

@@ -1,5 +1,5 @@
-// Wallets come with their accounts: at registration, with a currency that a customer or its platform adds,
-// and for customers of the version before.
+// Provisioning of wallets: at registration, for a currency that a customer or its platform adds,
+// and for customers of an earlier version.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -104,7 +104,7 @@ describe('a new customer', () => {
 });
 
 describe('customers who were there before', () => {
-  /** Deletes all wallets without money, as if they had never been opened. */
+  /** Deletes all wallets without funds, as if they had never been provisioned. */
   async function forgetWallets() {
     await app.settle();
     const { db } = app.runtime;

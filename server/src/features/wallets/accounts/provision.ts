@@ -16,7 +16,7 @@ async function openWallet(
   account: InternalAccountRow,
 ): Promise<void> {
   const key = dataKeyOf(customer);
-  if (!key) return; // The customer was erased in the meantime.
+  if (!key) return; // The customer was erased concurrently.
   const names = { organizationId: uuid7(ctx.effects), walletId: uuid7(ctx.effects) };
   const { seed } = await custodyOf(ctx, parts).newSeed(names);
   const row = ctx.insert(wallets, {
@@ -45,7 +45,7 @@ export async function openWallets(
   }
 }
 
-/** The same for new accounts of many customers, who may have been deleted in the meantime. */
+/** The same for new accounts of many customers, some of whom may have been deleted concurrently. */
 export async function openWalletsForAccounts(
   ctx: Ctx,
   parts: WalletParts,

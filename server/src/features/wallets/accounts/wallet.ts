@@ -47,7 +47,9 @@ function rejectUnprovisioned({ status }: InternalAccountRow): void {
   throw new Fault('WALLET_NOT_PROVISIONED', 'The wallet is not provisioned yet. Retry later.');
 }
 
-/** The wallet of something that was found: undefined as for `findWallet`, not provisioned as below. */
+/**
+ * The wallet of a related resource: undefined as for `findWallet`; throws if it is not provisioned.
+ */
 export async function provisionedWallet(ctx: Ctx, accountId: string): Promise<Wallet | undefined> {
   const wallet = await findWallet(ctx, accountId);
   if (wallet) rejectUnprovisioned(wallet.account);

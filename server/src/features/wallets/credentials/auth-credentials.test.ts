@@ -1,5 +1,5 @@
-// What holds for credentials of every type: listing them, adding the first and every other one, and finding
-// the one that is to be proved.
+// Rules for credentials of every type: listing, adding the first and further ones, and selecting
+// the one to verify.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -217,7 +217,7 @@ describe('createAuthCredential', () => {
     const { first, second } = await fixture.signedRetry('POST', path, body, byEmail, { change });
     expect(codeOf(second)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const headers = await signedHeaders(first.body, byEmail);
-    // The order of its members is not what makes a body another.
+    // The order of members does not affect the comparison of bodies.
     const turned = Object.fromEntries(Object.entries(body).reverse());
     ok(await create(turned, headers), 201);
     const again = await create(body, headers);

@@ -22,7 +22,9 @@ const fixture = walletFixture(app);
 
 type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 
-/** Changes a customer and, on the first attempt, does `meanwhile` between its reads and its commit. */
+/**
+ * Changes a customer; on the first attempt `concurrentWork` runs between its reads and its commit.
+ */
 function change(customerId: string, more: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);
   const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);

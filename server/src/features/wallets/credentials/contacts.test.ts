@@ -1,5 +1,5 @@
-// Changing what one-time codes go to: only the holder of a wallet that is tied to it may, by a signature, and
-// then the customer and every credential change together or not at all.
+// Changes of a contact that receives one-time codes: the holder of a wallet that uses the contact
+// signs the change, and the customer and all credentials change together or not at all.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -39,7 +39,7 @@ async function holder(body: object = {}) {
 }
 type Holder = Awaited<ReturnType<typeof holder>>;
 
-/** Adds a credential of one-time codes without the ceremony. */
+/** Adds a one-time code credential without verification. */
 const tie = (
   { accountId, id }: Pick<Holder, 'accountId' | 'id'>,
   type: 'EMAIL_OTP' | 'SMS_OTP',

@@ -34,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => {
   provider.restore();
   provider.show(key);
-  // Whatever was known of its keys is forgotten.
+  // Discards all cached keys of the provider.
   app.effects.set(app.effects.now() + 10 * MINUTE);
 });
 
@@ -113,7 +113,7 @@ describe('a token in production', () => {
       const { status, body: reported } = await fixture.call('POST', path, body);
       expect([status, reported.code, reported.reason]).toEqual([401, 'UNAUTHORIZED', reason]);
     }
-    // The wrong signature took nothing away from the right one.
+    // The invalid signature does not affect the valid one.
     ok(await prove(id, claims, client), 200);
   });
 

@@ -1,5 +1,5 @@
-// Credentials of identity providers in the sandbox, where tokens carry any signature: adding one, opening
-// sessions with it, removing it, and everything that stands in the way.
+// OIDC credentials in the sandbox, where the signature of a token is not verified: adding one,
+// opening sessions, removing it, and all rejections.
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
@@ -57,7 +57,9 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
   return fixture.call('POST', `/auth/credentials/${id}/verify`, body, headers);
 }
 
-/** Refused with this and nothing else; what was wrong with a field is its reason without the field. */
+/**
+ * Expects exactly this rejection; the reason of a field error is compared without the field name.
+ */
 function rejected({ status, body }: Answer, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);
 }
@@ -78,7 +80,7 @@ describe('createAuthCredential', () => {
         requestId: first.body.requestId,
         userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       });
-      // A user may take longer to sign than a token lives.
+      // Signing may take longer than the validity of the token.
       app.effects.set(app.effects.now() + 4 * MINUTE);
       const headers = await signedHeaders(first.body, session);
       const added = ok(await fixture.call('POST', '/auth/credentials', body, headers), 201);
@@ -109,7 +111,7 @@ describe('createAuthCredential', () => {
       rejected(await create(accountId, claims), ...CONFLICT);
       rejected(await create(accountId, { ...claims, iss: 'accounts.google.com' }), ...CONFLICT);
       rejected(await create(accountId, { ...claims, aud: ['app-1.example.com'] }), ...CONFLICT);
-      // Another app, another user, another provider and another wallet are something else.
+      // Another audience, user, provider or wallet is a different identity.
       for (const other of [{ aud: 'app-2' }, { sub: 'x' }, { iss: 'https://appleid.apple.com' }]) {
         ok(await create(accountId, { ...claims, ...other }), 202);
       }
@@ -200,7 +202,7 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session of an identity', () => {
-    /** The key signs for the wallet: it has another identity added. */
+    /** The key signs for the wallet: it authorizes adding another identity. */
     async function signs(accountId: string, key: Keys | { privateKey: string }) {
       const body = creation(accountId, newClaims());
       ok(await fixture.signed('POST', '/auth/credentials', body, key), 201);
@@ -304,7 +306,7 @@ describe('verifyAuthCredential', () => {
       const path = `/auth/credentials/${id}/verify`;
       const both = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
       const [opened, rejection] = both.map(({ status }) => status).sort();
-      // The second finds the key behind the session, or the token used, whichever it reads last.
+      // The second request finds either the used key or the used token, depending on timing.
       expect([opened, [400, 401].includes(rejection as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
       rejected(await fixture.call('POST', path, body), 400, 'INVALID_INPUT', BEHIND);

@@ -1,5 +1,5 @@
-// One-time codes in production, sent through a real mail server and to a service for text messages: what the
-// platform's configuration makes of them, how often they are sent, and where they are not to be found.
+// One-time codes in production, sent through a local mail server and an SMS service: effect of the
+// platform's configuration, rate limits, and that codes are not stored in plain text.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { startApp } from '../../../../test/kit/app/harness.ts';
@@ -44,7 +44,7 @@ beforeEach(async () => {
 const mailed = (): string =>
   /^(\w+) is your code/m.exec(mail.received.at(-1)?.raw ?? '')?.[1] ?? '';
 
-/** The bundle of a fresh code, and the code as it arrived. */
+/** The bundle of a new code, and the code as received. */
 async function sent(id: string) {
   const bundle = await fixture.otpBundle(id);
   await app.settle();
@@ -101,7 +101,7 @@ describe('a code in production', () => {
       code: text.slice(0, 6),
     });
     ok(shown.answer, 202);
-    // The code that came with it counts as one that was sent.
+    // The code sent with the credential counts toward the limit.
     expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
   });
 
@@ -125,7 +125,7 @@ describe('a code in production', () => {
     expect(mail.received[0]?.to).toHaveLength(1);
     expect(raw).toContain('Reply-To: help@bank.example.com');
     expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
-    // Typed as people type.
+    // Input as users type it.
     const { answer } = await otp.submitCode(credential, bundle, { code: ` ${code.toLowerCase()}` });
     ok(answer, 202);
     otp.advance(MINUTE);
@@ -176,7 +176,7 @@ describe('a code in production', () => {
       expect(soon.headers['retry-after']).toBe(index < 4 ? '30' : String(13 * 60));
       otp.advance(30_000);
       if (index > 0) continue;
-      // What was signed is good as soon as a code may be sent again.
+      // A signed request is valid as soon as another code may be sent.
       const again = await otp.add(accountId, 'SMS_OTP', await signedHeaders(first.body, keys));
       const path = `/auth/credentials/${ok(again, 201).id}`;
       expect((await fixture.signed('DELETE', path, undefined, keys)).status).toBe(204);
@@ -212,7 +212,7 @@ describe('a code in production', () => {
     for (const place of [app.log.join('\n'), JSON.stringify(stored)]) {
       expect(place).not.toContain(code);
     }
-    // The code and its key are gone once it was shown.
+    // The code and its key are deleted after use.
     expect(stored[0]).toEqual([]);
     expect(stored[1]).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Showing a one-time code and signing for the session, in the sandbox, over HTTP and with the libraries that
-// clients use, and every way in which either is refused.
+// Verification of one-time codes and signing for the session, in the sandbox, over HTTP and with
+// the client libraries, with all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -34,8 +34,7 @@ const TYPES: [OtpType, string, string][] = [
   ['SMS_OTP', 'phoneNumber', 'OTP_TYPE_SMS'],
 ];
 
-// Clients hold the end of a token against their own clock.
-// The wallet library compares the expiry of a token with the real clock.
+// Clients compare the expiry of a token with their own clock; the wallet library uses the real one.
 const app = testApp({ start: Date.now() });
 let fixture: WalletFixture;
 let otp: ReturnType<typeof otpFixture>;
@@ -80,7 +79,7 @@ describe('verifyAuthCredential', () => {
         expect(Date.parse(session.expiresAt)).toBe(app.effects.now() + 15 * MINUTE);
         expect(session).not.toHaveProperty('encryptedSessionSigningKey');
         expect(await fixture.sessionsOf(held.accountId)).toContainEqual(session);
-        // The key that was encrypted with the code is the session's from here on.
+        // The key encrypted with the code is the key of the session from now on.
         const path = `/auth/sessions/${held.session.session.id}`;
         ok(await fixture.signed('DELETE', path, undefined, keys), 204);
       },
@@ -146,7 +145,7 @@ describe('verifyAuthCredential', () => {
       expect(errorOf(none)).toEqual(NONE_PENDING);
       const first = await fixture.otpBundle(credential.id);
       const second = await fixture.otpBundle(credential.id);
-      // The key of the older code is gone with it.
+      // The key of the previous code was deleted with it.
       const { answer: old } = await otp.submitCode(credential, first);
       expect(errorFieldsOf(old)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       otp.advance(5 * MINUTE);
@@ -158,7 +157,7 @@ describe('verifyAuthCredential', () => {
       const fourth = await fixture.otpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
       expect(errorOf((await otp.submitCode(credential, fourth)).answer)).toEqual(NONE_PENDING);
-      // The contact changed without a removal of the code, which was sent elsewhere.
+      // The contact changed without removal of the code, which was sent to the previous one.
       const fifth = await fixture.otpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
@@ -291,7 +290,7 @@ describe('verifyAuthCredential', () => {
       );
       const used = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
       expect(errorFieldsOf(late)).toEqual(used);
-      // On the first leg it is said before the code is spent.
+      // On the first request it is reported before the code is used.
       const next = await fixture.otpBundle(credential.id);
       const { answer } = await otp.submitCode(credential, next, { keys });
       expect(errorFieldsOf(answer)).toEqual(used);

@@ -1,5 +1,5 @@
-// One-time codes as credentials of wallets, in the sandbox and over HTTP: adding one, bringing one back, and
-// asking for a code, with every way in which that is refused.
+// One-time codes as credentials of wallets, in the sandbox and over HTTP: adding and restoring a
+// credential, requesting a code, and all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

@@ -1,4 +1,4 @@
-// Passkeys that prove themselves, through the API: sessions they open, and everything that opens none.
+// Verification of passkeys through the API: sessions that are opened, and all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -147,7 +147,7 @@ describe('verifyAuthCredential', () => {
       const as = { as: app.other, headers: { 'request-id': requestId } };
       const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: reported }, as);
       expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
-      // None of it has used the challenge up.
+      // None of the rejected requests used the challenge.
       expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
     });
 

@@ -1,5 +1,4 @@
-// Passkeys as credentials, through the API: adding one, and asking it to prove itself, with everything that
-// stands against either.
+// Passkeys as credentials, through the API: registration and challenges, with all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -126,7 +125,7 @@ describe('createAuthCredential', () => {
       expect(fieldsOf(await fixture.call('POST', '/auth/credentials', body))).toEqual([
         'challenge',
       ]);
-      // The device itself may come back.
+      // The same device may be registered again.
       expect((await passkeys.add(of, passkeyRegistration(of.accountId, device))).status).toBe(201);
     });
 
@@ -158,7 +157,7 @@ describe('challengeAuthCredential', () => {
       });
       const second = await passkeys.challengeOf(of, clientPublicKey);
       expect(second.challenge).not.toBe(first.challenge);
-      // The earlier one lives on.
+      // The previous challenge stays valid.
       const assertion = of.device.get(first.challenge);
       expect((await passkeys.verifyWith(of, first.requestId, assertion)).status).toBe(200);
     });

@@ -1,5 +1,5 @@
-// Wallets that take their time, as the operator can have the sandbox play it: every operation that may answer
-// that it goes on is asked for again, ends by itself, and keeps its rules until it has ended.
+// PROCESSING replies simulated for a platform: each operation that may return one is retried by the
+// client, completes in the background, and enforces its rules until then.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -34,7 +34,7 @@ describe('operations in progress', () => {
 
   const isProcessing = (response: Answer) => expect(ok(response, 200).status).toBe('PROCESSING');
 
-  /** Asks, signs, and sends it until it is no longer under way; answers how often that was. */
+  /** Requests, signs and retries until completion; returns the number of signed requests. */
   async function untilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
     const requested = ok(await at.call(method, path, body), 202);
     const headers = await signedHeaders(requested, signer);

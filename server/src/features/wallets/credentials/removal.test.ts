@@ -1,5 +1,5 @@
-// Removing credentials: who may sign for it, what ends with one, and that a wallet never loses its last,
-// however many are removed at once.
+// Removal of credentials: who may sign it, which sessions end, and that a wallet keeps its last
+// credential under concurrent removals.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { Answer } from '../../../../test/kit/app/harness.ts';
@@ -54,7 +54,7 @@ describe('revokeAuthCredential', () => {
       NO_CREDENTIAL,
     );
     expect(errorOf(await fixture.call('DELETE', pathOf(email.id)))).toEqual(NO_CREDENTIAL);
-    // It may be added again.
+    // The credential may be added again.
     const back = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
     expect(back.id).not.toBe(email.id);
     expect(await idsOf(accountId)).toEqual([sms.id, back.id]);
@@ -111,7 +111,8 @@ describe('revokeAuthCredential', () => {
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
       const rejected = responses.find(({ status }) => status !== 204) as Answer;
-      // The second signed with a session that had just ended with its credential, or came for the last.
+      // The session of the second request had just ended with its credential, or the credential was
+      // the last.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
       const left = await idsOf(accountId);
       expect(left).toHaveLength(1);

@@ -1,5 +1,5 @@
-// Sessions where much happens: a wallet that has had very many of them, and one that is followed by another
-// in the instant in which the credential that vouches for it is removed.
+// Sessions under load: a wallet with very many expired sessions, and a refresh while the credential
+// of the session is removed.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const MANY = 60;
 
-/** Copies of a wallet's sessions that ran out yesterday. */
+/** Copies of a wallet's sessions that expired yesterday. */
 const addOld = (accountId: string) =>
   app.runtime.db.query(
     `insert into wallet_sessions select 'Session:' || gen_random_uuid(), platform_id, account_id,
@@ -32,7 +32,7 @@ const addOld = (accountId: string) =>
     [accountId, MANY],
   );
 
-/** Counts the session rows that are read from now on. */
+/** Counts session rows read from now on. */
 function countRead(): () => number {
   const { db } = app.runtime;
   const { find, query } = db;
@@ -71,7 +71,7 @@ describe('a session that is refreshed during an operation', () => {
       if (row) ctx.update(platforms, row, { wallet_polls });
     });
 
-  /** Does something, once, when the credential is read and before that answers. */
+  /** Runs `concurrentWork` once, when the credential is read and before the result is returned. */
   function before(credentialId: string, concurrentWork: () => Promise<unknown>): void {
     const { db } = app.runtime;
     const { read } = db;

@@ -1,4 +1,4 @@
-// Sessions of a wallet: several at once, how they run out, how one follows another, and how each is ended.
+// Sessions of a wallet: several at once, expiry, refresh and end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
 const ENDED = [401, 'UNAUTHORIZED', 'The session has ended. Verify a credential to open another.'];
-/** A wallet with so many sessions. */
+/** A wallet with this number of sessions. */
 async function walletWith(count: number, at = fixture) {
   const wallet = await at.customerWithWallet();
   const sessions = [];
@@ -131,7 +131,7 @@ describe('refreshAuthSession', () => {
     expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
     const again = bodyOf(drawKeys().publicKey);
     ok(await fixture.signed('POST', refreshOf(next.id), again, keys), 201);
-    // The old one lives on to its own end, and its own key signs for it.
+    // The previous session stays valid until its own expiry, and its own key signs for it.
     ok(await fixture.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
   });
 
@@ -303,10 +303,10 @@ describe('revokeAuthSession', () => {
     expect(await idsOf(accountId)).toEqual(ids.slice(1));
     ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
-    // What was ended signs no more.
+    // An ended session cannot sign.
     const response = await fixture.signed('DELETE', pathOf(ids[1] as string), undefined, one);
     expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
-    // The credential is there as before.
+    // The credential is unchanged.
     await fixture.emailSession(accountId);
   });
 

@@ -59,7 +59,7 @@ describe('what stops it', () => {
     const { accountId } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await fixture.emailSession(accountId);
-    // As it is where neither saw the other.
+    // The state in which neither operation saw the other.
     const sql = `update wallet_recoveries set status = 'WAITING', cancelled_for = null,
       contact_digest = $2, ended_at = null where id = $1`;
     await app.runtime.db.query(sql, [row.id, row.contact_digest]);
@@ -152,7 +152,7 @@ describe('what stops it', () => {
 });
 
 describe('several servers', () => {
-  /** Another whole server on the same database. */
+  /** A second complete server on the same database. */
   const secondServer = () =>
     compose(
       {
@@ -182,7 +182,7 @@ describe('several servers', () => {
     const second = await secondServer();
     try {
       recovery.advance(DELAY);
-      // One has lost its worker in the middle of the work.
+      // One server lost its worker during the work.
       const [lost] = await app.runtime.db.query<{ id: string }>(
         `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
           where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)

@@ -36,12 +36,12 @@ const setPolls = (polls: number, as = app.platform) =>
     if (row) ctx.update(platforms, row, { wallet_polls: polls });
   }, as);
 beforeEach(async () => {
-  // The server's own worker knows no such operation and would put them off.
+  // The server's own worker does not know the operation and would postpone its jobs.
   await app.runtime.db.query("delete from jobs where kind = 'wallets.settle'", []);
   await setPolls(2);
 });
 
-/** A worker that knows the operation; the server's own has never heard of it. */
+/** A worker that knows the operation, which the server's own worker does not. */
 function workerFor({ operation }: SignedTestOperation, lines: string[] = []): Worker {
   return createWorker({
     runtime: app.runtime,

@@ -1,5 +1,5 @@
-// The signed retry as clients meet it: the order in which a second request is judged, in both environments,
-// and what keeps one signature from meaning more than one act.
+// Signed retries as clients use them: the order of the checks of the second request in both
+// environments, and that a signature authorizes one operation once.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
@@ -82,7 +82,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     expect(await operation.marks()).toBe(1);
   });
 
-  // Everything after the named fault is wrong as well in each of them, so the order is what is tested.
+  // Each case also violates all later checks, so the order is tested.
   const ORDER: [string, (valid: Record<string, string>) => Record<string, string>, string][] = [
     ['a Request-Id alone', () => ({ 'request-id': 'junk' }), 'WALLET_SIGNATURE_MISSING'],
     [
@@ -408,7 +408,7 @@ describe('one signature', () => {
       },
     });
     const keys = await operation.session();
-    // The one that is being answered is the oldest of as many as there may be.
+    // The request being answered is the oldest at the limit.
     const first = await operation.signed(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);

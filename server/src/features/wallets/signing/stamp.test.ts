@@ -1,5 +1,5 @@
-// Valid and invalid stamps: the published vector, the client library in each of its
-// runtimes, OpenSSL with its high and low S, every Wycheproof case, and all the ways to spell one wrongly.
+// Valid and invalid stamps: the published vector, the client library in each of its runtimes,
+// OpenSSL with low and high S, all Wycheproof cases, and malformed encodings.
 import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
@@ -174,7 +174,7 @@ describe('Wycheproof', () => {
       const hex = signature === '-' ? '' : signature;
       const stamp = parseStamp(header({ publicKey: point, scheme: SCHEME, signature: hex }));
       const holds = stamp !== undefined && verifyStamp(stamp, bytes(message));
-      // What is acceptable to others is not DER, and so no stamp here.
+      // Encodings that other implementations accept but that are not DER are rejected.
       return holds !== (result === 'valid');
     });
     expect(otherwise.map(({ parts }) => parts.join(' '))).toEqual([]);

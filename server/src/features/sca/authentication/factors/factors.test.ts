@@ -1,5 +1,5 @@
-// Apps as second factors, and what holds for every factor: the list, enrolling, confirming, removing, in
-// production where codes are real and in the sandbox; and how codes are used up afterwards.
+// Authenticator apps as second factors, and rules for every factor: listing, enrollment,
+// confirmation and removal in production and in the sandbox, and single use of codes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../../test/kit/app/fixtures.ts';
 import { confirmCode, european, sendCode } from '../../../../../test/kit/customers/contacts.ts';

@@ -1,5 +1,6 @@
-// Passkeys as second factors: registrations and assertions of a device in software on a production platform,
-// where each check of WebAuthn counts, and the sandbox, where a page without a device plays one.
+// Passkeys as second factors: registrations and assertions of a software authenticator on a
+// production platform, with every WebAuthn check, and the sandbox, where a page without a device
+// simulates one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../../test/kit/app/fixtures.ts';
 import { european } from '../../../../../test/kit/customers/contacts.ts';
@@ -32,7 +33,7 @@ async function assert(id: string, challenge: string, input: { origin: string; js
   return app.operate(async (ctx) => verifyAssertion(ctx, await rowOf(id), challenge, proof), shop);
 }
 
-/** A start, and the credential that `device` makes of it. */
+/** A started enrollment, and the credential that `device` creates for it. */
 async function requested(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
   const { options } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const made = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);

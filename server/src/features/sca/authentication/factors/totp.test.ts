@@ -1,4 +1,4 @@
-// The vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and what is asked beyond them.
+// Vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and further requirements.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';
@@ -11,7 +11,7 @@ import {
   totpUri,
 } from './totp.ts';
 
-/** The secret of both: the digits `12345678901234567890`. */
+/** The secret of both RFCs: the digits `12345678901234567890`. */
 const SECRET = Buffer.from('12345678901234567890').toString('hex');
 const STEP_S = 30;
 
@@ -28,7 +28,7 @@ describe('the vectors of RFC 6238', () => {
   ])('hold at %i', (seconds, code) => {
     const step = Math.floor(seconds / STEP_S);
     expect(stepOf(SECRET, code, { ...at(seconds), digits: 8 })).toBe(step);
-    // The shorter code of the same moment is its end.
+    // The shorter code of the same time is its suffix.
     expect(stepOf(SECRET, code.slice(2), at(seconds))).toBe(step);
     expect(stepOf(SECRET, code, at(seconds))).toBeUndefined();
   });

@@ -38,7 +38,7 @@ const statusOf = async (id: string, resetId: string) =>
 
 const begun = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
 
-/** A reset whose customer was seen. */
+/** A reset whose customer has passed the liveness check. */
 async function passed(id: string, factor = 'SMS_OTP'): Promise<string> {
   const { resetId, verificationLink } = await begun(id, factor);
   expect((await page('POST', verificationLink)).statusCode).toBe(200);
@@ -127,7 +127,7 @@ describe('a reset of codes by SMS', () => {
     const { id } = await provenCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
-    // As a change of the customer leaves it while its platform asks for no proofs.
+    // As a change of the customer leaves it while its platform requires no authentication.
     const sql = 'update customers set contact_verification = null where id = $1';
     await app.runtime.db.query(sql, [id]);
     const mobile = { countryCode: '+49', number: '15112349999' };
@@ -173,7 +173,7 @@ describe('a reset of codes by SMS', () => {
       'CONFLICT',
     ]);
     expect((await rowOf(id)).phone).toBe(phoneNumber);
-    // Another card with the same number changes nothing for the wallet.
+    // Another card with the same number does not affect the wallet.
     const mobile = { countryCode: '+49', number: phoneNumber.slice(3) };
     ok(await complete(id, resetId, { mobile }), 204);
   });
@@ -220,7 +220,7 @@ describe('a reset', () => {
         ok(await start(id), 201);
         app.effects.set(app.effects.now() + HOUR);
       }
-      // What is refused for another reason does not count.
+      // Requests rejected for another reason do not count.
       expect((await start(id, 'TOTP')).status).toBe(400);
       const rejected = await start(id);
       expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
@@ -240,7 +240,7 @@ describe('a reset', () => {
       await app.advance(30 * MINUTE - 1);
       expect((await page('GET', verificationLink)).statusCode).toBe(200);
       app.effects.set(app.effects.now() + 1);
-      // Whether or not the job has come to it.
+      // Whether or not the job has run.
       expect((await page('POST', verificationLink)).statusCode).toBe(404);
       expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
       expect(await statusOf(id, seen)).toBe('EXPIRED');
