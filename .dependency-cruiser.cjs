@@ -14,6 +14,8 @@ const FEATURES = [
   'notifications/endpoints',
   'notifications/webhooks',
   'notifications/events',
+  'notifications/deliveries',
+  'notifications/replays',
   'notifications/codes',
   'notifications/messages',
   'customers/profiles',

@@ -30,6 +30,7 @@ import {
   createDeliverer,
   type Deliverer,
   ENQUEUE,
+  watchPending,
 } from './features/notifications/webhooks/index.ts';
 import type { ClockWork, SandboxWorldParts } from './features/sandbox/index.ts';
 import { createRequestRecorder } from './features/tenancy/requests/index.ts';
@@ -335,6 +336,7 @@ export async function compose(
   const vault = createVault(effects, () => settings.masterKey);
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
+  watchPending(metrics, runtime);
   const keys = await prepareDatabase(runtime, settings);
   const circuits = reportedCircuits(effects, log, metrics);
   const connectors = connectorsOf({ ...settings, circuits }, runtime, log);

@@ -18,9 +18,11 @@ import { customersAfter, dataKeyOf, readCustomer } from './features/customers/re
 import { registrationFeature } from './features/customers/registration/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { codeFeature } from './features/notifications/codes/index.ts';
+import { deliveryFeature } from './features/notifications/deliveries/index.ts';
 import { endpointFeature } from './features/notifications/endpoints/index.ts';
 import { eventFeature, type Followers } from './features/notifications/events/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
+import { replayFeature } from './features/notifications/replays/index.ts';
 import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
 import { discoveryFeature } from './features/payees/discovery/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
@@ -155,6 +157,8 @@ const FEATURES: readonly Feature<Parts>[] = [
   webhookFeature,
   endpointFeature,
   eventFeature,
+  deliveryFeature,
+  replayFeature,
   messageFeature,
   codeFeature,
   stablecoinFeature,

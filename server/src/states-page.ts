@@ -9,6 +9,7 @@ import { invitationFeature } from './features/customers/invitations/index.ts';
 import { customerFeature } from './features/customers/records/index.ts';
 import { verificationFeature } from './features/customers/verifications/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
+import { replayFeature } from './features/notifications/replays/index.ts';
 import { externalAccountFeature } from './features/payees/external-accounts/index.ts';
 import { cardPaymentFeature } from './features/payments/card-payments/index.ts';
 import { transactionFeature } from './features/payments/transactions/index.ts';
@@ -72,6 +73,12 @@ information is required.`,
     about: `\`status\` of an import of customers from a file. It ends when every row was processed:
 COMPLETED if at least one row became a customer. A file that cannot be read fails before any row.`,
     states: importFeature.states.import,
+  },
+  {
+    title: 'Replay of webhooks',
+    about: `\`status\` of a replay of events to a webhook endpoint. It completes when all its events are
+queued for delivery, and fails if the endpoint is deleted before.`,
+    states: replayFeature.states.webhookReplay,
   },
   {
     title: 'Verification',

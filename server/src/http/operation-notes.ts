@@ -81,6 +81,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
     ['Incoming payments', 'incoming'],
   ],
   VASPs: [['Ownership of wallets', 'ownership']],
+  'Webhook deliveries': [['Webhooks', '/concepts/webhooks']],
   'Webhook endpoints': [['Webhooks', '/concepts/webhooks']],
   Webhooks: [['Webhooks', '/concepts/webhooks']],
 };

@@ -67,6 +67,9 @@ export const TAGS: Readonly<Record<string, string>> = {
   Events:
     'Everything that happened to the resources of the platform, as a list and as a stream to follow, ' +
     'with or without a webhook endpoint.',
+  'Webhook deliveries':
+    'What became of each event at each endpoint: attempts, responses and the time of the next ' +
+    'attempt, and sending events again.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',

@@ -36,7 +36,9 @@ function urlOf({ path, parameters = [] }: Described & { path: string }): string 
 const WITHOUT = new Set([
   'getEventById',
   'getRequestById',
+  'getWebhookDeliveryById',
   'getWebhookEndpointById',
+  'getWebhookReplayById',
   'getBeneficialOwner',
   'getBulkCustomerImportJob',
   'getDelegatedKeyById',

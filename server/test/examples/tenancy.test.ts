@@ -60,6 +60,51 @@ async function webhookEndpoints(stage: Stage) {
   });
 }
 
+async function webhookDeliveries(stage: Stage) {
+  await stage.app.settle();
+  const { data } = await stage.show('listWebhookDeliveries', 'delivered', {
+    summary: 'The latest delivery of a test event',
+    query: { eventType: 'TEST', limit: '1' },
+  });
+  const [{ id: deliveryId, eventId, endpointId }] = data;
+  const params = { deliveryId };
+  await stage.show('getWebhookDeliveryById', 'one', {
+    summary: 'One delivery with its attempts',
+    params,
+  });
+  await stage.show('resendWebhookDelivery', 'again', {
+    summary: 'Send the event to the endpoint again',
+    params,
+  });
+  await stage.show('resendEvent', 'one-endpoint', {
+    summary: 'Send an event to one endpoint again',
+    params: { eventId },
+    body: { endpointId },
+  });
+  await webhookReplays(stage, endpointId);
+}
+
+async function webhookReplays(stage: Stage, endpointId: string) {
+  const body = { endpointId, from: '2026-01-05T08:00:00Z', to: '2026-01-05T09:00:00Z' };
+  await stage.show('previewWebhookReplay', 'hour', {
+    summary: 'How many deliveries of an hour did not arrive',
+    body,
+  });
+  const { id: replayId } = await stage.show('createWebhookReplay', 'hour', {
+    summary: 'Send what did not arrive in an hour again',
+    body,
+  });
+  await stage.app.settle();
+  await stage.show('getWebhookReplayById', 'completed', {
+    summary: 'A replay that ended',
+    params: { replayId },
+  });
+  await stage.show('listWebhookReplays', 'endpoint', {
+    summary: 'Replays to one endpoint',
+    query: { endpointId },
+  });
+}
+
 /** An endpoint that is paused after five days of failures. */
 async function failingEndpoint({ app }: Stage) {
   const body = { url: 'http://127.0.0.1:9/hook', description: 'Ledger' };
@@ -150,7 +195,7 @@ async function clock(stage: Stage) {
 }
 
 describe('examples of the platform', () => {
-  const endpoints = { webhookEndpoints, failingEndpoint };
+  const endpoints = { webhookDeliveries, webhookEndpoints, failingEndpoint };
   const sandbox = { fixtures, clock };
   examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, ...sandbox });
 });

@@ -48,6 +48,7 @@ export const UNDONE: Readonly<Record<string, string>> = {
   'cards.expire': 'The card payment stays open; its network does not mention it any more.',
   'wallets.settle': 'The signed request stays PROCESSING until its client sends it again.',
   'wallets.recover': 'The account recovery stays WAITING.',
+  'webhooks.replay': 'The replay stays PROCESSING and sends no more events.',
   'files.remove': 'The object stays in storage, sealed; nothing refers to it.',
   'imports.slice': 'The import stops at its current row.',
 };

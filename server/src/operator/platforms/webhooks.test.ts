@@ -1,4 +1,4 @@
-// Webhook deliveries as the operator sees them: an undelivered event, its attempts, and a resend.
+// Webhook deliveries as the operator sees them: the same as in the API and in the metric.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, fund, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -40,6 +40,13 @@ beforeAll(async () => {
   await fund(app, (await internalAccount(app, person.id, 'USD')).id, 1_00);
 });
 
+/** The gauge of pending deliveries, which is read at most every five seconds. */
+async function pendingMetric(): Promise<number> {
+  app.effects.set(app.effects.now() + 5_000);
+  const { payload } = await app.app.server.inject('/metrics');
+  return Number(/^railhead_deliveries_pending(?:\{[^}]*\})? (\d+)$/m.exec(payload)?.[1]);
+}
+
 describe('webhooks', () => {
   it('shows an undelivered event with its reason, and sends it again', async () => {
     expect(await json('webhooks', 'dropped')).toEqual([]);
@@ -52,22 +59,80 @@ describe('webhooks', () => {
     expect(platformId).toBe(app.platform.id);
     expect((await run('webhooks', 'dropped')).out).toContain(eventId);
 
-    const sent = await json('webhooks', 'attempts', eventId);
-    expect(sent).toHaveLength(attempts);
-    expect(sent[0]).toMatchObject({ eventId, attempt: 1, status: 500, result: 'retry' });
-    expect(sent.at(-1)).toMatchObject({ attempt: attempts, status: 500, result: 'dropped' });
-    expect((await run('webhooks', 'attempts', eventId)).out).toMatch(/^ATTEMPT +TIME +RESULT/);
+    const [sent, ...none] = await json('webhooks', 'attempts', eventId);
+    expect(none).toEqual([]);
+    expect(sent).toMatchObject({ eventId, status: 'FAILED', attemptCount: attempts });
+    expect(sent.attempts).toHaveLength(attempts);
+    expect(sent.attempts[0]).toMatchObject({ number: 1, responseStatus: 500, result: 'RETRY' });
+    expect(sent.attempts.at(-1)).toMatchObject({ responseStatus: 500, result: 'FAILED' });
+    expect(ok(await app.call('GET', `/webhook-deliveries/${sent.id}`), 200)).toEqual(sent);
+    expect((await run('webhooks', 'attempts', eventId)).out).toMatch(
+      /^ENDPOINT +ATTEMPT +TIME +RESULT/,
+    );
 
     status = 200;
     const before = requested;
-    expect(await json('webhooks', 'resend', eventId)).toEqual({ eventId, due: true });
+    expect(await json('webhooks', 'resend', eventId)).toEqual({
+      eventId,
+      due: true,
+      deliveryIds: [sent.id],
+    });
     app.effects.set(Date.now());
     await app.settle();
     expect(requested).toBe(before + 1);
-    const after = await json('webhooks', 'attempts', eventId);
-    expect(after.at(-1)).toMatchObject({ attempt: attempts + 1, status: 200, result: 'delivered' });
+    const [after] = await json('webhooks', 'attempts', eventId);
+    expect(after.attempts.at(-1)).toMatchObject({
+      number: attempts + 1,
+      responseStatus: 200,
+      result: 'DELIVERED',
+    });
     const left = await json('webhooks', 'dropped');
     expect(left.map((each: { eventId: string }) => each.eventId)).not.toContain(eventId);
+  });
+
+  it('lists pending deliveries like the API and the metric, test events included', async () => {
+    await app.settle();
+    expect(await json('webhooks', 'pending')).toEqual([]);
+    expect(await pendingMetric()).toBe(0);
+    status = 500;
+    await customer(app);
+    await app.settle();
+    // Setting an endpoint queues a test event, which is not sent yet.
+    ok(await app.call('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/new' }), 200);
+    const listed = ok(
+      await app.call('GET', '/webhook-deliveries?status=PENDING&sortOrder=asc'),
+      200,
+    );
+    const types = listed.data.map((each: { eventType: string }) => each.eventType);
+    expect(types).toContain('TEST');
+    expect(types).toContain('CUSTOMER.KYC_APPROVED');
+    const pending = await json('webhooks', 'pending', '--platform', app.platform.id);
+    const platformId = app.platform.id;
+    expect(pending).toEqual(listed.data.map((each: object) => ({ platformId, ...each })));
+    expect(await json('webhooks', 'pending')).toEqual(pending);
+    expect(await json('webhooks', 'pending', '--platform', app.other.id)).toEqual([]);
+    expect(await json('webhooks', 'pending', '--limit', '1')).toEqual(pending.slice(0, 1));
+    const [{ eventId, endpointId }] = pending;
+    expect((await run('webhooks', 'pending')).out).toContain(eventId);
+    expect(await pendingMetric()).toBe(pending.length);
+    await app.settle();
+    // A test is sent once.
+    const failed = ok(
+      await app.call('GET', '/webhook-deliveries?status=FAILED&eventType=TEST'),
+      200,
+    );
+    const ids = failed.data.map((each: { eventId: string }) => each.eventId);
+    const dropped = await json('webhooks', 'dropped');
+    expect(dropped.map((each: { eventId: string }) => each.eventId)).toEqual(
+      expect.arrayContaining(ids),
+    );
+    expect(await json('webhooks', 'pending')).toHaveLength(pending.length - 1);
+    expect(await pendingMetric()).toBe(pending.length - 1);
+    const resent = await json('webhooks', 'resend', ids[0], '--endpoint', endpointId);
+    expect(resent.deliveryIds).toHaveLength(1);
+    expect(await json('webhooks', 'pending')).toHaveLength(pending.length);
+    const other = await run('webhooks', 'resend', ids[0], '--endpoint', 'WebhookEndpoint:x');
+    expect(other).toMatchObject({ code: 1, err: expect.stringContaining('endpoint not found') });
   });
 
   it.each([

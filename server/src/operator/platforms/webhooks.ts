@@ -1,21 +1,47 @@
-// `webhooks attempts|dropped|resend`: delivery attempts of events, and resending them. The server
-// retries for a week; events that it gave up are listed here for the operator.
+// `webhooks pending|attempts|dropped|resend`: deliveries as the API shows them, of all platforms, and sending
+// events again. The server retries for a week; events that it gave up are listed here for the operator.
 import {
   listAttempts,
   listDroppedEvents,
+  listPending,
   resendEventByOperator,
-} from '../../features/notifications/webhooks/index.ts';
+} from '../../features/notifications/deliveries/index.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 const EVENT: Flags = { event: { value: 'EVENT', required: true, help: 'Id of the event' } };
+const LIMIT: Flags = { limit: { value: 'NUMBER', help: 'Maximum number of rows (100)' } };
 const MAX_ROWS = 1_000;
+
+function limitOf(args: CommandArgs): number {
+  const limit = Number(args.text('limit') ?? 100);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
+    throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
+  }
+  return limit;
+}
+
+async function pending({ runtime }: System, args: CommandArgs): Promise<Output> {
+  const json = await listPending(runtime, args.text('platform'), limitOf(args));
+  const heads = ['EVENT', 'PLATFORM', 'ENDPOINT', 'TYPE', 'ATTEMPTS', 'NEXT'];
+  const text = table(
+    heads.map((head) => ({ head })),
+    json.map((row) =>
+      [
+        ...[row.eventId, row.platformId, row.endpointId, row.eventType],
+        ...[row.attemptCount, row.nextAttemptAt ?? ''],
+      ].map(String),
+    ),
+  );
+  return { json, text };
+}
 
 async function attempts({ runtime }: System, args: CommandArgs): Promise<Output> {
   const json = await listAttempts(runtime, args.required('event'));
   const text = table(
     [
+      { head: 'ENDPOINT' },
       { head: 'ATTEMPT', align: 'right' },
       { head: 'TIME' },
       { head: 'RESULT' },
@@ -23,19 +49,20 @@ async function attempts({ runtime }: System, args: CommandArgs): Promise<Output>
       { head: 'MS', align: 'right' },
       { head: 'ERROR' },
     ],
-    json.map((row) =>
-      [row.attempt, row.at, row.result, row.status ?? '', row.ms, row.error ?? ''].map(String),
+    json.flatMap(({ endpointId, attempts: all }) =>
+      all.map((row) =>
+        [
+          ...[endpointId, row.number, row.at, row.result, row.responseStatus ?? ''],
+          ...[row.durationMs, row.error ?? ''],
+        ].map(String),
+      ),
     ),
   );
   return { json, text };
 }
 
 async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const limit = Number(args.text('limit') ?? 100);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_ROWS) {
-    throw usageError(`--limit must be a number from 1 to ${MAX_ROWS}`);
-  }
-  const json = await listDroppedEvents(runtime, limit);
+  const json = await listDroppedEvents(runtime, limitOf(args));
   const heads = ['EVENT', 'PLATFORM', 'TYPE', 'ABOUT', 'CREATED', 'ATTEMPTS'];
   const text = table(
     heads.map((head) => ({ head })),
@@ -46,11 +73,18 @@ async function dropped({ runtime }: System, args: CommandArgs): Promise<Output> 
 
 async function resend({ runtime }: System, args: CommandArgs): Promise<Output> {
   const eventId = args.required('event');
-  await resendEventByOperator(runtime, eventId);
-  return { json: { eventId, due: true }, text: `${eventId} will be sent again.\n` };
+  const deliveryIds = await resendEventByOperator(runtime, eventId, args.text('endpoint'));
+  return { json: { eventId, due: true, deliveryIds }, text: `${eventId} will be sent again.\n` };
 }
 
 export const webhookVerbs: readonly Verb[] = [
+  {
+    noun: 'webhooks',
+    verb: 'pending',
+    summary: 'List deliveries that are not delivered yet',
+    flags: { platform: { value: 'PLATFORM', help: 'Only deliveries of this platform' }, ...LIMIT },
+    run: pending,
+  },
   {
     noun: 'webhooks',
     verb: 'attempts',
@@ -63,14 +97,20 @@ export const webhookVerbs: readonly Verb[] = [
     noun: 'webhooks',
     verb: 'dropped',
     summary: 'List undelivered events, latest first',
-    flags: { limit: { value: 'NUMBER', help: 'Maximum number of rows (100)' } },
+    flags: LIMIT,
     run: dropped,
   },
   {
     noun: 'webhooks',
     verb: 'resend',
     summary: 'Send an event again, whatever its earlier attempts',
-    flags: EVENT,
+    flags: {
+      ...EVENT,
+      endpoint: {
+        value: 'ENDPOINT',
+        help: 'Only to this endpoint; default: all that get its type',
+      },
+    },
     bare: 'event',
     run: resend,
   },

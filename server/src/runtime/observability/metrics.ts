@@ -15,7 +15,7 @@ export interface Metrics {
   job(kind: string, result: 'done' | 'again' | 'postponed' | 'dead'): void;
   delivery(result: 'delivered' | 'retry' | 'dropped'): void;
   /** A number read at each scrape. */
-  watch(name: string, help: string, read: () => number): void;
+  watch(name: string, help: string, read: () => number | Promise<number>): void;
   /** A number for each value of a label, read at each scrape. */
   watchEach(name: string, help: string, label: string, read: ReadEach): void;
   text(): Promise<string>;
@@ -66,8 +66,8 @@ const gaugesIn = (registers: Registry[]): Pick<Metrics, 'watch' | 'watchEach'> =
       name,
       help,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        this.set(await read());
       },
     });
   },

@@ -88,6 +88,19 @@ async function eventOf(app: TestApp, as: TestPlatform): Promise<string> {
   return (event as { id: string }).id;
 }
 
+/** A pending delivery of a test event. */
+async function deliveryOf(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
+  const path = `/events/${await eventOf(app, as)}/resend`;
+  const { deliveryIds } = ok(await app.call('POST', path, { endpointId }, { as }), 202);
+  return deliveryIds[0];
+}
+
+/** A replay of nothing. */
+async function replayOf(app: TestApp, as: TestPlatform, endpointId: string): Promise<string> {
+  const body = { endpointId, from: new Date(app.effects.now()).toISOString() };
+  return ok(await app.call('POST', '/webhook-replays', body, { as }), 202).id;
+}
+
 /** One of each resource, owned by `as`, by the name of its path parameter. */
 export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<string, string>> {
   const options = { as };
@@ -134,6 +147,8 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     tokenId: token.id,
     eventId: await eventOf(app, as),
     endpointId: endpoint.id,
+    replayId: await replayOf(app, as, endpoint.id),
+    deliveryId: await deliveryOf(app, as, endpoint.id),
     beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
     jobId: await importOf(app, as),
     verificationId: verification.id,

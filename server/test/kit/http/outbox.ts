@@ -7,6 +7,7 @@ import {
   createDeliverer,
   type Deliverer,
 } from '../../../src/features/notifications/webhooks/index.ts';
+import type { AttemptResult } from '../../../src/features/notifications/webhooks/schedule.ts';
 import type { Effects, Time } from '../../../src/kernel/effects.ts';
 import { newId } from '../../../src/kernel/id.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
@@ -58,6 +59,27 @@ interface OutboxEvent {
   balance?: bigint | undefined;
   held?: bigint | undefined;
 }
+
+interface AttemptRow {
+  platform_id: string;
+  endpoint: number;
+  event_id: string;
+  attempt: number;
+  at: Time;
+  status: number | null;
+  error: string | null;
+  ms: number;
+  head: string | null;
+  response: string | null;
+  result: AttemptResult;
+}
+
+/** All attempts of an event, by endpoint, oldest first. */
+export const attemptsOf = (db: Pick<Database, 'query'>, eventId: string) =>
+  db.query<AttemptRow>(
+    'select * from webhook_attempts where event_id = $1 order by endpoint, attempt',
+    [eventId],
+  );
 
 export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
 

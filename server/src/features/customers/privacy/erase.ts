@@ -51,9 +51,14 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   ), endpoints as (
     select 0 as number union select w.number from webhook_endpoints w where w.platform_id = $2
   ), quiet as (
-    update webhook_attempts a set head = null, response = null from batch b cross join endpoints n
+    update webhook_attempts a set head = null, response = null,
+      result = case when a.result = 'retry' and a.attempt = q.attempts then 'dropped'
+        else a.result end
+    from batch b cross join endpoints n
+      left join webhook_queue q
+        on q.platform_id = $2 and q.endpoint = n.number and q.event_id = b.id
     where a.platform_id = $2 and a.endpoint = n.number and a.event_id = b.id
-      and coalesce(a.head, a.response) is not null
+      and (coalesce(a.head, a.response) is not null or a.attempt = q.attempts)
   ), removed as (
     delete from webhook_queue q using batch b cross join endpoints n
     where q.platform_id = $2 and q.endpoint = n.number and q.event_id = b.id

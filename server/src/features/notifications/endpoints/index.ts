@@ -4,9 +4,11 @@ import { endpointWebhooks } from './contract.ts';
 import { endpointOperations } from './operations.ts';
 import { keptDeliverySweep, pausingSweep } from './sweep.ts';
 
+export { endpointOf } from './find.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey } from './store.ts';
+export { deliveryTargets, isWanted, type Target } from './targets.ts';
 
 /** What this feature adds to a server. */
 export const endpointFeature = {

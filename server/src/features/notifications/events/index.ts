@@ -4,7 +4,8 @@ import { type EventDeps, eventOperations } from './operations.ts';
 import { eventSweeps } from './sweeps.ts';
 
 export { createFollowers, type Followers } from './followers.ts';
-export { openEpoch } from './store.ts';
+export { countEvents, eventsAfter } from './range.ts';
+export { type Counted, countedSql, openEpoch } from './store.ts';
 
 /** What this feature adds to a server. */
 export const eventFeature = {

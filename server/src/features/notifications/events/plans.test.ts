@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { BOUNDARY, type EventFilter, LOWEST, rangeSql } from './store.ts';
+import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.ts';
 import { walk } from './walk.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
@@ -57,6 +57,14 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
       await checkFlat(rangeSql(bounded, { ...range, from }), FEW);
     }
   }
+});
+
+it('counts the events of a range along the index', async () => {
+  const wanted = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
+  const range = { low: MIDDLE, high: MIDDLE + 10n };
+  await checkFlat(countSql(wanted, range, 100), FEW);
+  await checkFlat(countSql({ ...wanted, types: ['CARD.STATE_CHANGE'] }, range, 100), FEW);
+  await checkFlat(countSql(wanted, { low: LOWEST, high: HIGH }, 50), FEW);
 });
 
 it('finds a time by halving', async () => {

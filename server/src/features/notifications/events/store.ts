@@ -90,6 +90,51 @@ export async function eventsIn(db: Database, filter: EventFilter, range: Range) 
   return (await db.query<Stored>(text, values)).map(restored);
 }
 
+/** Number and times of events, counted up to a maximum. */
+export interface Counted {
+  /** One more than the maximum if there are more. */
+  count: number;
+  oldest: Time | null;
+  /** If there are more than the maximum: a time up to which there are not. */
+  newest: Time | null;
+}
+
+/** SQL that counts the times `created_at` that another statement selects in their order. */
+export const countedSql = (times: string, most: string) => `
+  with counted as materialized (select created_at, row_number() over () as n
+    from (${times} limit ${most}::int + 1) f)
+  select count(*)::int4 as count, min(created_at) as oldest,
+    max(created_at) filter (where created_at < coalesce(
+      (select created_at from counted where n = ${most}::int + 1), 'infinity')) as newest
+  from counted`;
+
+/** The statement that counts events, exported to test its plan. */
+export function countSql(
+  { platformId, types, createdAfter = 0, createdBefore = 0 }: EventFilter,
+  { low, high }: Pick<Range, 'low' | 'high'>,
+  most: number,
+) {
+  const times = [new Date(createdAfter), new Date(createdBefore)];
+  const values: unknown[] = [platformId, low, high, ...times, most];
+  const ofTypes = types ? `and ${OF_TYPES(`$${values.push(types)}`)}` : '';
+  const ordered = `select e.created_at from events e
+    where ${OF_PLATFORM} and e.position >= $2 and e.position < $3
+      and e.created_at >= $4 and e.created_at <= $5 and e.type <> 'TEST' ${ofTypes}
+    order by e.position`;
+  return { text: countedSql(ordered, '$6'), values };
+}
+
+/** The events of a range, without tests. */
+export async function countIn(
+  db: Database,
+  filter: EventFilter,
+  range: Pick<Range, 'low' | 'high'>,
+  most: number,
+): Promise<Counted> {
+  const { text, values } = countSql(filter, range, most);
+  return (await db.query<Counted>(text, values))[0] as Counted;
+}
+
 const ONE = `select ${COLUMNS} from events e ${JOINS} where e.id = $1 and e.platform_id = $2`;
 
 export async function eventOf(

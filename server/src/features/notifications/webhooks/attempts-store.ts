@@ -2,7 +2,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
-import { type AttemptRow, restored, type Stored } from './store.ts';
+import { type AttemptRow, CLOCK, type LaneId, restored, type Stored } from './store.ts';
 
 const time = (at: Time) => new Date(at);
 
@@ -47,77 +47,57 @@ export async function storedEvent(
   return row && restored(row);
 }
 
-// A platform may have deliveries of removed endpoints, until those are forgotten.
-const ATTEMPTS = `
-  select a.platform_id, a.endpoint, n.id as "endpointId", a.event_id, a.attempt, a.at, a.status,
-    a.error, a.ms, a.head, a.response, a.result
-  from events e cross join lateral (select 0 as number, null as id union all
-      select w.number, w.id from webhook_endpoints w
-      where w.platform_id = e.platform_id and w.number > 0) n
-    join webhook_attempts a
-      on a.platform_id = e.platform_id and a.endpoint = n.number and a.event_id = e.id
-  where e.id = $1 order by a.endpoint, a.attempt`;
-
-export const isEvent = async (db: Database, eventId: string): Promise<boolean> =>
-  (await db.query('select 1 from events where id = $1', [eventId])).length > 0;
-
-/** All attempts of an event, by endpoint, oldest first. */
-export const attemptsOf = (db: Database, eventId: string) =>
-  db.query<AttemptRow & { endpointId: string | null }>(ATTEMPTS, [eventId]);
-
-const DROPPED = `
-  select e.id, e.platform_id, e.type, e.subject, e.created_at, a.attempt as attempts
-  from webhook_attempts a join events e on e.id = a.event_id
-  where a.result = 'dropped' and e.type <> 'TEST'
-  order by a.at desc limit $1::int`;
-
-/** An event that was dropped after its last attempt. */
-interface DroppedEvent {
-  id: string;
-  platform_id: string;
-  type: string;
-  subject: string;
-  created_at: Time;
-  attempts: number;
-}
-
-/** Events that were dropped and not resent since, latest first. */
-export const droppedEvents = (db: Database, limit: number) =>
-  db.query<DroppedEvent>(DROPPED, [limit]);
-
 // `customers` belongs to a later wing, so it is read in SQL only.
-const RESEND = `
-  with resent as (
+const REQUEUE = `
+  with requeued as (
     insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts)
-    select e.id, e.platform_id, n.number, $2, ${attemptsMade('n.number')}
-    from events e cross join lateral (
-      select unnest($3::int[]) as number
-      union
-      select 0 where $3 is null
-      union
-      select w.number from webhook_endpoints w
-      where $3 is null and w.platform_id = e.platform_id and w.number > 0 and w.deleted_at is null
-        and (w.event_types is null or w.event_types::jsonb ? e.type)) n
-    where e.id = $1 and (e.sealed_for is null
-      or exists (select from customers c where c.id = e.sealed_for and c.data_key is not null))
+    select e.id, e.platform_id, n.number, ${CLOCK}, ${attemptsMade('n.number')}
+    from unnest($2::text[]) as w(id)
+      cross join lateral (select id, platform_id, data, sealed_for from events
+        where id = w.id offset 0) e
+      cross join unnest($3::int[]) as n(number)
+      left join sandbox_clocks c on c.id = e.platform_id
+    where e.data <> '' and (e.sealed_for is null
+      or exists (select from customers o where o.id = e.sealed_for and o.data_key is not null))
     on conflict (platform_id, endpoint, event_id) do update set due_at = excluded.due_at
     returning platform_id, endpoint, event_id
   ), reopened as (
-    update webhook_attempts a set result = 'retry' from resent r
+    update webhook_attempts a set result = 'retry' from requeued r
     where a.platform_id = r.platform_id and a.endpoint = r.endpoint and a.event_id = r.event_id
       and a.result = 'dropped'
   )
-  select endpoint from resent`;
+  select event_id as "eventId", endpoint from requeued order by event_id, endpoint`;
+
+/** An event that is queued for an endpoint. */
+interface Requeued {
+  eventId: string;
+  endpoint: number;
+}
 
 /**
- * Makes an event due at `now`, delivered or not, for these endpoints or for all that get its type. Returns
- * false if it does not exist or is unreadable. It keeps its id and body and gets at least one more attempt.
+ * Makes events due now, delivered or not, for these endpoints; `now` is real time. Events that do
+ * not exist or are unreadable are left out of the result. An event keeps its id and body and gets
+ * at least one more attempt.
  */
-export async function resendEvent(
+export const requeueEvents = (
   db: Database,
-  eventId: string,
+  eventIds: readonly string[],
   now: Time,
-  endpoints: readonly number[] | null = null,
-): Promise<boolean> {
-  return (await db.query(RESEND, [eventId, time(now), endpoints])).length > 0;
+  endpoints: readonly number[],
+): Promise<Requeued[]> => db.query<Requeued>(REQUEUE, [time(now), eventIds, endpoints]);
+
+// The clock is read first, so that the index finds the due deliveries.
+const DUE = `select count(*)::int4 as count from (
+  select from webhook_queue where platform_id = $2 and endpoint = $3 and due_at <= coalesce(
+    (select ${CLOCK} from sandbox_clocks c where c.id = $2), $1) limit $4::int) due`;
+
+/** Number of deliveries of an endpoint that are due, counted up to `most`. */
+export async function countDue(
+  db: Database,
+  { platformId, endpoint }: LaneId,
+  now: Time,
+  most: number,
+): Promise<number> {
+  const values = [time(now), platformId, endpoint, most];
+  return (await db.query<{ count: number }>(DUE, values))[0]?.count ?? 0;
 }

@@ -4,10 +4,11 @@ import { createPublicKey, verify } from 'node:crypto';
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Outbox, openOutbox } from '../../../../test/kit/http/outbox.ts';
+import { attemptsOf, type Outbox, openOutbox } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { chanceOf } from '../../../../test/sim/harness/chance.ts';
-import { attemptsOf, droppedEvents, resendEvent } from './attempts-store.ts';
+import { droppedEvents } from '../deliveries/store.ts';
+import { requeueEvents } from './attempts-store.ts';
 import { RETRY_DELAYS_MS } from './schedule.ts';
 
 const HOUR = 3_600_000;
@@ -233,8 +234,10 @@ describe('retry schedule', () => {
     await deliverer.runDue();
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 2 });
     receiver.behave(200);
-    expect(await resendEvent(outbox.db, 'Webhook:none', outbox.clock.now)).toBe(false);
-    expect(await resendEvent(outbox.db, id, outbox.clock.now)).toBe(true);
+    expect(await requeueEvents(outbox.db, ['Webhook:none'], outbox.clock.now, [0])).toEqual([]);
+    expect(await requeueEvents(outbox.db, [id], outbox.clock.now, [0])).toEqual([
+      { eventId: id, endpoint: 0 },
+    ]);
     expect(await deliverer.runDue()).toBe(1);
     expect(await outbox.state(id)).toEqual({ due_at: null, attempts: 3 });
     expect(await droppedEvents(outbox.db, 10)).toEqual([]);

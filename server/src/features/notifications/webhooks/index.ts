@@ -1,10 +1,10 @@
-// Public interface of webhook delivery, for the composition and the operator's commands.
+// Public interface of webhook delivery, for the composition and later features.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { testWebhooks } from './contract.ts';
 import { type WebhookDeps, webhookOperations } from './operations.ts';
 import { webhookReset } from './store.ts';
 
-export { listAttempts, listDroppedEvents, resendEventByOperator } from './by-operator.ts';
+export { countDue, requeueEvents } from './attempts-store.ts';
 export {
   createDeliverer,
   type Deliverer,
@@ -12,6 +12,7 @@ export {
 } from './deliverer.ts';
 export { openData, type StoredEvent, withBalances } from './envelope.ts';
 export type { WebhookDeps } from './operations.ts';
+export { watchPending } from './pending-metric.ts';
 export { ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 

@@ -4,9 +4,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { execute, type TestServer } from '../../../../test/kit/app/database.ts';
-import { type Outbox, openOutbox, silentLog } from '../../../../test/kit/http/outbox.ts';
+import {
+  attemptsOf,
+  type Outbox,
+  openOutbox,
+  silentLog,
+} from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { attemptsOf } from './attempts-store.ts';
 import { LEASE_MS } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { dueEvents, type Outcome } from './store.ts';

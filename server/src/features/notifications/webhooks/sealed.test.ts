@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { customer } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
-import { resendEvent } from './attempts-store.ts';
+import { requeueEvents } from './attempts-store.ts';
 
 const FIRST_RETRY_MS = 6_000;
 const NAME = 'Zelda Fitzgerald-Unique';
@@ -71,7 +71,9 @@ it('never sends an event whose key was erased, and delivers the others', async (
   const since = receiver.arrivals.slice(before).map((each) => each.id);
   expect(since).toContain((await stored(other.id))[0]?.id);
   expect(since).not.toContain(event?.id);
-  expect(await resendEvent(app.runtime.db, event?.id ?? '', app.effects.now())).toBe(false);
+  expect(await requeueEvents(app.runtime.db, [event?.id ?? ''], app.effects.now(), [0])).toEqual(
+    [],
+  );
   await app.settle();
   expect(receiver.arrivals.slice(before).map((each) => each.id)).not.toContain(event?.id);
 });

@@ -113,7 +113,7 @@ const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
     left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
 
 /** The time on the clock of a platform, whose row is `c` if it has its own; `$1` is real time. */
-const CLOCK = `coalesce(c.stands_at,
+export const CLOCK = `coalesce(c.stands_at,
     $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;
 
 // While a clock is being changed, only the process that changes it delivers.
@@ -337,15 +337,23 @@ export async function noteFailing(db: Database, failing: readonly Failing[]): Pr
   ]);
 }
 
+/** The rows of `gone` leave the queue undelivered: their last attempt has failed for good. */
+const CLOSED = `update webhook_attempts a set result = 'dropped' from gone g
+    where a.platform_id = g.platform_id and a.endpoint = g.endpoint and a.event_id = g.event_id
+      and a.attempt = g.attempts and a.result = 'retry'`;
+
 const DISCARD = `
-  delete from webhook_queue where (platform_id, endpoint, event_id) in (
-    select q.platform_id, q.endpoint, q.event_id
-    from unnest($2::text[], $3::int[]) as lane(platform_id, endpoint)
-      join webhook_queue q on q.platform_id = lane.platform_id and q.endpoint = lane.endpoint
-      left join sandbox_clocks c on c.id = q.platform_id
-      ${WITH_SETTINGS}
-    where q.due_at <= ${CLOCK} and ${TARGET} = 'none' limit $4::int for update of q skip locked)
-  returning event_id`;
+  with gone as (
+    delete from webhook_queue where (platform_id, endpoint, event_id) in (
+      select q.platform_id, q.endpoint, q.event_id
+      from unnest($2::text[], $3::int[]) as lane(platform_id, endpoint)
+        join webhook_queue q on q.platform_id = lane.platform_id and q.endpoint = lane.endpoint
+        left join sandbox_clocks c on c.id = q.platform_id
+        ${WITH_SETTINGS}
+      where q.due_at <= ${CLOCK} and ${TARGET} = 'none' limit $4::int for update of q skip locked)
+    returning platform_id, endpoint, event_id, attempts
+  ), closed as (${CLOSED})
+  select event_id from gone`;
 
 /** Removes due events of endpoints that were removed; returns how many. */
 export async function discardUndeliverable(
@@ -360,9 +368,12 @@ export async function discardUndeliverable(
 }
 
 const DISCARD_UNREADABLE = `
-  delete from webhook_queue q using unnest($1::text[], $2::int[], $3::text[])
-    as u(platform_id, endpoint, event_id)
-  where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id`;
+  with gone as (
+    delete from webhook_queue q using unnest($1::text[], $2::int[], $3::text[])
+      as u(platform_id, endpoint, event_id)
+    where q.platform_id = u.platform_id and q.endpoint = u.endpoint and q.event_id = u.event_id
+    returning q.platform_id, q.endpoint, q.event_id, q.attempts
+  ) ${CLOSED}`;
 
 type Queued = Pick<DueEvent, 'platform_id' | 'endpoint' | 'id'>;
 

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
 import { defineEvent } from '../../../kernel/contract/event.ts';
-import { attemptsOf } from './attempts-store.ts';
 
 const approved = defineEvent('CUSTOMER.KYC_APPROVED', Type.Object({ id: Type.String() }));
 const pending = defineEvent('CUSTOMER.KYC_PENDING', Type.Object({}));

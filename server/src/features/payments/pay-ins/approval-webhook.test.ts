@@ -10,9 +10,9 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
+import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import { COMPLETED, FAILED, openUmaFixture, PENDING } from '../../../../test/kit/payments/uma.ts';
-import { attemptsOf } from '../../notifications/webhooks/attempts-store.ts';
 
 const fixture = opened(openUmaFixture);
 let app: TestApp;

@@ -13,6 +13,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
+import { attemptsOf } from '../../../../test/kit/http/outbox.ts';
 import type { Received } from '../../../../test/kit/http/webhook-receiver.ts';
 import {
   BACK,
@@ -26,7 +27,6 @@ import type { Progress } from '../../../connectors/ports/index.ts';
 import { sandboxRail } from '../../../connectors/sandbox/payments/rail.ts';
 import { transitionInternalAccount } from '../../balances/internal-accounts/lifecycle.ts';
 import { internalAccounts } from '../../balances/internal-accounts/store.ts';
-import { attemptsOf } from '../../notifications/webhooks/attempts-store.ts';
 import { currentOf } from '../payouts/payout-jobs.ts';
 import type { WaitKind } from '../suspense/rail-results.ts';
 import { asIncoming } from '../transactions/rows.ts';

@@ -1,0 +1,228 @@
+// Contracts of webhook deliveries: the list, one with its attempts, and sending again.
+import { type TSchema, Type } from '@sinclair/typebox';
+import { EVENT_TYPES, WebhookType } from '../../../kernel/contract/event.ts';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+
+const TAG = 'Webhook deliveries';
+const MAX_ID = 200;
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+const time = (description: string) => described(Timestamp, description);
+const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
+
+const Status = named(
+  'WebhookDeliveryStatus',
+  oneOf(['PENDING', 'DELIVERED', 'FAILED'], {
+    description:
+      'PENDING: not delivered yet; it is sent, or can be pulled. DELIVERED: the endpoint accepted or ' +
+      'acknowledged it. FAILED: no attempt succeeded and no more follow.',
+  }),
+);
+
+const ATTEMPT = {
+  number: Type.Integer({ minimum: 1, description: 'Number of the attempt, from 1.' }),
+  at: time('Start of the attempt.'),
+  result: oneOf(['DELIVERED', 'RETRY', 'FAILED'], {
+    description:
+      'DELIVERED, RETRY: another attempt followed or follows, or FAILED: it was the last.',
+  }),
+  responseStatus: maybe(
+    Type.Integer({ description: 'HTTP status of the response. Absent if there was none.' }),
+  ),
+  error: maybe(text('Why there was no response. Absent if there was one.')),
+  durationMs: Type.Integer({
+    minimum: 0,
+    description: 'Milliseconds from the start to the response or the error.',
+  }),
+};
+
+const AttemptSummary = named(
+  'WebhookAttemptSummary',
+  Type.Object(ATTEMPT, { description: 'An attempt to deliver an event.' }),
+);
+
+const Attempt = named(
+  'WebhookAttempt',
+  Type.Object(
+    {
+      ...ATTEMPT,
+      responseHeaders: maybe(
+        Type.Record(Type.String(), Type.String(), {
+          description:
+            'Headers of the response, at most 1 KB; values that may be secret are `***`. Headers of ' +
+            'the connection and `date` are omitted.',
+        }),
+      ),
+      responseBody: maybe(text('Start of the response body, at most 1 KB.')),
+    },
+    { description: 'An attempt to deliver an event, with the response.' },
+  ),
+);
+
+const DELIVERY = {
+  id: text('Identifier of the delivery.'),
+  endpointId: text('Identifier of the endpoint. It may have been deleted since.'),
+  eventId: text('Identifier of the event.'),
+  eventType: WebhookType,
+  resourceId: text('Identifier of the resource that the event is about.'),
+  eventCreatedAt: time('Time of the event.'),
+  status: Status,
+  attemptCount: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
+  nextAttemptAt: maybe(
+    time(
+      'Time of the next attempt. Present while the delivery is pending, unless the endpoint is ' +
+        'paused or its deliveries are pulled.',
+    ),
+  ),
+};
+
+export const WebhookDelivery = named(
+  'WebhookDelivery',
+  Type.Object(
+    { ...DELIVERY, lastAttempt: maybe(AttemptSummary) },
+    { description: 'The delivery of an event to an endpoint.' },
+  ),
+);
+
+export const WebhookDeliveryDetails = named(
+  'WebhookDeliveryDetails',
+  Type.Object(
+    {
+      ...DELIVERY,
+      attempts: Type.Array(Attempt, { description: 'All attempts, oldest first.' }),
+    },
+    { description: 'The delivery of an event to an endpoint, with its attempts.' },
+  ),
+);
+
+const params = Type.Object({ deliveryId: text('Identifier of the delivery.') });
+/** Unknown query parameters are rejected. */
+const noQuery = Type.Object({}, { additionalProperties: false });
+
+export const listWebhookDeliveries = operation({
+  operationId: 'listWebhookDeliveries',
+  method: 'GET',
+  path: '/webhook-deliveries',
+  tag: TAG,
+  summary: 'List webhook deliveries',
+  description:
+    'Returns the deliveries that match every filter, in the order of their events, newest first by ' +
+    'default. Test events are included. With a filter, a page can have fewer deliveries than ' +
+    '`limit`, or none, and still be followed by more: read on while `hasMore` is true. Deliveries ' +
+    'are kept as long as their events, 30 days unless the operator has set another period.',
+  permission: 'VIEW',
+  query: Type.Object(
+    {
+      endpointId: maybe(text('Return only deliveries to this endpoint.', { maxLength: MAX_ID })),
+      status: maybe(described(Status, 'Return only deliveries with this status.')),
+      eventId: maybe(text('Return only deliveries of this event.', { maxLength: MAX_ID })),
+      eventType: maybe(
+        Type.Array(oneOf(EVENT_TYPES), {
+          maxItems: 50,
+          description: 'Return only deliveries of events of these types, separated by commas.',
+        }),
+      ),
+      resourceId: maybe(
+        text('Return only deliveries of events about this resource.', { maxLength: MAX_ID }),
+      ),
+      createdAfter: maybe(time('Return only deliveries of events at or after this time.')),
+      createdBefore: maybe(time('Return only deliveries of events at or before this time.')),
+      ...PageQuery,
+      cursor: maybe(
+        text('`nextCursor` of the previous page. Absent for the first page.', { maxLength: 200 }),
+      ),
+      sortOrder: maybe(
+        oneOf(['asc', 'desc'], {
+          default: 'desc',
+          description: '`desc`: deliveries of the newest events first.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: named(
+      'WebhookDeliveryListResponse',
+      page(WebhookDelivery, { description: 'A page of webhook deliveries, without a total.' }),
+    ),
+  },
+  errors: [],
+});
+
+export const getWebhookDeliveryById = operation({
+  operationId: 'getWebhookDeliveryById',
+  method: 'GET',
+  path: '/webhook-deliveries/{deliveryId}',
+  tag: TAG,
+  summary: 'Get a webhook delivery',
+  description: 'Returns one delivery with all its attempts and the responses of the endpoint.',
+  permission: 'VIEW',
+  params,
+  query: noQuery,
+  replies: { 200: WebhookDeliveryDetails },
+  errors: [],
+  notFound: 'NOT_FOUND',
+});
+
+export const resendWebhookDelivery = operation({
+  operationId: 'resendWebhookDelivery',
+  method: 'POST',
+  path: '/webhook-deliveries/{deliveryId}/resend',
+  tag: TAG,
+  summary: 'Send an event to an endpoint again',
+  description:
+    'Sends the event again, with the same id and body, whatever the earlier attempts. The endpoint ' +
+    'gets at least one more attempt, and retries until a week after the event; it must recognise ' +
+    'repeated events by their id. Returns CONFLICT if the data of the event was erased or the ' +
+    'endpoint was deleted.',
+  permission: 'MANAGE',
+  params,
+  replies: { 202: WebhookDelivery },
+  errors: [],
+  notFound: 'NOT_FOUND',
+  callsExternal: true,
+});
+
+export const resendEvent = operation({
+  operationId: 'resendEvent',
+  method: 'POST',
+  path: '/events/{eventId}/resend',
+  tag: TAG,
+  summary: 'Send an event again',
+  description:
+    'Sends an event, with the same id and body, to one endpoint or to all that get its type, also to ' +
+    'those that were created after it. Returns CONFLICT if the data of the event was erased or no ' +
+    'endpoint gets its type.',
+  permission: 'MANAGE',
+  params: Type.Object({ eventId: text('Identifier of the event.') }),
+  body: named(
+    'EventResendRequest',
+    Type.Object(
+      {
+        endpointId: maybe(
+          text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
+        ),
+      },
+      { description: 'Where to send the event.' },
+    ),
+  ),
+  bodyOptional: true,
+  replies: {
+    202: named(
+      'EventResendResponse',
+      Type.Object(
+        {
+          deliveryIds: Type.Array(Type.String(), {
+            description: 'The deliveries that are pending now, one for each endpoint.',
+          }),
+        },
+        { description: 'An event that is sent again.' },
+      ),
+    ),
+  },
+  errors: [],
+  notFound: 'NOT_FOUND',
+  callsExternal: true,
+});

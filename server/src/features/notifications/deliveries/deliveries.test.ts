@@ -1,0 +1,332 @@
+// The list of deliveries, one with its attempts, and sending again.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import type { DeliveryDetailsView, DeliveryView } from './present.ts';
+
+const app = testApp();
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+let first: Receiver;
+let second: Receiver;
+let endpointId: string;
+
+interface Page {
+  data: DeliveryView[];
+  hasMore: boolean;
+  nextCursor?: string;
+}
+
+const request = (query: Record<string, string>, as = app.platform) =>
+  app.call('GET', `/webhook-deliveries?${new URLSearchParams(query)}`, undefined, { as });
+const list = async (query: Record<string, string> = {}): Promise<Page> =>
+  ok(await request(query), 200);
+const get = async (id: string): Promise<DeliveryDetailsView> =>
+  ok(await app.call('GET', `/webhook-deliveries/${id}`), 200);
+const resend = (id: string) => app.call('POST', `/webhook-deliveries/${id}/resend`);
+const change = async (body: object) =>
+  ok(await app.call('PATCH', `/webhook-endpoints/${endpointId}`, body), 200);
+
+async function all(query: Record<string, string>): Promise<DeliveryView[]> {
+  const found: DeliveryView[] = [];
+  let page = await list(query);
+  for (;;) {
+    found.push(...page.data);
+    if (!page.hasMore) return found;
+    page = await list({ ...query, cursor: page.nextCursor as string });
+  }
+}
+
+/** The deliveries of the events of a new customer. */
+async function emitted() {
+  const { id: resourceId } = await customer(app);
+  await app.settle();
+  return { resourceId, deliveries: await all({ resourceId }) };
+}
+
+beforeAll(async () => {
+  first = await startReceiver();
+  second = await startReceiver();
+  ok(await app.call('PATCH', '/config', { webhookEndpoint: first.url }), 200);
+  const body = { url: second.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] };
+  endpointId = ok(await app.call('POST', '/webhook-endpoints', body), 201).id;
+  await app.settle();
+});
+
+afterEach(async () => {
+  await change({ status: 'ENABLED' });
+  first.behave(200);
+  second.behave(200);
+  await app.advance(DAY);
+});
+
+afterAll(async () => {
+  await first.close();
+  await second.close();
+});
+
+describe('listWebhookDeliveries', () => {
+  it('has one delivery for each event and endpoint, with its last attempt', async () => {
+    second.behave(503);
+    const { resourceId, deliveries } = await emitted();
+    expect(deliveries.map((each) => [each.endpointId === endpointId, each.status])).toEqual([
+      [true, 'PENDING'],
+      [false, 'DELIVERED'],
+    ]);
+    const [pending, delivered] = deliveries;
+    expect(pending).toMatchObject({
+      eventType: 'CUSTOMER.KYC_APPROVED',
+      resourceId,
+      attemptCount: 1,
+      lastAttempt: { number: 1, result: 'RETRY', responseStatus: 503 },
+    });
+    expect(pending?.eventId).toBe(delivered?.eventId);
+    const next = Date.parse(pending?.nextAttemptAt ?? '') - app.effects.now();
+    expect(next).toBeGreaterThan(4_000);
+    expect(next).toBeLessThan(6_000);
+    expect(delivered).not.toHaveProperty('nextAttemptAt');
+    await change({ status: 'PAUSED' });
+    const [kept] = await all({ resourceId, endpointId });
+    expect(kept).toMatchObject({ status: 'PENDING' });
+    expect(kept).not.toHaveProperty('nextAttemptAt');
+  });
+
+  it('is filtered by endpoint, event, type, resource, status and time', async () => {
+    const from = new Date(app.effects.now()).toISOString();
+    first.behave(503);
+    const { resourceId, deliveries } = await emitted();
+    const eventId = deliveries[0]?.eventId as string;
+    const ids = async (query: Record<string, string>) =>
+      (await all({ ...query, createdAfter: from })).map((each) => each.id);
+    const [delivered, pending] = deliveries.map((each) => each.id);
+    expect(await ids({})).toEqual([delivered, pending]);
+    expect(await ids({ eventId })).toEqual([delivered, pending]);
+    expect(await ids({ endpointId })).toEqual([delivered]);
+    expect(await ids({ status: 'PENDING' })).toEqual([pending]);
+    expect(await ids({ status: 'DELIVERED', resourceId })).toEqual([delivered]);
+    expect(await ids({ status: 'FAILED' })).toEqual([]);
+    const eventType = 'CUSTOMER.KYC_APPROVED,TEST';
+    expect(await ids({ eventType })).toEqual([delivered, pending]);
+    expect(await ids({ eventType: 'TEST' })).toEqual([]);
+    expect(await ids({ endpointId: 'WebhookEndpoint:none' })).toEqual([]);
+    const createdBefore = new Date(app.effects.now() - 1).toISOString();
+    expect((await all({ createdBefore })).map((each) => each.id)).not.toContain(pending);
+    await app.advance(8 * DAY);
+    expect(await ids({ status: 'FAILED' })).toEqual([pending]);
+    expect((await get(pending as string)).attempts.at(-1)?.result).toBe('FAILED');
+  });
+
+  it('is read in pages in both orders, each delivery once', async () => {
+    for (let n = 0; n < 4; n++) await emitted();
+    const newest = (await all({ limit: '100' })).map((each) => each.id);
+    expect(newest.length).toBeGreaterThan(8);
+    expect(new Set(newest).size).toBe(newest.length);
+    for (const limit of ['1', '3']) {
+      expect((await all({ limit })).map((each) => each.id)).toEqual(newest);
+      const oldest = (await all({ limit, sortOrder: 'asc' })).map((each) => each.id);
+      expect(oldest).toEqual(newest.toReversed());
+    }
+  });
+
+  it('contains deliveries of a deleted endpoint', async () => {
+    const extra = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
+    second.behave(500);
+    const { resourceId } = await emitted();
+    ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
+    await app.advance(MINUTE);
+    const [left] = await all({ resourceId, endpointId: extra.id });
+    // Its retry is discarded, and the first attempt was the last.
+    expect(left).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
+    expect(await all({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([left]);
+    expect(await resend(left?.id as string)).toMatchObject({ status: 409 });
+  });
+
+  it.each([
+    [{ status: 'LOST' }, 'status'],
+    [{ colour: 'red' }, 'colour'],
+    [{ eventType: 'NONE' }, 'eventType.0'],
+    [{ cursor: 'nonsense' }, 'cursor'],
+    [{ limit: '101' }, 'limit'],
+    [{ limit: '0' }, 'limit'],
+    [{ createdAfter: 'yesterday' }, 'createdAfter'],
+    [
+      { createdAfter: '2026-02-01T00:00:00Z', createdBefore: '2026-01-01T00:00:00Z' },
+      'createdBefore',
+    ],
+  ])('rejects %j', async (query, field) => {
+    const { status, body } = await request(query);
+    expect([status, body.code, body.details.errors[0].field]).toEqual([
+      400,
+      'INVALID_INPUT',
+      field,
+    ]);
+  });
+});
+
+describe('getWebhookDeliveryById', () => {
+  it('shows each attempt with the masked response', async () => {
+    second.behave((response) => {
+      response.writeHead(500, { 'x-api-key': 'secret', 'x-reason': 'down' }).end('try later');
+    });
+    const { deliveries } = await emitted();
+    const id = deliveries[0]?.id as string;
+    await app.advance(10_000);
+    const { attempts, ...shown } = await get(id);
+    expect(shown).toMatchObject({ status: 'PENDING', attemptCount: 2, endpointId });
+    expect(attempts.map((each) => [each.number, each.result, each.responseStatus])).toEqual([
+      [1, 'RETRY', 500],
+      [2, 'RETRY', 500],
+    ]);
+    expect(attempts[0]?.responseHeaders).toMatchObject({ 'x-api-key': '***', 'x-reason': 'down' });
+    expect(attempts[0]?.responseBody).toBe('try later');
+  });
+
+  it('does not exist for other platforms and malformed ids', async () => {
+    const { deliveries } = await emitted();
+    const { id } = deliveries[0] as DeliveryView;
+    const [, rest] = id.split('-');
+    const unknown = id.replace(/[0-9a-f]{4}$/, '0000');
+    for (const path of [id, 'WebhookDelivery:x', unknown, `WebhookDelivery:7-${rest}`]) {
+      const as = path === id ? app.other : app.platform;
+      for (const [method, end] of [
+        ['GET', ''],
+        ['POST', '/resend'],
+      ] as const) {
+        const reply = await app.call(method, `/webhook-deliveries/${path}${end}`, undefined, {
+          as,
+        });
+        expect([reply.status, reply.body.code], path).toEqual([404, 'NOT_FOUND']);
+      }
+    }
+    const foreign = await app.call('POST', `/events/${deliveries[0]?.eventId}/resend`, undefined, {
+      as: app.other,
+    });
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('resendWebhookDelivery', () => {
+  it('sends the event once more, with the same body', async () => {
+    const { deliveries } = await emitted();
+    const { id, eventId } = deliveries[0] as DeliveryView;
+    const reply = ok(await resend(id), 202);
+    expect(reply).toMatchObject({ id, status: 'PENDING', attemptCount: 1 });
+    expect(reply.nextAttemptAt).toBe(new Date(app.effects.now()).toISOString());
+    await app.settle();
+    const bodies = second.arrivals.filter((each) => each.id === eventId).map((each) => each.body);
+    expect(bodies).toHaveLength(2);
+    expect(new Set(bodies).size).toBe(1);
+    expect(await get(id)).toMatchObject({ status: 'DELIVERED', attemptCount: 2 });
+    expect(first.arrivals.filter((each) => each.id === eventId)).toHaveLength(1);
+  });
+
+  it('makes a failed delivery pending, which can fail again', async () => {
+    first.behave(500);
+    const { deliveries } = await emitted();
+    const { id } = deliveries[1] as DeliveryView;
+    await app.advance(8 * DAY);
+    expect((await get(id)).status).toBe('FAILED');
+    ok(await resend(id), 202);
+    expect((await get(id)).status).toBe('PENDING');
+    await app.settle();
+    // The week of retries is over.
+    expect((await get(id)).status).toBe('FAILED');
+    expect((await get(id)).attempts.filter((each) => each.result === 'FAILED')).toHaveLength(1);
+  });
+});
+
+describe('resendEvent', () => {
+  it('sends to all endpoints that get its type, or to one', async () => {
+    const { deliveries } = await emitted();
+    const eventId = deliveries[0]?.eventId;
+    const path = `/events/${eventId}/resend`;
+    const { deliveryIds } = ok(await app.call('POST', path), 202);
+    expect([...deliveryIds].sort()).toEqual(deliveries.map((each) => each.id).sort());
+    await app.settle();
+    const extra = ok(
+      await app.call('POST', '/webhook-endpoints', { url: second.url, eventTypes: ['TEST'] }),
+      201,
+    );
+    const one = ok(await app.call('POST', path, { endpointId: extra.id }), 202);
+    expect(one.deliveryIds).toHaveLength(1);
+    await app.settle();
+    const shown = await get(one.deliveryIds[0]);
+    expect(shown).toMatchObject({ endpointId: extra.id, status: 'DELIVERED', eventId });
+    ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
+    expect(await app.call('POST', path, { endpointId: extra.id })).toMatchObject({ status: 404 });
+  });
+
+  it('is not possible without an endpoint that gets the type', async () => {
+    await customer(app, { as: app.other });
+    const sql = 'select id from events where platform_id = $1';
+    const [event] = await app.runtime.db.query<{ id: string }>(sql, [app.other.id]);
+    const reply = await app.call('POST', `/events/${event?.id}/resend`, undefined, {
+      as: app.other,
+    });
+    expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('a paused endpoint', () => {
+  it('fails deliveries that it kept for seven days, with the reason', async () => {
+    const other = await startReceiver();
+    const { id: paused } = ok(
+      await app.call('POST', '/webhook-endpoints', { url: other.url }),
+      201,
+    );
+    ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'PAUSED' }), 200);
+    const { resourceId } = await emitted();
+    await app.advance(8 * DAY);
+    const [failed] = await all({ resourceId, endpointId: paused, status: 'FAILED' });
+    expect(failed).toMatchObject({
+      attemptCount: 1,
+      lastAttempt: { result: 'FAILED', error: 'EXPIRED: the endpoint was paused for seven days' },
+    });
+    ok(await app.call('PATCH', `/webhook-endpoints/${paused}`, { status: 'ENABLED' }), 200);
+    ok(await resend(failed?.id as string), 202);
+    await app.settle();
+    expect((await get(failed?.id as string)).status).toBe('DELIVERED');
+    ok(await app.call('DELETE', `/webhook-endpoints/${paused}`), 204);
+    await other.close();
+  });
+});
+
+describe('a delivery', () => {
+  it('fails when the data of its event is erased', async () => {
+    first.behave(503);
+    const { resourceId, deliveries } = await emitted();
+    const { id } = deliveries[1] as DeliveryView;
+    const erase = 'update customers set data_key = null where id = $1';
+    await app.runtime.db.query(erase, [resourceId]);
+    await app.advance(10_000);
+    expect(await get(id)).toMatchObject({ status: 'FAILED', attemptCount: 1 });
+    expect((await all({ resourceId, status: 'FAILED' })).map((each) => each.id)).toEqual([id]);
+    const reply = await resend(id);
+    expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  it('is deleted with its attempts and its event after 30 days', async () => {
+    const { resourceId, deliveries } = await emitted();
+    const attempts = `select count(*)::int as n from webhook_attempts where event_id = $1`;
+    const left = async () =>
+      (await app.runtime.db.query<{ n: number }>(attempts, [deliveries[0]?.eventId]))[0]?.n;
+    await app.advance(29 * DAY);
+    expect([await left(), (await all({ resourceId })).length]).toEqual([2, 2]);
+    await app.advance(3 * DAY);
+    expect([await left(), await all({ resourceId })]).toEqual([0, []]);
+  });
+});
+
+describe('a platform with a clock of its own', () => {
+  it('has times of its clock, by which events are sent again', async () => {
+    ok(await app.call('POST', '/sandbox/clock', { advance: 'P3D' }), 200);
+    const { deliveries } = await emitted();
+    const { id } = deliveries[0] as DeliveryView;
+    ok(await resend(id), 202);
+    await app.settle();
+    expect(await get(id)).toMatchObject({ status: 'DELIVERED', attemptCount: 2 });
+    const since = new Date(app.effects.now() + 2 * DAY).toISOString();
+    expect((await all({ createdAfter: since })).map((each) => each.id)).toContain(id);
+  });
+});

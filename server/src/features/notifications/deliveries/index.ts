@@ -1,0 +1,19 @@
+// Public interface of webhook deliveries, for the composition, replays and the operator's
+// commands.
+import type { Feature } from '../../../runtime/operation/feature.ts';
+import { deliveryOperations } from './operations.ts';
+
+export {
+  listAttempts,
+  listDroppedEvents,
+  listPending,
+  resendEventByOperator,
+} from './by-operator.ts';
+export { pageOfDeliveries } from './list.ts';
+export { eventIdsOf } from './position.ts';
+export { countUndelivered } from './store.ts';
+
+/** What this feature adds to a server. */
+export const deliveryFeature = {
+  operations: () => deliveryOperations,
+} satisfies Feature;

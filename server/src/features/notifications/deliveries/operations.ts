@@ -1,0 +1,127 @@
+// Operations of webhook deliveries. Sending again writes the queue directly, like the deliverer,
+// which reads it within a second; repeating it has no further effect.
+import type { Static } from '@sinclair/typebox';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { deliveryTargets, endpointOf, isWanted } from '../endpoints/index.ts';
+import { requeueEvents } from '../webhooks/index.ts';
+import {
+  getWebhookDeliveryById,
+  listWebhookDeliveries,
+  resendEvent,
+  resendWebhookDelivery,
+} from './contract.ts';
+import { pageOfDeliveries } from './list.ts';
+import { cursorAfter, deliveryId, deliveryOf, eventIdsOf, readCursor } from './position.ts';
+import { presentDelivery, presentDetails, type Targets } from './present.ts';
+import { type DeliveryFilter, findAttempts, findDelivery, findEvent } from './store.ts';
+
+type Query = Static<typeof listWebhookDeliveries.query>;
+
+const noDelivery = () => new Fault('NOT_FOUND', 'Webhook delivery not found.');
+const noEvent = () => new Fault('NOT_FOUND', 'Event not found.');
+
+/** Bounds of the ids of events that a query may match. */
+function boundsOf(
+  { ownClock, effects }: Ctx,
+  query: Query,
+): Pick<DeliveryFilter, 'from' | 'before'> {
+  const { createdAfter, createdBefore, resourceId } = query;
+  const after = createdAfter === undefined ? 0 : Date.parse(createdAfter);
+  const before = createdBefore === undefined ? undefined : Date.parse(createdBefore);
+  if (before !== undefined && before < after) {
+    throw invalidField('createdBefore', 'must not be before `createdAfter`');
+  }
+  // Events about a resource are not older than it. Ids that follow from a seed state no real time.
+  const made = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
+  const since = Math.max(ownClock ? 0 : after, made <= effects.now() ? made : 0);
+  return eventIdsOf(since, ownClock ? undefined : before);
+}
+
+function filterOf(ctx: Ctx, targets: Targets, query: Query): DeliveryFilter {
+  const { endpointId, status, eventId, eventType, resourceId, createdAfter, createdBefore } = query;
+  const wanted = [...targets.values()].filter(
+    ({ id }) => endpointId === undefined || id === endpointId,
+  );
+  return {
+    platformId: ctx.caller.platformId,
+    endpoints: wanted.map(({ number }) => number),
+    status,
+    eventId,
+    types: eventType,
+    resourceId,
+    ...boundsOf(ctx, query),
+    createdAfter: createdAfter === undefined ? undefined : Date.parse(createdAfter),
+    createdBefore: createdBefore === undefined ? undefined : Date.parse(createdBefore),
+  };
+}
+
+async function listPage(ctx: Ctx, query: Query) {
+  const { limit = 20, cursor, sortOrder: order = 'desc' } = query;
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
+  const filter = filterOf(ctx, targets, query);
+  const { rows, end } = await pageOfDeliveries(ctx.db, filter, { order, after, limit });
+  return {
+    data: rows.map((row) => presentDelivery(row, targets)),
+    hasMore: end !== undefined,
+    ...(end === undefined ? {} : { nextCursor: cursorAfter(end) }),
+  };
+}
+
+async function oneDelivery(ctx: Ctx, id: string) {
+  const { platformId } = ctx.caller;
+  const key = deliveryOf(id);
+  const targets = await deliveryTargets(ctx.db, platformId);
+  const row = key && (await findDelivery(ctx.db, platformId, key));
+  if (!key || !row) throw noDelivery();
+  return { key, row, targets };
+}
+
+const cannotResend = () =>
+  new Fault('CONFLICT', 'The event cannot be sent again: its data was erased.');
+
+/** The numbers of the endpoints to send an event to again. */
+async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise<number[]> {
+  if (endpointId !== undefined) return [(await endpointOf(ctx, endpointId)).number];
+  const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
+  const wanted = [...targets.values()].filter((target) => isWanted(target, type));
+  if (!wanted.length) throw new Fault('CONFLICT', 'No webhook endpoint gets events of this type.');
+  return wanted.map(({ number }) => number);
+}
+
+export const deliveryOperations = [
+  handle(listWebhookDeliveries, async (ctx, { query }) => ({
+    status: 200,
+    body: await listPage(ctx, query),
+  })),
+
+  handle(getWebhookDeliveryById, async (ctx, { params }) => {
+    const { key, row, targets } = await oneDelivery(ctx, params.deliveryId);
+    const attempts = await findAttempts(ctx.db, ctx.caller.platformId, key);
+    return { status: 200, body: presentDetails(row, targets, attempts) };
+  }),
+
+  handle(resendWebhookDelivery, async (ctx, { params }) => {
+    const { key, targets } = await oneDelivery(ctx, params.deliveryId);
+    if (!targets.get(key.endpoint)?.isLive) {
+      throw new Fault('CONFLICT', 'The webhook endpoint of this delivery was deleted.');
+    }
+    const resent = await requeueEvents(ctx.db, [key.eventId], ctx.effects.now(), [key.endpoint]);
+    const row = resent.length ? await findDelivery(ctx.db, ctx.caller.platformId, key) : undefined;
+    if (!row) throw cannotResend();
+    return { status: 202, body: presentDelivery(row, targets) };
+  }),
+
+  handle(resendEvent, async (ctx, { params: { eventId }, body }) => {
+    const event = isId(eventId, 'Webhook') ? await findEvent(ctx.db, eventId) : undefined;
+    if (event?.platformId !== ctx.caller.platformId) throw noEvent();
+    const numbers = await receiversOf(ctx, event.type, body.endpointId);
+    const resent = await requeueEvents(ctx.db, [eventId], ctx.effects.now(), numbers);
+    if (!resent.length) throw cannotResend();
+    const deliveryIds = resent.map(deliveryId);
+    return { status: 202, body: { deliveryIds } };
+  }),
+];

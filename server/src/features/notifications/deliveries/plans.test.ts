@@ -1,0 +1,122 @@
+// The cost of a page of deliveries does not depend on the number of deliveries: each statement
+// reads a range of an index. RAILHEAD_PLANNED_DELIVERIES sets their number.
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { idSql, type Planned, planner, uuid } from '../../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { keyOf, pageOfDeliveries } from './list.ts';
+import type { DeliveryKey } from './position.ts';
+import {
+  candidatesSql,
+  countUndelivered,
+  type DeliveryFilter,
+  type DeliveryStatus,
+  detailsSql,
+} from './store.ts';
+
+const EVENTS = Number(process.env.RAILHEAD_PLANNED_DELIVERIES ?? 30_000);
+/** Blocks of a step of twenty deliveries of two endpoints. */
+const FEW = 400;
+
+const app = testApp();
+let client: pg.Client;
+let checkFlat: Planned;
+let filter: DeliveryFilter;
+const middle: DeliveryKey = { eventId: `Webhook:${uuid(EVENTS / 2)}`, endpoint: 0 };
+
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: app.databaseUrl });
+  await client.connect();
+  filter = { platformId: app.platform.id, endpoints: [0, 1] };
+  const platform = `case when n % 1000 = 0 then '${app.other.id}' else '${app.platform.id}' end`;
+  await client.query(`insert into events (id, platform_id, type, subject, data, created_at)
+    select ${idSql('Webhook', 'n')}, ${platform},
+      case when n % 20000 = 1 then 'CARD.STATE_CHANGE' else 'INTERNAL_ACCOUNT.BALANCE_UPDATED' end,
+      ${idSql('Transaction', 'n / 3')}, '{}', to_timestamp(1790000000 + n)
+    from generate_series(1, ${EVENTS}) n`);
+  // Of the configured endpoint every tenth delivery failed, and of the other every third is
+  // pending.
+  await client.query(`insert into webhook_attempts
+      (platform_id, endpoint, event_id, attempt, at, status, ms, result)
+    select ${platform}, e, ${idSql('Webhook', 'n')}, a, to_timestamp(1790000000 + n), 500, 5,
+      case when n % 10 = 0 and e = 0 then case when a = 2 then 'dropped' else 'retry' end
+        when a = 1 then 'retry' else 'delivered' end
+    from generate_series(1, ${EVENTS}) n, generate_series(0, 1) e, generate_series(1, 2) a
+    where not (e = 1 and n % 3 = 0)`);
+  await client.query(`insert into webhook_queue (platform_id, endpoint, event_id, due_at)
+    select ${platform}, 1, ${idSql('Webhook', 'n')}, to_timestamp(1990000000 + n)
+    from generate_series(1, ${EVENTS}) n where n % 3 = 0`);
+  await client.query('vacuum analyze events, webhook_attempts, webhook_queue');
+  // The tables beside them are almost empty.
+  await client.query('set enable_seqscan = off');
+  checkFlat = planner(client);
+}, 120_000);
+
+afterAll(() => client?.end());
+
+const STATUSES: (DeliveryStatus | undefined)[] = [undefined, 'PENDING', 'DELIVERED', 'FAILED'];
+
+describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
+  it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
+    for (const platformId of [app.platform.id, app.other.id, 'none']) {
+      for (const after of [undefined, middle]) {
+        const wanted = { ...filter, platformId, status };
+        const step = { order, after, limit: 21 };
+        await checkFlat(candidatesSql(wanted, step), FEW);
+        const bounded = { from: 'Webhook:0', before: 'Webhook:9' };
+        await checkFlat(candidatesSql({ ...wanted, ...bounded }, step), FEW);
+      }
+    }
+  });
+
+  it('reads its deliveries by their keys', async () => {
+    const { platformId } = filter;
+    const keys = Array.from({ length: 21 }, (_, n) => ({
+      eventId: `Webhook:${uuid(n * 3)}`,
+      endpoint: n % 2,
+    }));
+    await checkFlat(detailsSql({ platformId }, keys, { order, limit: 21 }), FEW);
+    const types = ['CARD.STATE_CHANGE'];
+    await checkFlat(detailsSql({ platformId, types }, keys, { order, limit: 21 }), FEW);
+  });
+
+  it.each<[string, Partial<DeliveryFilter>, number]>([
+    ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENTS / 20_000)],
+    ['a resource', { resourceId: `Transaction:${uuid(77)}` }, 6],
+    ['a status', { status: 'FAILED', types: ['TEST'] }, 0],
+  ])('finds all that a filter by %s matches, each once', async (_, more, count) => {
+    const found = new Set<string>();
+    let after: DeliveryKey | undefined;
+    do {
+      const step = { order, after, limit: 2 };
+      const page = await pageOfDeliveries(app.runtime.db, { ...filter, ...more }, step);
+      for (const row of page.rows) {
+        const key = JSON.stringify(keyOf(row));
+        expect(found).not.toContain(key);
+        found.add(key);
+      }
+      after = page.end;
+    } while (after);
+    expect(found.size).toBe(count);
+  });
+});
+
+it('counts what is pending or failed up to a maximum, with a range that has few enough', async () => {
+  const range = {
+    platformId: app.platform.id,
+    endpoint: 1,
+    from: 'Webhook:0',
+    before: 'Webhook:9',
+    createdAfter: 1_790_000_000_000,
+    createdBefore: 1_990_000_000_000,
+  };
+  const counted = await countUndelivered(app.runtime.db, range, 50);
+  expect(counted.count).toBe(51);
+  const createdBefore = counted.newest as number;
+  expect(await countUndelivered(app.runtime.db, { ...range, createdBefore }, 50)).toEqual({
+    ...counted,
+    count: 50,
+  });
+  const whole = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);
+  expect(whole.count).toBe(Math.floor(EVENTS / 10) - Math.floor(EVENTS / 1000));
+});

@@ -1,0 +1,66 @@
+// Ids of deliveries and positions in their list. A delivery has no row of its own: it is an event
+// and the number of an endpoint, and its id consists of both.
+import type { Time } from '../../../kernel/effects.ts';
+import { invalidField } from '../../../kernel/fault.ts';
+
+/** An event and the number of an endpoint that gets it. */
+export interface DeliveryKey {
+  eventId: string;
+  endpoint: number;
+}
+
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const NUMBER = '(0|[1-9]\\d{0,8})';
+const ID = new RegExp(`^WebhookDelivery:${NUMBER}-(${UUID})$`);
+const CURSOR = new RegExp(`^${NUMBER} (${UUID})$`);
+
+const uuidOf = (eventId: string) => eventId.slice(eventId.indexOf(':') + 1);
+
+export const deliveryId = ({ eventId, endpoint }: DeliveryKey): string =>
+  `WebhookDelivery:${endpoint}-${uuidOf(eventId)}`;
+
+/** The delivery of an id, or undefined for a text that is none. */
+export function deliveryOf(id: string): DeliveryKey | undefined {
+  const [, endpoint, uuid] = ID.exec(id) ?? [];
+  return uuid === undefined
+    ? undefined
+    : { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };
+}
+
+/** The cursor of the deliveries after one, in the order of the list. */
+export const cursorAfter = ({ eventId, endpoint }: DeliveryKey): string =>
+  Buffer.from(`${endpoint} ${uuidOf(eventId)}`).toString('base64url');
+
+/** Throws a fault on the field `cursor` for a text that `cursorAfter` did not make. */
+export function readCursor(cursor: string): DeliveryKey {
+  const [, endpoint, uuid] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const key = uuid && { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };
+  if (!key || cursorAfter(key) !== cursor) {
+    throw invalidField('cursor', 'is not a cursor of this list');
+  }
+  return key;
+}
+
+const MAX_TIME = 2 ** 48 - 1;
+/**
+ * Ids of events have real time and `createdAt` that of their operation: they differ by less than
+ * this.
+ */
+const DISORDER_MS = 120_000;
+
+/** A text that sorts before the ids of all events that were stored from `at` on, in real time. */
+function eventIdFrom(at: Time): string {
+  const hex = Math.min(MAX_TIME, Math.max(0, Math.floor(at)))
+    .toString(16)
+    .padStart(12, '0');
+  return `Webhook:${hex.slice(0, 8)}-${hex.slice(8)}`;
+}
+
+/**
+ * Bounds of the ids of events from one time to another, both inclusive: from the first, before the
+ * second. A platform with a clock of its own has other times in its events.
+ */
+export const eventIdsOf = (after: Time, before: Time | undefined) => ({
+  from: eventIdFrom(after - DISORDER_MS),
+  before: eventIdFrom(before === undefined ? MAX_TIME : before + DISORDER_MS),
+});

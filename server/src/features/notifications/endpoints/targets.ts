@@ -1,0 +1,56 @@
+// Endpoints as the targets of deliveries. Deliveries outlive their endpoint, so deleted ones are
+// included.
+import type { Database } from '../../../runtime/db/database.ts';
+import { readPlatform } from '../../tenancy/platform/index.ts';
+import { configuredId } from './present.ts';
+import { CONFIGURED, type EndpointRow, rowsOfPlatform } from './store.ts';
+
+export interface Target {
+  number: number;
+  /** Id of the endpoint. */
+  id: string;
+  /** Null for all types. */
+  eventTypes: readonly string[] | null;
+  /** Whether it still gets events. */
+  isLive: boolean;
+  /** Whether its deliveries are sent at their due time: it is neither paused nor pulled. */
+  isSent: boolean;
+}
+
+const targetOf = (row: EndpointRow): Target => ({
+  number: row.number,
+  id: row.id,
+  eventTypes: row.event_types,
+  isLive: row.deleted_at === null,
+  isSent: row.deleted_at === null && row.status === 'ENABLED' && row.url !== null,
+});
+
+/** All endpoints of a platform that have or had deliveries, by number. */
+export async function deliveryTargets(
+  db: Pick<Database, 'find' | 'read'>,
+  platformId: string,
+): Promise<ReadonlyMap<number, Target>> {
+  const [platform, rows] = await Promise.all([
+    readPlatform(db, platformId),
+    rowsOfPlatform(db, platformId),
+  ]);
+  const settings = rows.find((row) => row.number === CONFIGURED);
+  const isLive = platform != null && platform.webhook_endpoint !== null;
+  const configured: Target = {
+    number: CONFIGURED,
+    id: configuredId(platformId),
+    eventTypes: settings?.event_types ?? null,
+    isLive,
+    isSent: isLive && settings?.status !== 'PAUSED',
+  };
+  const own = rows.filter((row) => row.number !== CONFIGURED).map(targetOf);
+  return new Map([configured, ...own].map((target) => [target.number, target]));
+}
+
+const TEST = 'TEST';
+
+/** Whether an endpoint gets events of a type. A test is for the configured endpoint only. */
+export const isWanted = ({ number, eventTypes, isLive }: Target, type: string): boolean =>
+  isLive &&
+  (number === CONFIGURED || type !== TEST) &&
+  (eventTypes === null || type === TEST || eventTypes.includes(type));

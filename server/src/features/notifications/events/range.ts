@@ -1,0 +1,55 @@
+// Events of a time range for other features: their number, and their ids in the order of the list.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Place } from './cursor.ts';
+import { boundsOf, countIn, type EventFilter, horizonOf, LOWEST } from './store.ts';
+import { walk } from './walk.ts';
+
+export interface EventRange {
+  platformId: string;
+  /** Undefined for all types. */
+  types?: readonly string[] | undefined;
+  createdAfter: Time;
+  createdBefore: Time;
+}
+
+/** Counts up to `most` events, without tests. */
+export async function countEvents(db: Database, range: EventRange, most: number) {
+  const { low, high } = await boundsOf(db, range, await horizonOf(db));
+  return countIn(db, range, { low, high }, most);
+}
+
+const FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
+
+function placeOf(text: string | null): Place {
+  const [, position, id] = FORM.exec(text ?? '') ?? [];
+  return position === undefined || id === undefined
+    ? { position: LOWEST, id: '' }
+    : { position: BigInt(position), id };
+}
+
+export interface EventStep {
+  events: { id: string; type: string }[];
+  /** Where to continue; null at the end of the range. */
+  place: string | null;
+}
+
+/**
+ * The next events of a range after a place, oldest first. A step may have fewer than `limit`, or
+ * none.
+ */
+export async function eventsAfter(
+  db: Database,
+  range: EventRange,
+  place: string | null,
+  limit: number,
+): Promise<EventStep> {
+  const filter: EventFilter = range;
+  const bounds = await boundsOf(db, filter, await horizonOf(db));
+  const from = placeOf(place);
+  const { rows, end, hasMore } = await walk(db, filter, { order: 'asc', ...bounds, from, limit });
+  return {
+    events: rows.map(({ id, type }) => ({ id, type })),
+    place: hasMore ? `${end.position} ${end.id}` : null,
+  };
+}

@@ -1,0 +1,105 @@
+// Processes a replay in steps. A job queues some events and stages in one change set the progress
+// and either the next job or the end. A step that is repeated after a crash queues the same events
+// again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from '@sinclair/typebox';
+import { defineJob } from '../../../kernel/contract/job.ts';
+import {
+  type JobHandler,
+  type JobOf,
+  jobHandler,
+  type Result,
+} from '../../../runtime/jobs/jobs.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { deliveryTargets, type Target } from '../endpoints/index.ts';
+import { countDue, requeueEvents } from '../webhooks/index.ts';
+import { nextEvents } from './range.ts';
+import { replayStates } from './states.ts';
+import { type ReplayRow, webhookReplays } from './store.ts';
+
+export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: Type.String() }));
+
+/** Events of one step. */
+const STEP = 500;
+/** Due deliveries of an endpoint above which a replay waits: newer events are behind them. */
+const MAX_DUE = 500;
+const WAIT_MS = 250;
+/**
+ * How long one run waits for the endpoint, in real time: a clock of a sandbox platform may stand.
+ */
+const MAX_WAIT_MS = 3_000;
+
+/** Whether few enough deliveries are due, at once or after a while. */
+async function hasRoom({ db, effects }: Runtime, row: ReplayRow): Promise<boolean> {
+  const lane = { platformId: row.platform_id, endpoint: row.endpoint };
+  for (let waited = 0; ; waited += WAIT_MS) {
+    if ((await countDue(db, lane, effects.now(), MAX_DUE)) < MAX_DUE) return true;
+    if (waited >= MAX_WAIT_MS) return false;
+    await sleep(WAIT_MS);
+  }
+}
+
+interface Progress {
+  queued: number;
+  place: string | null;
+}
+
+async function queueStep(runtime: Runtime, row: ReplayRow, target: Target): Promise<Progress> {
+  const { db, effects, clocks } = runtime;
+  const { platform_id: platformId, scope, from_time: from, to_time: to } = row;
+  const { ownClock } = await clocks.timeOf({ platformId });
+  const range = { platformId, target, scope, from, to, ownClock };
+  const { eventIds, place } = await nextEvents(db, range, row.place, STEP);
+  const queued = eventIds.length
+    ? await requeueEvents(db, eventIds, effects.now(), [target.number])
+    : [];
+  return { queued: queued.length, place };
+}
+
+/** Stages the progress, unless another worker has recorded it. */
+async function recordStep(ctx: Ctx, before: ReplayRow, { queued, place }: Progress) {
+  const row = await ctx.read(webhookReplays, before.id);
+  if (row?.status !== 'PROCESSING' || row.place !== before.place) return;
+  ctx.update(webhookReplays, row, {
+    status: replayStates.next(row.status, place === null ? 'complete' : 'proceed'),
+    done: row.done + queued,
+    place,
+    updated_at: ctx.now,
+  });
+  if (place !== null) ctx.later(REPLAY_STEP, { replayId: row.id });
+}
+
+async function fail(ctx: Ctx, id: string, failure_reason: string) {
+  const row = await ctx.read(webhookReplays, id);
+  if (row?.status !== 'PROCESSING') return;
+  const status = replayStates.next(row.status, 'fail');
+  ctx.update(webhookReplays, row, { status, failure_reason, updated_at: ctx.now });
+}
+
+async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
+  const { replayId } = job.input;
+  const row = await runtime.db.read(webhookReplays, replayId);
+  if (!row) throw new Error(`job ${job.id} names no replay`);
+  const caller = await callerOf(runtime.db, row.platform_id);
+  const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
+  if (!target?.isLive) {
+    const reason = 'The webhook endpoint was deleted.';
+    return { caller, stage: (ctx) => fail(ctx, replayId, reason) };
+  }
+  // Deliveries of a paused endpoint, and those that are pulled, delay no others.
+  if (target.isSent && !(await hasRoom(runtime, row))) {
+    return {
+      caller,
+      async stage(ctx) {
+        ctx.later(REPLAY_STEP, { replayId });
+      },
+    };
+  }
+  const progress = await queueStep(runtime, row, target);
+  runtime.wake.events();
+  return { caller, stage: (ctx) => recordStep(ctx, row, progress) };
+}
+
+export const replayJobs = (): JobHandler[] => [jobHandler(REPLAY_STEP, { run })];

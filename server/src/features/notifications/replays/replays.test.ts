@@ -1,0 +1,226 @@
+// Replays: their preview, their progress, what they send, and a step that is repeated.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import { idSql } from '../../../../test/kit/app/query-plans.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+import { replayJobs } from './jobs.ts';
+import { webhookReplays } from './store.ts';
+
+const app = testApp();
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+let receiver: Receiver;
+let endpointId: string;
+
+const time = (at: number) => new Date(at).toISOString();
+const preview = (body: object) => app.call('POST', '/webhook-replays/preview', body);
+const create = (body: object) => app.call('POST', '/webhook-replays', body);
+const get = async (id: string) => ok(await app.call('GET', `/webhook-replays/${id}`), 200);
+const list = async (query = '') => ok(await app.call('GET', `/webhook-replays?${query}`), 200);
+const types = () => receiver.arrivals.map(({ type }) => type);
+
+/** Emits an event for each of some new customers. */
+async function emit(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await customer(app);
+  await app.settle();
+  await eventsVisible(app);
+}
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  const body = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED', 'TEST'] };
+  endpointId = ok(await app.call('POST', '/webhook-endpoints', body), 201).id;
+});
+
+afterEach(async () => {
+  receiver.behave(200);
+  await app.advance(DAY);
+  receiver.arrivals.length = 0;
+});
+
+afterAll(() => receiver.close());
+
+describe('createWebhookReplay', () => {
+  it('sends what failed or is pending, as the preview counts it, not what was delivered', async () => {
+    await emit(1);
+    const from = time(app.effects.now() - HOUR);
+    receiver.behave(503);
+    await emit(3);
+    await app.advance(HOUR);
+    receiver.behave(200);
+    const body = { endpointId, from };
+    const counted = ok(await preview(body), 200);
+    expect(counted).toMatchObject({ count: 3, exceedsLimit: false });
+    expect(counted.oldestEventAt <= counted.newestEventAt).toBe(true);
+    receiver.arrivals.length = 0;
+    await app.settle();
+    expect([types(), (await list()).data]).toEqual([[], []]);
+    const made = ok(await create(body), 202);
+    expect(made).toMatchObject({ status: 'PROCESSING', scope: 'UNDELIVERED', total: 3, done: 0 });
+    await app.settle();
+    expect(types()).toEqual(Array(3).fill('CUSTOMER.KYC_APPROVED'));
+    expect(await get(made.id)).toMatchObject({
+      status: 'COMPLETED',
+      total: 3,
+      done: 3,
+      endpointId,
+    });
+    expect(ok(await preview(body), 200)).toEqual({ count: 0, exceedsLimit: false });
+    const failed = `/webhook-deliveries?endpointId=${endpointId}&createdAfter=${from}&status=`;
+    expect(ok(await app.call('GET', `${failed}DELIVERED`), 200).data).toHaveLength(4);
+    expect(ok(await app.call('GET', `${failed}FAILED`), 200).data).toEqual([]);
+  });
+
+  it('sends all events of the types of the endpoint, also those before it existed', async () => {
+    const from = time(app.effects.now());
+    await emit(2);
+    const other = await startReceiver();
+    const late = ok(await app.call('POST', '/webhook-endpoints', { url: other.url }), 201).id;
+    const body = { endpointId: late, from, to: time(app.effects.now()), scope: 'ALL' };
+    const { count } = ok(await preview(body), 200);
+    expect(count).toBeGreaterThanOrEqual(2);
+    expect(ok(await preview({ ...body, scope: 'UNDELIVERED' }), 200).count).toBe(0);
+    const { id } = ok(await create(body), 202);
+    await app.settle();
+    expect(await get(id)).toMatchObject({ status: 'COMPLETED', total: count, done: count });
+    expect(other.arrivals).toHaveLength(count);
+    const ids = other.arrivals.map((each) => each.id);
+    expect(ids.filter((each) => receiver.arrivals.some((seen) => seen.id === each))).toHaveLength(
+      2,
+    );
+    ok(await app.call('DELETE', `/webhook-endpoints/${late}`), 204);
+    await other.close();
+  });
+
+  it('is done in steps, and one that is repeated changes nothing', async () => {
+    const from = time(app.effects.now());
+    await emit(2);
+    receiver.arrivals.length = 0;
+    const made = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
+    const [row] = await app.runtime.db.find(webhookReplays, { id: made.id });
+    const input = { replayId: made.id };
+    const [handler] = replayJobs();
+    // A worker that ended before it could record its step.
+    await handler?.run(app.runtime, { id: 'Job:1', kind: 'webhooks.replay', input } as never);
+    expect(await app.runtime.db.find(webhookReplays, { id: made.id })).toEqual([row]);
+    await app.settle();
+    expect(await get(made.id)).toMatchObject({ status: 'COMPLETED', done: 2 });
+    expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(2);
+  });
+
+  it('of many events waits for their delivery between steps, and sends each once', async () => {
+    const count = 1_100;
+    const from = time(app.effects.now());
+    await app.runtime.db.query(
+      `insert into events (id, platform_id, type, subject, data, created_at)
+        select ${idSql('Webhook', 'n')}, $1, 'CUSTOMER.KYC_APPROVED', 'x', '{}', $2
+        from generate_series(1, $3) n`,
+      [app.platform.id, new Date(app.effects.now()), count],
+    );
+    await eventsVisible(app);
+    receiver.arrivals.length = 0;
+    const { id, total } = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
+    expect(total).toBe(count);
+    await app.settle();
+    expect(await get(id)).toMatchObject({ status: 'COMPLETED', done: count });
+    expect(receiver.arrivals).toHaveLength(count);
+    expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(count);
+    const due = 'select 1 from webhook_queue where platform_id = $1';
+    expect(await app.runtime.db.query(due, [app.platform.id])).toEqual([]);
+  }, 60_000);
+
+  it('ends when its endpoint is deleted', async () => {
+    const from = time(app.effects.now());
+    await emit(1);
+    const extra = ok(await app.call('POST', '/webhook-endpoints', { url: receiver.url }), 201).id;
+    const { id } = ok(await create({ endpointId: extra, from, scope: 'ALL' }), 202);
+    ok(await app.call('DELETE', `/webhook-endpoints/${extra}`), 204);
+    await app.settle();
+    expect(await get(id)).toMatchObject({
+      status: 'FAILED',
+      done: 0,
+      failureReason: 'The webhook endpoint was deleted.',
+    });
+  });
+
+  it('follows the clock of the platform', async () => {
+    const as = app.other;
+    const call = async (method: 'POST' | 'GET', path: string, body?: object) =>
+      (await app.call(method, path, body, { as })).body;
+    const hook = await call('POST', '/webhook-endpoints', { url: receiver.url });
+    await call('POST', '/sandbox/clock', { advance: 'P40D' });
+    const { to: from } = { to: time(app.effects.now() + 39 * DAY) };
+    await customer(app, { as });
+    await app.settle();
+    await eventsVisible(app);
+    const body = { endpointId: hook.id, from, scope: 'ALL' };
+    expect((await call('POST', '/webhook-replays/preview', body)).count).toBeGreaterThan(0);
+    const before = receiver.arrivals.length;
+    const { id, total } = await call('POST', '/webhook-replays', body);
+    await app.settle();
+    expect((await call('GET', `/webhook-replays/${id}`)).status).toBe('COMPLETED');
+    expect(receiver.arrivals).toHaveLength(before + total);
+  });
+
+  it('is alone at its endpoint', async () => {
+    const from = time(app.effects.now() - HOUR);
+    const { id } = ok(await create({ endpointId, from }), 202);
+    const reply = await create({ endpointId, from });
+    expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
+    expect(reply.body.details.replayId).toBe(id);
+    await app.settle();
+    ok(await create({ endpointId, from }), 202);
+    await app.settle();
+  });
+});
+
+describe('listWebhookReplays', () => {
+  it('filters by endpoint and status', async () => {
+    const { data } = await list('limit=2');
+    expect(data).toHaveLength(2);
+    expect(await list(`endpointId=${endpointId}&status=FAILED`)).toMatchObject({ data: [] });
+    expect((await list('status=FAILED')).data).toHaveLength(1);
+    const { status, body } = await app.call('GET', '/webhook-replays?colour=red');
+    expect([status, body.details.errors[0].field]).toEqual([400, 'colour']);
+  });
+});
+
+describe('getWebhookReplayById', () => {
+  it('does not exist for other platforms', async () => {
+    const { data } = await list('limit=1');
+    const foreign = await app.call('GET', `/webhook-replays/${data[0].id}`, undefined, {
+      as: app.other,
+    });
+    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+    const theirs = { endpointId, from: time(app.effects.now()) };
+    const reply = await app.call('POST', '/webhook-replays', theirs, { as: app.production });
+    expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe('previewWebhookReplay', () => {
+  it.each([
+    [{ from: '2026-01-01' }, 'from'],
+    [{ from: '2026-01-01T00:00:00Z', to: '2025-12-01T00:00:00Z' }, 'to'],
+    [{ from: '2025-12-01T00:00:00Z', to: '2026-01-05T00:00:00Z' }, 'from'],
+    [{ from: '2126-01-01T00:00:00Z' }, 'from'],
+    [{ from: '2026-01-01T00:00:00Z', scope: 'SOME' }, 'scope'],
+    [{}, 'from'],
+  ])('rejects %j, like the replay', async (range, field) => {
+    for (const reply of [
+      await create({ endpointId, ...range }),
+      await preview({ endpointId, ...range }),
+    ]) {
+      expect([reply.status, reply.body.details.errors[0].field]).toEqual([400, field]);
+    }
+  });
+});
+
+describe('a replay', () => {
+  it('is deleted after 30 days', async () => {
+    await app.advance(31 * DAY);
+    expect((await list()).data).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+// Number of pending deliveries, as a gauge. A read is bounded and shared by scrapes that follow
+// each other.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Metrics } from '../../../runtime/observability/metrics.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+
+/** Maximum rows counted; a larger count shows as this. */
+const MAX_COUNTED = 10_000;
+const KEPT_MS = 5_000;
+
+const COUNT = `select count(*)::int4 as pending from (
+  select from webhook_queue limit ${MAX_COUNTED}) bounded`;
+
+/** Watches the queue of deliveries of all processes, test events included. */
+export function watchPending(
+  metrics: Pick<Metrics, 'watch'>,
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+): void {
+  let reading: Promise<number> | undefined;
+  let readAt: Time = 0;
+
+  const read = async () => (await db.query<{ pending: number }>(COUNT))[0]?.pending ?? 0;
+
+  function shared(): Promise<number> {
+    const now = effects.now();
+    if (reading && now >= readAt && now < readAt + KEPT_MS) return reading;
+    const next = read();
+    [reading, readAt] = [next, now];
+    next.catch(() => {
+      if (reading === next) reading = undefined;
+    });
+    return next;
+  }
+
+  const help = `Webhook deliveries that are pending, due or not; counted up to ${MAX_COUNTED}.`;
+  metrics.watch('railhead_deliveries_pending', help, shared);
+}
