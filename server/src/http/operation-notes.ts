@@ -81,7 +81,7 @@ const GUIDES: Readonly<Record<string, readonly [title: string, page: string][]>>
     ['Incoming payments', 'incoming'],
   ],
   VASPs: [['Ownership of wallets', 'ownership']],
-  'Webhook deliveries': [['Webhooks', '/concepts/webhooks']],
+  'Webhook deliveries': [['Replay what a receiver missed', 'deliveries']],
   'Webhook endpoints': [['Webhooks', '/concepts/webhooks']],
   Webhooks: [['Webhooks', '/concepts/webhooks']],
 };

@@ -33,6 +33,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ACCOUNT: 'InternalAccount:1',
   BANK: 'ExternalAccount:1',
   CURSOR: 'ICAgIDE',
+  ENDPOINT: 'WebhookEndpoint:1',
   REQUEST_ID: '01a21758-15bf-71ea-aa5b-996c3b49c144',
   BUSINESS: 'Customer:2',
   COIN: 'Stablecoin:1',
