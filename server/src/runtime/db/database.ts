@@ -111,9 +111,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, counted] = await Promise.all([
         run(pageSql(table, query)),
-        run(countSql(table, query)),
+        query.count === false ? [] : run(countSql(table, query)),
       ]);
-      return pageOf<T>(query, rows as RowOf<T>[], counted[0]?.count as number);
+      return pageOf<T>(query, rows as RowOf<T>[], counted[0]?.count as number | undefined);
     },
     query: (text, values = []) =>
       pool.run({

@@ -48,6 +48,8 @@ export interface PageQuery {
   limit: number;
   /** Cursor of an earlier page. */
   cursor?: string | undefined;
+  /** Whether matches are counted; by default they are. */
+  count?: boolean;
 }
 
 export interface Page<T extends Table> {
@@ -55,7 +57,7 @@ export interface Page<T extends Table> {
   hasMore: boolean;
   /** Cursor of the next page; absent on the last. */
   nextCursor?: string;
-  /** Total number of matches; absent above 10,000. */
+  /** Total number of matches; absent above 10,000, or if they are not counted. */
   totalCount?: number;
 }
 
@@ -132,7 +134,7 @@ export function cursorOf({ created_at, id }: Place): string {
 }
 
 /** Throws a fault on the field `cursor` for a text that `cursorOf` did not make. */
-function placeOf(cursor: string): Place {
+export function placeOf(cursor: string): Place {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
   const place = { created_at: Number(time), id: id ?? '' };
@@ -226,7 +228,7 @@ export function countSql(table: Table, { filters }: PageQuery): Sql {
 export function pageOf<T extends Table>(
   { limit }: PageQuery,
   found: readonly RowOf<T>[],
-  count: number,
+  count: number | undefined,
 ): Page<T> {
   const rows = found.slice(0, limit);
   const hasMore = found.length > limit;
@@ -235,6 +237,6 @@ export function pageOf<T extends Table>(
     rows,
     hasMore,
     ...(hasMore && last ? { nextCursor: cursorOf(last) } : {}),
-    ...(count <= MAX_COUNTED ? { totalCount: count } : {}),
+    ...(count !== undefined && count <= MAX_COUNTED ? { totalCount: count } : {}),
   };
 }

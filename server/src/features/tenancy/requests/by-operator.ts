@@ -4,24 +4,31 @@ import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { changePlatform, ownPlatform, platformById, systemCaller } from '../platform/index.ts';
+import { pageOfRequests } from './pages.ts';
 import {
   type ApiRequest,
   type ApiRequestDetails,
   presentDetails,
   presentRequest,
   type RequestSelection,
-  requestFilters,
 } from './present.ts';
-import { apiRequests, platformOfRequest, readRequest } from './store.ts';
+import { platformOfRequest, readRequest } from './store.ts';
 
 /** The requests of a platform, newest first. */
 export async function listRequestsByOperator(
-  { db }: Runtime,
+  { db, effects }: Runtime,
   platformId: string,
   { limit = 100, ...query }: RequestSelection,
 ): Promise<ApiRequest[]> {
-  const filters = requestFilters(platformId, query);
-  return (await db.page(apiRequests, { filters, sort: 'desc', limit })).rows.map(presentRequest);
+  const requests: ApiRequest[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = { sort: 'desc' as const, limit: limit - requests.length, cursor };
+    const found = await pageOfRequests(db, platformId, query, { ...page, now: effects.now() });
+    requests.push(...found.rows.map(presentRequest));
+    cursor = found.nextCursor;
+  } while (cursor && requests.length < limit);
+  return requests;
 }
 
 /** A request of any platform by its id. Throws NOT_FOUND. */

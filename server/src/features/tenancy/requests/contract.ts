@@ -155,7 +155,8 @@ export const listRequests = operation({
   description:
     'Returns the requests of the platform that match every filter, newest first by default. ' +
     'Requests that were rejected after authentication are included; requests without a valid ' +
-    `credential belong to no platform and are not. ${RETENTION} Unknown parameters are rejected.`,
+    `credential belong to no platform and are not. With filters a page may be shorter than \`limit\` ` +
+    `although \`hasMore\` is true. ${RETENTION} Unknown parameters are rejected.`,
   permission: 'VIEW',
   query: Type.Object(
     {

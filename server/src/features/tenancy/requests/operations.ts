@@ -3,8 +3,9 @@
 import { Fault, invalidField } from '../../../kernel/fault.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { getRequestById, listRequests } from './contract.ts';
-import { presentDetails, presentRequest, requestFilters } from './present.ts';
-import { apiRequests, readRequest } from './store.ts';
+import { pageOfRequests } from './pages.ts';
+import { presentDetails, presentRequest } from './present.ts';
+import { readRequest } from './store.ts';
 
 export interface RequestPorts {
   /** Writes the records of this process. */
@@ -20,8 +21,8 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
       throw invalidField('operationId', 'is not an operation of this API');
     }
     await flushRequests();
-    const filters = requestFilters(ctx.caller.platformId, query);
-    const { rows, ...rest } = await ctx.db.page(apiRequests, { filters, sort, limit, cursor });
+    const page = { sort, limit, cursor, now: ctx.effects.now() };
+    const { rows, ...rest } = await pageOfRequests(ctx.db, ctx.caller.platformId, query, page);
     return { status: 200, body: { data: rows.map(presentRequest), ...rest } };
   }),
 

@@ -6,7 +6,7 @@ import { equals, type Filter } from '../../../runtime/db/database.ts';
 import { timeFilters } from '../../../runtime/db/paging.ts';
 import type { CALLER_TYPES, getRequestById, listRequests } from './contract.ts';
 import type { ErrorRecord } from './masking.ts';
-import { type apiRequests, type RecordedRequest, type RequestRow, USUAL_STATUS } from './store.ts';
+import { type apiRequests, hashOf, type RecordedRequest, type RequestRow } from './store.ts';
 
 export type ApiRequest = Static<(typeof listRequests)['replies'][200]>['data'][number];
 export type ApiRequestDetails = Static<(typeof getRequestById)['replies'][200]>;
@@ -51,24 +51,27 @@ export function presentDetails({ row, bodies }: RecordedRequest): ApiRequestDeta
   };
 }
 
-/** Statuses of successful replies. */
-const SUCCESS = [200, 201, 202, 204];
-const STATUSES = [...new Set([...SUCCESS, ...Object.values(STATUS_OF)])];
+/** Statuses of errors. */
+const FAILED = [...new Set(Object.values(STATUS_OF))];
 
 type RequestFilter = Filter<typeof apiRequests>;
 
-/** The index of statuses omits the usual one; requests with it are found in the order of time. */
-const statusFilter = (status: number) =>
-  status === USUAL_STATUS
-    ? ({ column: 'unusual_status', op: 'isNull' } as const)
-    : ({ column: 'unusual_status', op: '=', value: status } as const);
-
-/** One branch for each status, so that an index returns the rows of each in order. */
-const classFilter = (statusClass: string): RequestFilter => ({
-  or: STATUSES.filter((status) => statusClass.startsWith(String(status)[0] as string)).map(
-    statusFilter,
-  ),
+/** Errors have an index of their own. */
+const statusFilter = (status: number): RequestFilter => ({
+  column: status < 400 ? 'status' : 'failed_status',
+  op: '=',
+  value: status,
 });
+
+/** One branch for each status of errors, so that an index returns the rows of each in order. */
+const classFilter = (statusClass: string): RequestFilter =>
+  statusClass === '2xx'
+    ? { column: 'status', op: '<=', value: 399 }
+    : {
+        or: FAILED.filter((status) => statusClass.startsWith(String(status)[0] as string)).map(
+          statusFilter,
+        ),
+      };
 
 const replayedFilter = (replayed: boolean): RequestFilter =>
   replayed ? { column: 'replayed', op: '=', value: true } : { column: 'replayed', op: 'isNull' };
@@ -77,6 +80,8 @@ type ListQuery = Static<(typeof listRequests)['query']>;
 
 /** Filters of a list; undefined ones add none. */
 export type RequestSelection = { [K in keyof ListQuery]?: ListQuery[K] | undefined };
+
+const hashIf = (text: string | undefined) => (text === undefined ? undefined : hashOf(text));
 
 export function requestFilters(platformId: string, query: RequestSelection): RequestFilter[] {
   const { statusClass, replayed, createdAfter, createdBefore } = query;
@@ -87,8 +92,10 @@ export function requestFilters(platformId: string, query: RequestSelection): Req
   return [
     ...equals({
       platform_id: platformId,
+      operation_hash: hashIf(query.operationId),
       operation_id: query.operationId,
       error_code: query.errorCode,
+      token_hash: hashIf(query.tokenId),
       token_id: query.tokenId,
       resource_id: query.resourceId,
     }),

@@ -15,9 +15,9 @@ import { maskedBody, maskedError } from './masking.ts';
 import {
   apiRequestBodies,
   apiRequests,
+  hashOf,
   type RequestBodyRow,
   type RequestRow,
-  USUAL_STATUS,
 } from './store.ts';
 
 interface RecorderOptions {
@@ -66,7 +66,7 @@ function rowOf(request: AnsweredRequest): RequestRow {
     method: record.method,
     path: record.path,
     status: record.status,
-    unusual_status: record.status === USUAL_STATUS ? null : record.status,
+    failed_status: record.status < 400 ? null : record.status,
     error_code: record.errorCode ?? null,
     error: errorOf(request),
     duration_us: Math.min(Math.round(record.ms * 1000), 2_147_483_647),
@@ -78,6 +78,8 @@ function rowOf(request: AnsweredRequest): RequestRow {
     idempotency_key_hash: record.idempotencyKeyHash ?? null,
     replayed: record.isReplayed || null,
     resource_id: record.resourceId ?? null,
+    operation_hash: hashOf(record.operationId),
+    token_hash: record.tokenId === undefined ? null : hashOf(record.tokenId),
   };
 }
 

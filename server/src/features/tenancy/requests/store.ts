@@ -16,8 +16,8 @@ export const apiRequests = table('api_requests', {
   method: col.text,
   path: col.text,
   status: col.int4,
-  /** The status unless it is `USUAL_STATUS`. */
-  unusual_status: col.int4.null,
+  /** The status if it is an error. */
+  failed_status: col.int4.null,
   error_code: col.text.null,
   /** JSON of `ErrorRecord`. */
   error: col.text.null,
@@ -31,10 +31,19 @@ export const apiRequests = table('api_requests', {
   /** True or null. */
   replayed: col.bool.null,
   resource_id: col.text.null,
+  /** `hashOf` of operation and token, by which the index of lists skips rows. */
+  operation_hash: col.int4,
+  token_hash: col.int4.null,
 });
 
-/** Status of most requests, which the index of statuses omits. */
-export const USUAL_STATUS = 200;
+/** A hash of a short text, a 32-bit integer (FNV-1a). */
+export function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash | 0;
+}
 
 export type RequestRow = RowOf<typeof apiRequests>;
 
@@ -91,7 +100,7 @@ const AT_ONCE = 5_000;
 const EVERY_MS = 10 * 60_000;
 
 /**
- * Rows never change, so they are deleted by their place; the primary key finds the oldest of each
+ * Rows never change, so they are deleted by their place; the order of lists finds the oldest of each
  * platform.
  */
 const OLD_REQUESTS = `delete from api_requests where ctid = any(array(

@@ -1,0 +1,123 @@
+// Pages of the list of requests. A filter by operation, token or a successful status may match few of
+// very many requests, so the order is read in periods of time and a page ends after a bounded time;
+// it is then shorter than requested and says that there is more.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { cursorOf, type Page, type PageQuery, placeOf } from '../../../runtime/db/paging.ts';
+import { type RequestSelection, requestFilters } from './present.ts';
+import { apiRequests, type RequestRow } from './store.ts';
+
+type RequestPage = Page<typeof apiRequests>;
+type PageOptions = Omit<PageQuery, 'filters' | 'count'>;
+
+/** Length of the first period; it doubles while periods are short to read. */
+const FIRST_PERIOD_MS = 24 * 3_600_000;
+const SHORT_MS = 50;
+/** A page ends when it has taken this long. */
+const PAGE_MS = 500;
+/** Before and after the ids of one time. */
+const FIRST_ID = ' ';
+const LAST_ID = '~';
+
+/** Whether no index has the matching requests alone, and there may be few of them. */
+function isSelective(selection: RequestSelection): boolean {
+  const { operationId, tokenId, status, statusClass, ...rest } = selection;
+  const isFailed = (status ?? 0) >= 400 || (statusClass ?? '2xx') !== '2xx';
+  const hasIndex = isFailed || rest.errorCode || rest.resourceId || rest.replayed;
+  return !hasIndex && (operationId ?? tokenId ?? status ?? statusClass) !== undefined;
+}
+
+/** Time of the oldest request of a platform. */
+async function oldest(db: Database, platformId: string): Promise<Time | undefined> {
+  const filters = [{ column: 'platform_id' as const, op: '=' as const, value: platformId }];
+  const { rows } = await db.page(apiRequests, { filters, sort: 'asc', limit: 1, count: false });
+  return rows[0]?.created_at;
+}
+
+interface Period {
+  from: Time;
+  until: Time;
+}
+
+/** The first period in the order of a list, and what is left after it. */
+function split({ from, until }: Period, sort: 'asc' | 'desc', lengthMs: number) {
+  if (sort === 'asc') {
+    const end = Math.min(from + lengthMs, until);
+    return { part: { from, until: end }, left: { from: end + 1, until }, end };
+  }
+  const end = Math.max(until - lengthMs, from);
+  return { part: { from: end, until }, left: { from, until: end - 1 }, end };
+}
+
+/** What is left of a period behind a cursor. */
+function behind(period: Period, { sort, cursor }: PageOptions): Period {
+  if (cursor === undefined) return period;
+  const { created_at: at } = placeOf(cursor);
+  return sort === 'asc'
+    ? { ...period, from: Math.max(period.from, at) }
+    : { ...period, until: Math.min(period.until, at) };
+}
+
+/** A page of a filter that may match few requests, in periods of time. */
+async function walk(
+  db: Database,
+  platformId: string,
+  selection: RequestSelection,
+  page: PageOptions,
+  now: Time,
+): Promise<RequestPage> {
+  const { createdAfter, createdBefore, ...others } = selection;
+  const filters = requestFilters(platformId, others);
+  const first = await oldest(db, platformId);
+  if (first === undefined) return { rows: [], hasMore: false };
+  const started = performance.now();
+  let period = behind(
+    {
+      from: Math.max(first, createdAfter === undefined ? first : Date.parse(createdAfter)),
+      until: createdBefore === undefined ? now : Math.min(now, Date.parse(createdBefore)),
+    },
+    page,
+  );
+  let lengthMs = FIRST_PERIOD_MS;
+  const rows: RequestRow[] = [];
+  while (period.from <= period.until) {
+    const begun = performance.now();
+    const { part, left, end } = split(period, page.sort, lengthMs);
+    const bounds = [
+      { column: 'created_at' as const, op: '>=' as const, value: part.from },
+      { column: 'created_at' as const, op: '<=' as const, value: part.until },
+    ];
+    const found = await db.page(apiRequests, {
+      ...page,
+      filters: [...filters, ...bounds],
+      // A full page reads one more row, which shows whether there is a next page.
+      limit: Math.max(page.limit - rows.length, 1),
+      count: false,
+    });
+    const isFull = rows.length === page.limit;
+    if (isFull && found.rows.length > 0) {
+      return { rows, hasMore: true, nextCursor: cursorOf(rows.at(-1) as RequestRow) };
+    }
+    rows.push(...found.rows);
+    if (found.hasMore) return { ...found, rows };
+    period = left;
+    if (performance.now() - begun < SHORT_MS) lengthMs *= 2;
+    if (period.from <= period.until && performance.now() - started > PAGE_MS) {
+      const id = page.sort === 'asc' ? LAST_ID : FIRST_ID;
+      return { rows, hasMore: true, nextCursor: cursorOf({ created_at: end, id }) };
+    }
+  }
+  return { rows, hasMore: false };
+}
+
+/** A page of the requests of a platform. A bad cursor throws INVALID_INPUT. */
+export async function pageOfRequests(
+  db: Database,
+  platformId: string,
+  selection: RequestSelection,
+  { now, ...page }: PageOptions & { now: Time },
+): Promise<RequestPage> {
+  if (isSelective(selection)) return walk(db, platformId, selection, page, now);
+  const filters = requestFilters(platformId, selection);
+  return db.page(apiRequests, { ...page, filters, count: false });
+}
