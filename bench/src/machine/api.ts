@@ -19,7 +19,7 @@ export const DATABASE = 'bench_api';
 export const PEER_DATABASE = 'bench_api_peer';
 
 const START_MS = 60_000;
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 
 /** A free port. */
 export const freePort = (): Promise<number> =>
@@ -98,7 +98,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: numb
       results[index] = await work(items[index] as T, index);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return results;
 }
 

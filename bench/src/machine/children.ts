@@ -48,17 +48,17 @@ const profileArgs = ({ profile }: StartOptions) =>
 
 function watched(child: ChildProcess, log?: string): Child {
   let text = '';
-  const keep = (chunk: Buffer) => {
+  const append = (chunk: Buffer) => {
     text = (text + chunk.toString()).slice(-KEPT_OUTPUT);
   };
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
+  child.stdout?.on('data', append);
+  child.stderr?.on('data', append);
   const ended = once(child, 'close').catch(() => undefined);
-  const isUp = () => child.exitCode === null && child.signalCode === null;
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const signal = (name: NodeJS.Signals) => {
-    if (isUp()) child.kill(name);
+    if (isRunning()) child.kill(name);
   };
-  const known: Child = {
+  const tracked: Child = {
     pid: child.pid as number,
     output: () => (log ? fs.readFileSync(log, 'utf8').slice(-KEPT_OUTPUT) : text),
     ended,
@@ -70,12 +70,12 @@ function watched(child: ChildProcess, log?: string): Child {
       const timer = setTimeout(() => signal('SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(timer);
-      running.delete(known);
+      running.delete(tracked);
     },
   };
-  running.add(known);
-  ended.then(() => running.delete(known));
-  return known;
+  running.add(tracked);
+  ended.then(() => running.delete(tracked));
+  return tracked;
 }
 
 /** Starts any program. Its output is kept, not shown. */
@@ -109,19 +109,19 @@ export function startWorker(name: string, options: StartOptions = {}): Worker {
   });
   const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let calls = 0;
-  const known = watched(child);
+  const tracked = watched(child);
   child.on('message', ({ call, result, error }: Reply) => {
     const waiter = waiting.get(call);
     waiting.delete(call);
     if (error === undefined) waiter?.resolve(result as never);
     else waiter?.reject(new Error(`${name}: ${error}`));
   });
-  known.ended.then(() => {
-    const reason = new Error(`${name} ended: ${known.output()}`);
+  tracked.ended.then(() => {
+    const reason = new Error(`${name} ended: ${tracked.output()}`);
     for (const waiter of waiting.values()) waiter.reject(reason);
   });
   return {
-    ...known,
+    ...tracked,
     call: <R>(job: string, input?: unknown) =>
       new Promise<R>((resolve, reject) => {
         calls++;

@@ -108,28 +108,28 @@ describe('startAttack', () => {
   });
 
   it('sends no credential unless it has one, and one request at a time per connection', async () => {
-    let [underWay, most, heads] = [0, 0, 0];
+    let [inFlight, peak, heads] = [0, 0, 0];
     const port = await listen((socket) =>
       requestsOf(
         socket,
         (head) => {
           heads++;
-          most = Math.max(most, ++underWay);
+          peak = Math.max(peak, ++inFlight);
           expect(head.toLowerCase()).not.toContain('authorization');
         },
         () => {
-          underWay--;
+          inFlight--;
           socket.write(answerOf(401));
         },
       ),
     );
     const report = await attackUntil(port, () => heads >= 16, { connections: 4 });
-    expect(most).toBeLessThanOrEqual(4);
+    expect(peak).toBeLessThanOrEqual(4);
     expect(report).toMatchObject({ answers: { 401: heads }, connections: 4 });
   });
 
   it('accepts an early response, sends the rest of the body, and continues', async () => {
-    // More than the buffers between the two hold, so that the rest is still in transit.
+    // More than the socket buffers hold, so that the rest is still in transit.
     const keys = 5 * KEYS;
     const whole = bodyOf(keys).length;
     let heads = 0;

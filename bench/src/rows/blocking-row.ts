@@ -1,6 +1,6 @@
-// Row 9: the longest time for which one request blocks the event loop, in which no other request is
-// answered. Each operation receives the costliest bodies that it reads; the server's own metric
-// shows the longest delay.
+// Row 9: the longest time for which one request blocks the event loop and delays all others. Each
+// operation receives the costliest bodies that it parses; the delay is read from the server's own
+// metric.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,10 +12,7 @@ import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts'
 
 /** Target: the longest that one request may block the event loop. */
 const MAX_MS = 20;
-/**
- * Times that each body is sent: the median counts, because a pause of the collector is not its
- * cost.
- */
+/** Repetitions of each body. The median is used, to exclude pauses of the garbage collector. */
 const TIMES = 3;
 /** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
 const NOTICED_MS = 12;
@@ -88,7 +85,7 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
   const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_EVERY === 0);
   const [ours, idle]: [Run[], Run[]] = [[], []];
-  let worst: { name: string; ms: number }[] = [];
+  let longestBlocks: { name: string; ms: number }[] = [];
   for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
     for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
@@ -98,12 +95,12 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
     }
     ours.push(runOf(blocks.map(({ ms }) => ms)));
     idle.push(runOf(nothing));
-    worst = [...worst, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
+    longestBlocks = [...longestBlocks, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
     const longest = Math.max(...blocks.map(({ ms }) => ms)).toFixed(1);
     note(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
   }
   await process.stop();
-  const remark = `the longest: ${worst.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join('; ')}`;
+  const remark = `the longest: ${longestBlocks.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join('; ')}`;
   return [
     {
       id: '9',

@@ -16,7 +16,7 @@ const POLL_MS = 20;
 const MAX_ROUNDS = 2;
 /** A backlog takes a minute, and its rate hardly differs between rounds: it is measured once. */
 const ONCE: ReadonlySet<string> = new Set(['one platform', 'bare loop, 8 connections']);
-const PATIENCE_MS = 180_000;
+const TIMEOUT_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
 const LANE_WIDTH = 8;
 
@@ -76,7 +76,7 @@ async function received(
     PostgreSQL: () => familyOf(bench.cluster.pid),
   });
   const sending = start();
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   let first: { at: number; n: number } | undefined;
   let last: { at: number; n: number } | undefined;
   for (;;) {
@@ -105,7 +105,7 @@ async function deliver(parts: Parts, platforms: readonly string[], each: number)
 }
 
 /** As `deliver`; events of the platforms in `dead` get no response and are not counted. */
-async function deliverBeside(parts: Parts, alive: string[], dead: string[], each: number) {
+async function deliverToSlowReceivers(parts: Parts, alive: string[], dead: string[], each: number) {
   const start = () =>
     parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [[...alive, ...dead], each, DATA]);
   const result = await received(parts, alive.length * each, parts.server, start);
@@ -164,7 +164,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
     'many platforms, one event each': () => deliver(parts, many, 1),
     'bare loop, 64 connections': () => bare(parts, poster, 64, backlog / 2),
     'twenty platforms': () => deliver(parts, [...alive, ...two], shared),
-    'twenty platforms, two dead': () => deliverBeside(parts, alive, dead, shared),
+    'twenty platforms, two dead': () => deliverToSlowReceivers(parts, alive, dead, shared),
   };
   const runs = Object.fromEntries(
     Object.keys(sides).map((name) => [name, [] as Delivered[]]),

@@ -1,7 +1,7 @@
 // Row 2: executing quotes between internal accounts over HTTP, complete: credentials and an
 // Idempotency-Key on each request, events written, and the deliverer sending them to a receiver.
-// Beside it pgbench posting one bare transfer per transaction, and the same operation as one
-// interactive transaction per request.
+// Compared with pgbench, which posts one transfer per transaction without the rest, and with the
+// same operation as one interactive transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -14,7 +14,7 @@ import type { Run } from '../table/stats.ts';
 
 export type Kind = keyof Templates;
 
-/** Quotes per second that the first run of each side may use, and at least half of it any other. */
+/** Quotes per second prepared for the first run of each side; later runs get at least half. */
 const FIRST_GUESS = { ours: 3_000, peer: 800 };
 /** More quotes than the fastest run so far would have used. */
 const SPARE = 1.5;
@@ -31,7 +31,7 @@ export interface Parts {
  * Suspends the server, which would otherwise deliver events on a peer's time; returns a function
  * that resumes it.
  */
-function quiet(api: Api): () => void {
+function pauseServer(api: Api): () => void {
   api.process.pause();
   return () => api.process.resume();
 }
@@ -73,7 +73,7 @@ export function executor(parts: Parts, database: string) {
       const rate = perSecond ?? (last ? fastest * SPARE : guess);
       const wanted = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
       const quotes = await copyQuotes(bench, database, api.templates[kind], wanted);
-      const again = database === DATABASE ? undefined : quiet(api);
+      const resume = database === DATABASE ? undefined : pauseServer(api);
       busy = watchProcessor(parts.groups);
       const measured = await load.call<Run>('run', {
         port,
@@ -91,7 +91,7 @@ export function executor(parts: Parts, database: string) {
       const run = count === undefined ? checked(measured, seconds) : measured;
       last = run;
       note(busy.report(run.done));
-      again?.();
+      resume?.();
       fastest = Math.max(fastest, run.perSecond);
       done += run.done;
       return run;
@@ -190,9 +190,9 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
   const peer = await preparePeer(parts, peerWorker);
   const execute = (kind: Kind) => () => ours.run(kind, api.port, connections, seconds);
   const plain = (spread: 'spread' | 'hot') => async () => {
-    const again = quiet(api);
+    const resume = pauseServer(api);
     const run = await pgbench.run(spread);
-    again();
+    resume();
     return run;
   };
   const runs = await takeTurns(

@@ -1,7 +1,6 @@
-// Row 5: registering customers from a file of 50,000 rows. Beside a client that registers the same
-// customers on the same server one request at a time on many connections, as a platform without
-// such a file would: both create the same rows, accounts and events. Peak memory is that of the
-// server process.
+// Row 5: registering customers from a file of 50,000 rows, compared with a client that registers
+// customers on the same server with single requests on many connections. Both create the same rows,
+// accounts and events. Peak memory is that of the server process.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';
@@ -16,7 +15,7 @@ const COLUMNS = [
 ];
 
 const POLL_MS = 100;
-/** An import is a whole file however long it takes: a minute and more. */
+/** An import runs to its end, which takes a minute or more, so one round is measured. */
 const ROUNDS = 1;
 const IMPORT_MS = 600_000;
 
@@ -108,7 +107,7 @@ function post(agent: http.Agent, port: number, body: string): Promise<number> {
   });
 }
 
-async function oneByOne(
+async function registerIndividually(
   port: number,
   bodies: (at: number) => string,
   rows: number,
@@ -133,7 +132,7 @@ async function oneByOne(
 export async function importRows(bench: Bench): Promise<Row[]> {
   const { quick, cluster } = bench;
   const rows = quick ? 2_000 : 50_000;
-  const singly = rows / 5;
+  const individualCount = rows / 5;
   const api = await bench.api();
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
   let runs = 0;
@@ -153,16 +152,16 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     return run;
   };
   const ours = () => measured('ours', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
-  const peer = (connections: number, count = singly) =>
+  const peer = (connections: number, count = individualCount) =>
     measured('peer', (run) =>
-      oneByOne(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
+      registerIndividually(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
     );
-  const tries = Math.min(singly, 1_000);
-  const most = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>
+  const tries = Math.min(individualCount, 1_000);
+  const fastest = await bestOf('POST /customers, connections', quick ? [64] : [16, 64], (n) =>
     peer(n, tries),
   );
   peaks.peer = [];
-  const sides = { 'import, a file': ours, 'import, one by one': () => peer(most) };
+  const sides = { 'import, a file': ours, 'import, one by one': () => peer(fastest) };
   const results = await takeTurns(sides, ROUNDS);
   const [{ n }] = (await cluster.rows<{ n: string }>(
     DATABASE,
@@ -171,7 +170,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   )) as [{ n: string }];
   note(`${n} customers exist`);
   const file = sideOf(`a file of ${rows}`, results['import, a file']);
-  const single = sideOf(`POST /customers, ${most}`, results['import, one by one']);
+  const single = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
   return [
     // A file has no latencies of single rows.

@@ -63,11 +63,11 @@ export async function listRows(bench: Bench): Promise<Row[]> {
   };
   const best = (name: string, port: number) =>
     bestOf(`list, ${name}, connections`, quick ? [64] : [16, 64], (n) => get(port, n, tryS));
-  const most = { ours: await best('ours', api.port), bare: await best('bare', barePort) };
+  const fastest = { ours: await best('ours', api.port), bare: await best('bare', barePort) };
   const runs = await takeTurns(
     {
-      'list, ours': () => get(api.port, most.ours),
-      'list, bare Fastify': () => get(barePort, most.bare),
+      'list, ours': () => get(api.port, fastest.ours),
+      'list, bare Fastify': () => get(barePort, fastest.bare),
     },
     rounds,
   );
@@ -77,8 +77,8 @@ export async function listRows(bench: Bench): Promise<Row[]> {
       id: '10',
       what: 'GET /transactions, a page of 20 with filters',
       unit: '/s',
-      ours: sideOf(`server, ${most.ours} connections`, runs['list, ours']),
-      peer: sideOf(`bare Fastify and pg, ${most.bare}`, runs['list, bare Fastify']),
+      ours: sideOf(`server, ${fastest.ours} connections`, runs['list, ours']),
+      peer: sideOf(`bare Fastify and pg, ${fastest.bare}`, runs['list, bare Fastify']),
       target: 0.5,
     },
   ];

@@ -19,7 +19,7 @@ import {
 
 const CONNECTIONS = 256;
 
-/** Long enough to execute a number of quotes. */
+/** Time limit for executing a number of quotes. */
 const LONG_S = 60;
 
 /** A server on the database of the bench, while the shared one has ended. */
@@ -35,7 +35,7 @@ async function startOn(bench: Bench, args: readonly string[] = []): Promise<Api>
   return { ...shared, ...(await startServer(bench, all, { log })) };
 }
 
-/** Executed before measuring, for each process: a cold one takes several times as long. */
+/** Quotes executed per process before measuring: the first ones take several times as long. */
 const WARM = 4_000;
 
 const groupsOf = (bench: Bench, server: Child, peer?: Child) => ({
@@ -63,11 +63,11 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const peer = await preparePeer(parts, worker);
   const before = await executedIn(bench, DATABASE);
   await ours.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM });
-  const most = await ours.run('convert', api.port, CONNECTIONS, tryS);
+  const fastest = await ours.run('convert', api.port, CONNECTIONS, tryS);
   const peerMost = await peer.run('convert');
   const runs = { ours: [] as Run[], peer: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
-    const half = most.perSecond / 2;
+    const half = fastest.perSecond / 2;
     runs.ours.push(await ours.run('convert', api.port, CONNECTIONS, seconds, { perSecond: half }));
     runs.peer.push(await peer.run('convert', { perSecond: peerMost.perSecond / 2 }));
     const shown = [runs.ours.at(-1), runs.peer.at(-1)].map((run) => run?.p99.toFixed(1));
@@ -84,7 +84,7 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
       id: '12',
       what: 'p99 of execute at half of the saturated rate, open loop',
       unit: 'ms',
-      ours: side(`server, ${(most.perSecond / 2).toFixed(0)}/s`, runs.ours, errors),
+      ours: side(`server, ${(fastest.perSecond / 2).toFixed(0)}/s`, runs.ours, errors),
       peer: side(`interactive, ${(peerMost.perSecond / 2).toFixed(0)}/s`, runs.peer),
       target: 4,
     },
@@ -92,7 +92,7 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
 }
 
 const PROCESSES = [1, 2, 4];
-/** The steadiest figure of the bench, so short runs suffice. */
+/** Processor time varies least of all figures, so short runs suffice. */
 const COST_S = 5;
 const KINDS = { a: 'convert', b: 'hot' } as const;
 

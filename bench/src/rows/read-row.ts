@@ -69,17 +69,21 @@ export async function readRows(bench: Bench): Promise<Row[]> {
   const choices = quick ? [64] : [16, 64];
   const best = (name: keyof typeof sides) =>
     bestOf(`GET, ${name}, connections`, choices, (n) => sides[name](n, tryS));
-  const most = { ours: await best('ours'), bare: await best('bare'), prism: await best('prism') };
+  const fastest = {
+    ours: await best('ours'),
+    bare: await best('bare'),
+    prism: await best('prism'),
+  };
   const runs = await takeTurns(
     {
-      'GET, ours': () => sides.ours(most.ours),
-      'GET, bare Fastify': () => sides.bare(most.bare),
-      'GET, Prism': () => sides.prism(most.prism),
+      'GET, ours': () => sides.ours(fastest.ours),
+      'GET, bare Fastify': () => sides.bare(fastest.bare),
+      'GET, Prism': () => sides.prism(fastest.prism),
     },
     rounds,
   );
   for (const child of [load, bare, prism.process]) await child.stop();
-  const ours = () => sideOf(`server, ${most.ours} connections`, runs['GET, ours']);
+  const ours = () => sideOf(`server, ${fastest.ours} connections`, runs['GET, ours']);
   const row = (id: string, what: string, peer: Row['peer'], target: number): Row => ({
     id,
     what,
@@ -88,8 +92,8 @@ export async function readRows(bench: Bench): Promise<Row[]> {
     peer,
     target,
   });
-  const bareSide = sideOf(`bare Fastify, ${most.bare}`, runs['GET, bare Fastify']);
-  const prismSide = sideOf(`Prism, ${most.prism}`, runs['GET, Prism']);
+  const bareSide = sideOf(`bare Fastify, ${fastest.bare}`, runs['GET, bare Fastify']);
+  const prismSide = sideOf(`Prism, ${fastest.prism}`, runs['GET, Prism']);
   return [
     row('3a', 'GET /transactions/{id}, the same bytes', bareSide, 0.6),
     row('3b', 'GET /transactions/{id}, a mock', prismSide, 10),

@@ -115,9 +115,9 @@ export function shortfalls(rows: readonly Row[]): string[] {
   });
   const slow = rows.filter(isSlow).map(({ id, what, ours, maxP99Ms }) => {
     const got = median(ours.p99);
-    const most = maxP99Ms as number;
-    const over = ((got / most - 1) * 100).toFixed(0);
-    return `${id} ${what}: p99 of ${formatted(got)} ms, target at most ${most}; ${over} % over.`;
+    const limit = maxP99Ms as number;
+    const over = ((got / limit - 1) * 100).toFixed(0);
+    return `${id} ${what}: p99 of ${formatted(got)} ms, target at most ${limit}; ${over} % over.`;
   });
   const slowed = rows.filter(isSlowed).map((row) => {
     const { id, what, ours, peer, slowdown } = row;
@@ -126,9 +126,9 @@ export function shortfalls(rows: readonly Row[]): string[] {
   });
   const costly = rows.filter(isCostly).map(({ id, what, ours, maxOurs, unit }) => {
     const got = median(ours.values);
-    const most = maxOurs as number;
-    const over = ((got / most - 1) * 100).toFixed(0);
-    const target = `target at most ${whole.format(most)}; ${over} % over.`;
+    const limit = maxOurs as number;
+    const over = ((got / limit - 1) * 100).toFixed(0);
+    const target = `target at most ${whole.format(limit)}; ${over} % over.`;
     return `${id} ${what}: ${whole.format(got)} ${unit}, ${target}`;
   });
   const unanswered = rows

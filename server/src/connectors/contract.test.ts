@@ -192,9 +192,9 @@ describe.each(CONNECTORS.map((each) => [each.name, each] as const))(
       const least = openConnectors([connector], parts, minimal(connector));
       expect(namesOf(least).sort()).toEqual([...capabilities].sort());
       const effects = unreachableEffects();
-      const most = open(connector, mode, full(connector), effects);
-      expect(namesOf(most).sort()).toEqual([...capabilities, ...optional].sort());
-      for (const [name, value] of Object.entries(most)) {
+      const max = open(connector, mode, full(connector), effects);
+      expect(namesOf(max).sort()).toEqual([...capabilities, ...optional].sort());
+      for (const [name, value] of Object.entries(max)) {
         for (const member of MEMBERS[name as Capability]) {
           expect(value[member as never], `${name}.${member}`).toBeDefined();
         }

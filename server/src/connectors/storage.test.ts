@@ -72,7 +72,7 @@ async function* chunks(bytes: Buffer, size = 10_000) {
   for (let index = 0; index < bytes.length; index += size)
     yield bytes.subarray(index, index + size);
 }
-async function gather(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const piece of pieces) all.push(piece);
   return Buffer.concat(all);
@@ -90,7 +90,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
       const [name, bytes] = [newName(), bytesOf(size)];
       await storage().put(name, chunks(bytes));
       for (const from of [undefined, 0, 1, size - 1, size].filter((each) => (each ?? 0) >= 0)) {
-        const received = await gather(storage().get(name, from));
+        const received = await readAll(storage().get(name, from));
         expect(received.equals(bytes.subarray(from)), `from ${from}`).toBe(true);
       }
     },
@@ -100,11 +100,11 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     const name = newName();
     await storage().put(name, chunks(Buffer.from('the first, which is longer')));
     await storage().put(name, chunks(Buffer.from('the second')));
-    expect((await gather(storage().get(name))).toString()).toBe('the second');
+    expect((await readAll(storage().get(name))).toString()).toBe('the second');
   });
 
   it('rejects if the object does not exist', async () => {
-    await expect(gather(storage().get(newName()))).rejects.toThrow();
+    await expect(readAll(storage().get(newName()))).rejects.toThrow();
   });
 
   it('removes repeatedly without an error', async () => {
@@ -113,7 +113,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     await storage().remove(name);
     await storage().remove(name);
     await storage().remove(newName());
-    await expect(gather(storage().get(name))).rejects.toThrow();
+    await expect(readAll(storage().get(name))).rejects.toThrow();
   });
 
   it('stores no interrupted upload, and reports the reason', async () => {
@@ -123,7 +123,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
       throw new Error('the line is dead');
     }
     await expect(storage().put(name, breaking())).rejects.toThrow('the line is dead');
-    await expect(gather(storage().get(name))).rejects.toThrow();
+    await expect(readAll(storage().get(name))).rejects.toThrow();
     const left = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
     expect(left.filter((each) => each.endsWith('.part'))).toEqual([]);
   });
@@ -135,13 +135,13 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
       expect(piece.length).toBeGreaterThan(0);
       break;
     }
-    expect((await gather(storage().get(name))).length).toBe(1_000_000);
+    expect((await readAll(storage().get(name))).length).toBe(1_000_000);
   });
 
   it('accepts concurrent uploads', async () => {
     const all = Array.from({ length: 20 }, () => [newName(), bytesOf(50_000)] as const);
     await Promise.all(all.map(([name, bytes]) => storage().put(name, chunks(bytes))));
-    const received = await Promise.all(all.map(([name]) => gather(storage().get(name))));
+    const received = await Promise.all(all.map(([name]) => readAll(storage().get(name))));
     expect(received.map((each, index) => each.equals(all[index]?.[1] as Buffer))).not.toContain(
       false,
     );
@@ -213,7 +213,7 @@ describe('the bucket', () => {
     const [name, bytes] = [newName(), bytesOf(300_000)];
     await storages.s3?.put(name, chunks(bytes));
     expect(seen).toEqual(['PUT', 'PUT', 'PUT']);
-    expect((await gather(storages.s3?.get(name) as AsyncIterable<Buffer>)).equals(bytes)).toBe(
+    expect((await readAll(storages.s3?.get(name) as AsyncIterable<Buffer>)).equals(bytes)).toBe(
       true,
     );
   });
@@ -249,7 +249,7 @@ describe('the bucket', () => {
     };
     const name = newName();
     await storages.s3?.put(name, chunks(bytesOf(70_000)));
-    await gather(storages.s3?.get(name, 3) as AsyncIterable<Buffer>);
+    await readAll(storages.s3?.get(name, 3) as AsyncIterable<Buffer>);
     await storages.s3?.remove(name);
     expect(seen).toEqual([
       ['PUT', true],

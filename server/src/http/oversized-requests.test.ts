@@ -142,9 +142,9 @@ describe('a body', () => {
     expect(rejected.body.reason).toContain('8192 values');
     // As many as fit, in lists that are short enough; rejected before it is parsed.
     const list = `[${Array(999).fill(0)}]`;
-    const most = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
+    const max = `{${Array.from({ length: 130 }, (_, index) => `"${index}":${list}`)}}`;
     const started = performance.now();
-    expect((await patch(most)).body.reason).toContain('8192 values');
+    expect((await patch(max)).body.reason).toContain('8192 values');
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 });

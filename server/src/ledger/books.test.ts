@@ -25,7 +25,7 @@ const booksOf = (accounts: Record<string, Account>): Books => ({
   accounts: new Map(Object.entries(accounts)),
 });
 
-const judge = (books: Books, ...transfers: TransferRow[]) =>
+const validate = (books: Books, ...transfers: TransferRow[]) =>
   applyPostings({ transfers, freezes: [] }, new Map(), books);
 
 const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
@@ -75,7 +75,7 @@ describe('effectsOf', () => {
       fc.property(fc.array(move, { maxLength: 12 }), (transfers) => {
         const start = { a: account(60n), b: account(20n, -10n), c: account(0n, null) };
         const books = booksOf(start);
-        const serial = transfers.every((each) => !judge(books, each));
+        const serial = transfers.every((each) => !validate(books, each));
         const effects = effectsOf(transfers) ?? [];
         const passes = effects.every((effect) => {
           const { balance, floor } = start[effect.id as 'a'];
@@ -95,7 +95,7 @@ describe('effectsOf', () => {
 describe('applyPostings', () => {
   it('rejects what would go below the floor, and then changes nothing', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
-    const rejection = judge(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
+    const rejection = validate(books, transfer('a', 'b', 6n), transfer('a', 'b', 6n));
     expect(rejection).toEqual({ reason: 'insufficient-funds', account: 'a' });
     expect(books.accounts.get('a')?.balance).toBe(10n);
     expect(books.transfers.size).toBe(0);
@@ -103,32 +103,32 @@ describe('applyPostings', () => {
 
   it('counts held funds as not available', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
-    expect(judge(books, hold(6n))).toBe(undefined);
-    expect(judge(books, transfer('a', 'b', 5n))).toEqual({
+    expect(validate(books, hold(6n))).toBe(undefined);
+    expect(validate(books, transfer('a', 'b', 5n))).toEqual({
       reason: 'insufficient-funds',
       account: 'a',
     });
-    expect(judge(books, transfer('a', 'b', 4n))).toBe(undefined);
+    expect(validate(books, transfer('a', 'b', 4n))).toBe(undefined);
   });
 
   it('resolves a hold once, and only with its original accounts and amount', () => {
     const books = booksOf({ a: account(10n), b: account(0n) });
     const post = { ...hold(6n), phase: 'post' } as const;
     const notPending = { reason: 'constraint', constraint: 'ledger_pending' };
-    expect(judge(books, post)).toEqual(notPending);
-    expect(judge(books, hold(6n))).toBe(undefined);
-    expect(judge(books, { ...post, amount: 5n })).toEqual(notPending);
-    expect(judge(books, { ...post, credit: 'c' })).toEqual(notPending);
-    expect(judge(books, post)).toBe(undefined);
+    expect(validate(books, post)).toEqual(notPending);
+    expect(validate(books, hold(6n))).toBe(undefined);
+    expect(validate(books, { ...post, amount: 5n })).toEqual(notPending);
+    expect(validate(books, { ...post, credit: 'c' })).toEqual(notPending);
+    expect(validate(books, post)).toBe(undefined);
     const taken = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
-    expect(judge(books, post)).toEqual(taken);
-    expect(judge(books, { ...post, phase: 'void' })).toEqual(taken);
+    expect(validate(books, post)).toEqual(taken);
+    expect(validate(books, { ...post, phase: 'void' })).toEqual(taken);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
   it('uses accounts that the same change set opens', () => {
     const books = booksOf({ a: account(10n) });
-    expect(judge(books, transfer('a', 'n', 1n))).toEqual({
+    expect(validate(books, transfer('a', 'n', 1n))).toEqual({
       reason: 'constraint',
       constraint: 'ledger_account',
     });
@@ -139,7 +139,7 @@ describe('applyPostings', () => {
 
   it('rejects the currency of another account', () => {
     const books = booksOf({ a: account(10n), e: account(10n, 0n, 'EUR') });
-    expect(judge(books, transfer('a', 'e', 1n))).toEqual({
+    expect(validate(books, transfer('a', 'e', 1n))).toEqual({
       reason: 'constraint',
       constraint: 'ledger_currency',
     });
@@ -179,18 +179,18 @@ describe('freezes', () => {
     ['set aside out', transfer('a', 'b', 1n, { phase: 'pending' })],
     ['set aside in', transfer('b', 'a', 1n, { phase: 'pending' })],
   ])('reject new transfers: %s', (_, input) => {
-    expect(judge(both(true), input)).toEqual({ reason: 'frozen', account: 'a' });
-    expect(judge(both(false), input)).toBe(undefined);
-    expect(judge(both(true), { ...input, force: true })).toBe(undefined);
+    expect(validate(both(true), input)).toEqual({ reason: 'frozen', account: 'a' });
+    expect(validate(both(false), input)).toBe(undefined);
+    expect(validate(both(true), { ...input, force: true })).toBe(undefined);
   });
 
   it('allow existing holds to end', () => {
     const books = both(false);
-    judge(books, hold(3n));
-    judge(books, { ...hold(2n), step: 'other' });
+    validate(books, hold(3n));
+    validate(books, { ...hold(2n), step: 'other' });
     expect(applyPostings(freeze('a', true), none, books)).toBe(undefined);
-    expect(judge(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
-    expect(judge(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
+    expect(validate(books, { ...hold(3n), phase: 'post' })).toBe(undefined);
+    expect(validate(books, { ...hold(2n), step: 'other', phase: 'void' })).toBe(undefined);
     expect(books.accounts.get('a')).toMatchObject({ balance: 7n, held: 0n, frozen: true });
   });
 
@@ -198,16 +198,16 @@ describe('freezes', () => {
     const books = both(false);
     const last = { ...freeze('a', true, true), transfers: [transfer('a', 'b', 10n)] };
     expect(applyPostings(last, none, books)).toBe(undefined);
-    expect(judge(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
+    expect(validate(books, transfer('b', 'a', 1n))).toEqual({ reason: 'frozen', account: 'a' });
     expect(applyPostings(freeze('a', false), none, books)).toBe(undefined);
-    expect(judge(books, transfer('b', 'a', 1n))).toBe(undefined);
+    expect(validate(books, transfer('b', 'a', 1n))).toBe(undefined);
   });
 
   it('are rejected for an account that must be empty and is not', () => {
     const books = both(false);
     const full = { reason: 'not-empty', account: 'a' };
     expect(applyPostings(freeze('a', true, true), none, books)).toEqual(full);
-    expect(judge(books, transfer('a', 'b', 1n))).toBe(undefined);
+    expect(validate(books, transfer('a', 'b', 1n))).toBe(undefined);
     const free = booksOf({ a: account(0n) });
     free.accounts.set('a', { ...account(1n), held: 1n });
     expect(applyPostings(freeze('a', true, true), none, free)).toEqual(full);

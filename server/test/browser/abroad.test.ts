@@ -9,9 +9,9 @@ import {
   inspect,
   openAndStart,
   openOffice,
-  PATIENCE_MS,
   picture,
   press,
+  TIMEOUT_MS,
   title,
   WITHOUT_DATA,
 } from './office.ts';
@@ -79,7 +79,11 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
     'asks a resident of Germany for the number of Germany',
     async () => {
       const id = await newResidentOf('DE');
-      const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, 'phone', office.origin);
       await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Erika Mustermann', 'DE');
       await settle(page, 'DE', 'Köln');
@@ -115,14 +119,18 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
     'asks a resident of the Emirates for a document and no number',
     async () => {
       const id = await newPerson();
-      const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, 'desktop', office.origin);
       await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await settle(page, 'AE', 'Dubai', '00000');
@@ -138,14 +146,18 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(complaints).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(['phone', 'desktop'] as const)(
     'shows a hint where a country has no postal codes: %s',
     async (size) => {
       const id = await newPerson();
-      const { page, complaints, close } = await visit(office.browser, size, office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, size, office.origin);
       await openAndStart(page, await office.linkFor(id));
       await introduce(page, 'Amna Al Suwaidi', 'AE');
       await title(page, 'Where you live');
@@ -162,7 +174,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(complaints).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -177,7 +189,7 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(await offered(page, 'Kind of number')).toEqual(['', 'SSN', 'ITIN']);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -194,7 +206,11 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
         },
       };
       const business = ok(await request('POST', '/customers', body), 201);
-      const { page, complaints, close } = await visit(office.browser, 'phone', office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, 'phone', office.origin);
       await openAndStart(page, await office.linkFor(business.id));
       await title(page, 'Owners and control persons');
       await press(page, 'Add a person');
@@ -232,6 +248,6 @@ describe.runIf(browserPath)('the verification page outside the US', () => {
       expect(complaints).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

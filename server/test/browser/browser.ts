@@ -18,7 +18,7 @@ export const browserPath = CANDIDATES.find((file) => file && existsSync(file));
 
 if (!browserPath) {
   const how = 'Install Chromium, or name one by CHROME_PATH.';
-  process.stderr.write(`No browser was found: the tests of hosted pages are left out. ${how}\n`);
+  process.stderr.write(`No browser was found: the tests of hosted pages are skipped. ${how}\n`);
 }
 
 export const launch = (): Promise<Browser> =>
@@ -46,7 +46,7 @@ export interface Visit {
   page: Page;
   context: BrowserContext;
   /** Console errors, and requests to other origins. */
-  complaints: string[];
+  problems: string[];
   close(): Promise<void>;
 }
 
@@ -54,20 +54,20 @@ export interface Visit {
 export async function visit(browser: Browser, size: Size, origin: string): Promise<Visit> {
   const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('pageerror', (error) => problems.push(String(error)));
   await context.route('**/*', (route) => {
     const url = route.request().url();
     if (url.startsWith(origin) || url.startsWith('blob:') || url.startsWith('data:')) {
       return route.continue();
     }
-    complaints.push(`asked ${url}`);
+    problems.push(`requested ${url}`);
     return route.abort();
   });
-  return { page, context, complaints, close: () => context.close() };
+  return { page, context, problems, close: () => context.close() };
 }
 
 const axeSource = readFileSync(
@@ -95,7 +95,7 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
 }
 
 /** The page has no horizontal scrolling. `innerWidth` cannot be used: a phone zooms out to fit. */
-export async function expectNoSideways(page: Page): Promise<void> {
+export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   const root = 'document.documentElement';
   const wide = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);
   expect(wide).toBeLessThanOrEqual(0);

@@ -7,10 +7,10 @@ import { platforms } from '../../src/features/tenancy/platform/store.ts';
 import { ok } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
-import { browserPath, expectNoSideways, launch, SIZES, type Size } from './browser.ts';
+import { browserPath, expectNoHorizontalScroll, launch, SIZES, type Size } from './browser.ts';
 import { inspect } from './office.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 interface Site {
   server: Server;
@@ -50,11 +50,11 @@ const link = async (): Promise<string> =>
 async function frameAt(site: Site, url: string, size: Size = 'desktop') {
   const context = await browser.newContext({ ...SIZES[size], reducedMotion: 'reduce' });
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
   await page.goto(`${site.origin}/?url=${encodeURIComponent(url)}`);
   const [frame] = page.frames().slice(1) as [Frame];
-  return { page, frame, complaints, close: () => context.close() };
+  return { page, frame, complaints: problems, close: () => context.close() };
 }
 
 const NUMBER = /^\d{4} \d{4} \d{4} (\d{4})$/;
@@ -74,7 +74,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       if (row) ctx.update(platforms, row, { card_program });
     });
     browser = await launch();
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     for (const site of [service, elsewhere]) site?.server.close();
@@ -100,7 +100,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await second.frame.locator('dd').count()).toBe(0);
       await second.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -111,7 +111,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await frame.locator('dd').count()).toBe(0);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(['desktop', 'phone'] as const)(
@@ -123,11 +123,11 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       const number = page.locator('dd .code').first();
       await number.click({ position: { x: 5, y: 5 } });
       expect(await page.evaluate('getSelection().toString().trim()')).toMatch(NUMBER);
-      await expectNoSideways(page);
+      await expectNoHorizontalScroll(page);
       await inspect(page, `card-alone-${size}`);
       await context.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -156,7 +156,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await pasted(page, page)).toBe(number?.replaceAll(' ', ''));
       await context.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -176,7 +176,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await page.evaluate('document.body.innerText')).not.toContain(number.slice(-4));
       await context.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -193,6 +193,6 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       expect(await page.locator('dd').count()).toBe(3);
       await context.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -14,7 +14,7 @@ import { documentForm, pdfFile } from '../kit/http/documents.ts';
 import { provenCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 import { browserPath, launch, SIZES, type Size } from './browser.ts';
-import { COMPLETE_DATA, inspect, PATIENCE_MS, press, title, WITHOUT_DATA } from './office.ts';
+import { COMPLETE_DATA, inspect, press, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
 
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" width="340" height="124" viewBox="0 0 340 124">
   <rect width="340" height="124" rx="24" fill="#0f766e"/>
@@ -38,13 +38,13 @@ async function openLogoSite(): Promise<LogoSite> {
   return { server, origin: `http://127.0.0.1:${port}`, referrers };
 }
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 let logos: LogoSite;
 let browser: Awaited<ReturnType<typeof launch>>;
 let cardId: string;
 
 async function brand(platform: TestPlatform, logo: string, color: string | null = null) {
-  await own.app.operate(async (ctx) => {
+  await ownership.app.operate(async (ctx) => {
     const row = await ctx.read(platforms, platform.id);
     const wallet_config = { logoUrl: `${logos.origin}${logo}` };
     if (row) ctx.update(platforms, row, { name: 'Northwind', wallet_config, brand_color: color });
@@ -52,11 +52,18 @@ async function brand(platform: TestPlatform, logo: string, color: string | null 
 }
 
 const kycLink = async (id: string): Promise<string> =>
-  ok(await own.app.call('POST', `/customers/${id}/kyc-link`, {}, { as: own.app.unregulated }), 201)
-    .kycUrl;
+  ok(
+    await ownership.app.call(
+      'POST',
+      `/customers/${id}/kyc-link`,
+      {},
+      { as: ownership.app.unregulated },
+    ),
+    201,
+  ).kycUrl;
 
 const person = (of: object) =>
-  customer(own.app, { as: own.app.unregulated }, { ...WITHOUT_DATA, ...of });
+  customer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...of });
 
 async function upload(documentHolder: string) {
   const about = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };
@@ -64,29 +71,29 @@ async function upload(documentHolder: string) {
     { documentHolder, ...about, issuingAuthority: 'State Department' },
     { bytes: pdfFile() },
   );
-  ok(await own.app.call('POST', '/documents', form, { as: own.app.unregulated }), 201);
+  ok(await ownership.app.call('POST', '/documents', form, { as: ownership.app.unregulated }), 201);
 }
 
 async function ownershipLink(): Promise<string> {
-  const { id } = await own.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address);
-  return ok(await own.challenge(id, 'LIVENESS'), 201).verificationLink;
+  const { id } = await ownership.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address);
+  return ok(await ownership.challenge(id, 'LIVENESS'), 201).verificationLink;
 }
 
 async function resetLink(): Promise<string> {
-  const { id } = await provenCustomer(own.app);
+  const { id } = await provenCustomer(ownership.app);
   const path = `/sca/factors/reset?customerId=${id}`;
-  return ok(await own.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
+  return ok(await ownership.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
 }
 
 async function invitationLink(): Promise<string> {
-  const { umaAddress: inviterUma } = await customer(own.app);
-  const expiresAt = new Date(own.app.effects.now() + 86_400_000).toISOString();
+  const { umaAddress: inviterUma } = await customer(ownership.app);
+  const expiresAt = new Date(ownership.app.effects.now() + 86_400_000).toISOString();
   const body = { inviterUma, firstName: 'Grace', amountToSend: 125_000, expiresAt };
-  return ok(await own.app.call('POST', '/invitations', body), 201).url;
+  return ok(await ownership.app.call('POST', '/invitations', body), 201).url;
 }
 
 const cardLink = async (): Promise<string> =>
-  ok(await own.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
+  ok(await ownership.app.call('POST', `/cards/${cardId}/reveal`), 200).panEmbedUrl;
 
 type Theme = 'light' | 'dark';
 /** Colours do not depend on the size, so two of the four combinations show both of each. */
@@ -120,14 +127,14 @@ const logoWidth = (page: Page): Promise<number> =>
 
 describe.runIf(browserPath)('hosted pages', () => {
   beforeAll(async () => {
-    await own.app.app.server.listen({ port: 0, host: '127.0.0.1' });
+    await ownership.app.app.server.listen({ port: 0, host: '127.0.0.1' });
     logos = await openLogoSite();
-    for (const each of [own.app.platform, own.as, own.app.unregulated])
+    for (const each of [ownership.app.platform, ownership.as, ownership.app.unregulated])
       await brand(each, '/logo.svg', '#0f766e');
-    const fixture = cardFixture(own.app);
+    const fixture = cardFixture(ownership.app);
     ({ id: cardId } = await fixture.card(await fixture.holder()));
     browser = await launch();
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     logos?.server.close();
@@ -152,7 +159,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await page.reload();
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(VIEWS)(
@@ -168,7 +175,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('reset-confirmed');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(VIEWS)(
@@ -180,7 +187,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await title(page, 'You are invited, Grace');
       await expectBrand(page);
       await look('invitation');
-      await own.app.call('POST', `/invitations/${link.split('/').at(-1)}/cancel`);
+      await ownership.app.call('POST', `/invitations/${link.split('/').at(-1)}/cancel`);
       await page.reload();
       await title(page, 'This invitation was cancelled');
       await look('invitation-cancelled');
@@ -189,7 +196,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('invitation-unknown');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(VIEWS)(
@@ -208,7 +215,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('link-ended');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each(VIEWS)(
@@ -249,7 +256,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('verify-ended');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -257,7 +264,7 @@ describe.runIf(browserPath)('hosted pages', () => {
     async () => {
       expect(logos.referrers.length).toBeGreaterThan(0);
       expect(logos.referrers.filter((each) => each !== undefined)).toEqual([]);
-      await brand(own.as, '/gone.png');
+      await brand(ownership.as, '/gone.png');
       const { page, look, close } = await open('phone', 'light');
       await page.goto(await ownershipLink());
       await title(page, 'Is this wallet yours?');
@@ -266,7 +273,7 @@ describe.runIf(browserPath)('hosted pages', () => {
       await look('ownership-without-logo');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -280,6 +287,6 @@ describe.runIf(browserPath)('hosted pages', () => {
       }
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

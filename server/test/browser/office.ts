@@ -4,10 +4,10 @@ import type { Page } from 'playwright-core';
 import { ok } from '../kit/app/fixtures.ts';
 import { startApp } from '../kit/app/harness.ts';
 import { pdfFile, pngFile } from '../kit/http/documents.ts';
-import { expectAccessible, expectNoSideways, launch, screenshot } from './browser.ts';
+import { expectAccessible, expectNoHorizontalScroll, launch, screenshot } from './browser.ts';
 
 /** Timeout: many screens, each checked by axe, on a busy machine. */
-export const PATIENCE_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 export const REDIRECT = 'http://localhost:9/finished?order=7';
 
@@ -72,7 +72,7 @@ export async function openAndStart(page: Page, url: string): Promise<void> {
 
 /** Checks the current screen against the rules for all screens. */
 export async function inspect(page: Page, name: string): Promise<void> {
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await expectAccessible(page);
   await screenshot(page, name);
 }

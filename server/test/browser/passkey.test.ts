@@ -13,7 +13,7 @@ import {
 } from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** A page with passkey support; only the field names relate to this API. */
 const PAGE = `<!doctype html><title>Wallet</title><script>
@@ -125,7 +125,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     fixture = walletFixture(app);
     sites = [await openSite(), await openSite()];
     browser = await launch();
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     for (const { server } of sites ?? []) server.close();
@@ -148,10 +148,10 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const signer = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const path = `/auth/sessions/${session.id}`;
       expect((await fixture.signed('DELETE', path, undefined, signer)).status).toBe(204);
-      expect(opened.complaints).toEqual([]);
+      expect(opened.problems).toEqual([]);
       await opened.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -173,6 +173,6 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       expect((await proved(opened, added, request)).status).toBe(200);
       await opened.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

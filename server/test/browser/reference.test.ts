@@ -14,7 +14,7 @@ import {
 } from './browser.ts';
 
 const place = createPlace('reference');
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** What is typed into the search, and an operation that must be among the results. */
 const SEARCHES = [
@@ -47,7 +47,7 @@ beforeAll(async () => {
   ]);
   seen = await visit(browser, 'desktop', server.origin);
   page = seen.page;
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(TIMEOUT_MS);
   await page.goto(`${server.origin}/docs/reference`);
   await page.getByRole('heading', { name: 'Railhead', exact: true }).first().waitFor();
 }, 120_000);
@@ -85,7 +85,7 @@ async function send(anchor: string, heading: string, path: string): Promise<Resp
 }
 
 describe.runIf(browserPath)('the API reference', () => {
-  it('finds operations, fields, codes and sandbox values', { timeout: PATIENCE_MS }, async () => {
+  it('finds operations, fields, codes and sandbox values', { timeout: TIMEOUT_MS }, async () => {
     await page
       .getByRole('button', { name: /Search/ })
       .first()
@@ -102,7 +102,7 @@ describe.runIf(browserPath)('the API reference', () => {
     }
   });
 
-  it('creates a quote as the page opens', { timeout: PATIENCE_MS * 2 }, async () => {
+  it('creates a quote as the page opens', { timeout: TIMEOUT_MS * 2 }, async () => {
     const response = await send(
       'tag/cross-currency-transfers/POST/quotes',
       'Create a quote',
@@ -112,7 +112,7 @@ describe.runIf(browserPath)('the API reference', () => {
     expect(response.status()).toBe(201);
   });
 
-  it('executes a quote as the page opens', { timeout: PATIENCE_MS * 2 }, async () => {
+  it('executes a quote as the page opens', { timeout: TIMEOUT_MS * 2 }, async () => {
     const anchor = 'tag/cross-currency-transfers/POST/quotes/{quoteId}/execute';
     const response = await send(anchor, 'Execute a quote', '/execute');
     await screenshot(page, 'reference-execute-quote');
@@ -123,12 +123,12 @@ describe.runIf(browserPath)('the API reference', () => {
   it.each([
     ['desktop', 'dark'],
     ['phone', 'light'],
-  ] as const)('is accessible: %s, %s', { timeout: PATIENCE_MS * 2 }, async (size, colorScheme) => {
+  ] as const)('is accessible: %s, %s', { timeout: TIMEOUT_MS * 2 }, async (size, colorScheme) => {
     const context = await browser.newContext({ ...SIZES[size], colorScheme });
     const opened = await context.newPage();
     await opened.goto(`${server.origin}/docs/reference#tag/cross-currency-transfers/POST/quotes`);
     const heading = opened.getByRole('heading', { name: 'Create a quote', exact: true });
-    await heading.first().waitFor({ timeout: PATIENCE_MS });
+    await heading.first().waitFor({ timeout: TIMEOUT_MS });
     await expectAccessible(opened, Object.keys(WITHIN_SCALAR));
     await context.close();
   });
@@ -144,6 +144,6 @@ describe.runIf(browserPath)('the API reference', () => {
   });
 
   it('loads nothing from elsewhere', () => {
-    expect(seen.complaints.filter((each) => each.startsWith('asked '))).toEqual([]);
+    expect(seen.problems.filter((each) => each.startsWith('asked '))).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import { projectRoot } from '../../src/runtime/config/root.ts';
 import {
   browserPath,
   expectAccessible,
-  expectNoSideways,
+  expectNoHorizontalScroll,
   launch,
   SIZES,
   screenshot,
@@ -49,7 +49,7 @@ const newest = (...places: string[]): number =>
   );
 
 /** Why the tests are skipped; undefined where the site is built from the present sources. */
-function absence(): string | undefined {
+function skipReason(): string | undefined {
   const built = statSync(path.join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs;
   const sources = [
     ...['docs', 'site/.vitepress', 'site/package-lock.json', 'scripts/docs.mjs', 'openapi.json'],
@@ -59,7 +59,7 @@ function absence(): string | undefined {
   return current ? undefined : 'site/dist is older than its sources. Run: npm run docs';
 }
 
-const skipped = absence();
+const skipped = skipReason();
 if (skipped) process.stderr.write(`The tests of the site are skipped. ${skipped}\n`);
 
 const server = Fastify();
@@ -187,7 +187,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       );
       // Takes two seconds, so each page is examined in one view.
       if (index % VIEWS.length === view) await expectAccessible(page);
-      await expectNoSideways(page);
+      await expectNoHorizontalScroll(page);
       expect(await smallestText(page), name).toBeGreaterThanOrEqual(12);
     }
     expect(problems).toEqual([]);

@@ -13,7 +13,7 @@ import { loginFixture } from '../kit/sca/login.ts';
 import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 const ORIGIN = 'https://pay.shop.example.com';
 const SITE = { rpId: 'shop.example.com', origins: [ORIGIN] };
@@ -107,7 +107,7 @@ async function waiting(customerId: string, count: number): Promise<Answer['body'
 
 const requested = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertionOptions;
 
-const bring = (quoteId: string, passkeyAssertion: object) =>
+const submitAssertion = (quoteId: string, passkeyAssertion: object) =>
   authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
 
 /** Rejected as an incorrect proof. */
@@ -119,7 +119,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
     await giveSite(app, app.production, SITE);
     browser = await launch();
     await openShop();
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
   });
@@ -133,14 +133,14 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
 
       const [first, second] = await waiting(id, 2);
       const signed = await inPage('prove', requested(first));
-      expectWrong(await bring(second.id, signed));
-      expect(ok(await bring(first.id, signed), 200).status).toBe('PROCESSING');
-      expect((await bring(first.id, signed)).status).toBe(409);
+      expectWrong(await submitAssertion(second.id, signed));
+      expect(ok(await submitAssertion(first.id, signed), 200).status).toBe('PROCESSING');
+      expect((await submitAssertion(first.id, signed)).status).toBe(409);
       const other = await inPage('prove', requested(second));
-      expect(ok(await bring(second.id, other), 200).status).toBe('PROCESSING');
-      expect(service.complaints).toEqual([]);
+      expect(ok(await submitAssertion(second.id, other), 200).status).toBe('PROCESSING');
+      expect(service.problems).toEqual([]);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -152,7 +152,7 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       await service.page.goto(`${ORIGIN}/`);
       ok(await logIn(id), 200);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -162,6 +162,6 @@ describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
       await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
       await expect(logIn(id)).rejects.toThrow('NotAllowedError');
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

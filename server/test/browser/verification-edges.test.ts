@@ -11,10 +11,10 @@ import {
   inspect,
   openAndStart,
   openOffice,
-  PATIENCE_MS,
   picture,
   press,
   REDIRECT,
+  TIMEOUT_MS,
   title,
   WITHOUT_DATA,
 } from './office.ts';
@@ -32,7 +32,7 @@ describe.runIf(browserPath)('the verification page', () => {
       });
       const { page, close } = await visit(office.browser, 'desktop', office.origin);
       // Requested early: the browser must be configured to return the selection.
-      const choosing = page.waitForEvent('filechooser', { timeout: PATIENCE_MS });
+      const choosing = page.waitForEvent('filechooser', { timeout: TIMEOUT_MS });
       await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
       const { keyboard } = page;
@@ -85,7 +85,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await page.getByText('You can close this page.').waitFor();
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -128,7 +128,7 @@ describe.runIf(browserPath)('the verification page', () => {
       expect(body.data.map((each: { fileName: string }) => each.fileName)).toEqual(['bright.png']);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -150,7 +150,7 @@ describe.runIf(browserPath)('the verification page', () => {
       expect(requested.filter((method) => method === 'DELETE')).toHaveLength(1);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -167,7 +167,7 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, 'phone-dark-320');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each([
@@ -192,7 +192,7 @@ describe.runIf(browserPath)('the verification page', () => {
       expect(await back.getAttribute('href')).toBe(REDIRECT);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -233,6 +233,6 @@ describe.runIf(browserPath)('the verification page', () => {
       await gone(second);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -9,8 +9,8 @@ import {
   ADDRESS,
   openAndStart,
   openOffice,
-  PATIENCE_MS,
   press,
+  TIMEOUT_MS,
   title,
   WITHOUT_DATA,
 } from './office.ts';
@@ -61,14 +61,18 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       expect(await stepOf(again.page)).toBe('Step 3 of 5');
       await again.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
     'return step by step to the start, with the button of the page and that of the browser',
     async () => {
       const person = await customer(office.app, office.as, { ...WITHOUT_DATA, address: ADDRESS });
-      const { page, complaints, close } = await visit(office.browser, 'desktop', office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, 'desktop', office.origin);
       await openAndStart(page, await office.linkFor(person.id));
       await title(page, 'About you');
       await fillPerson(page);
@@ -95,7 +99,7 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       expect(complaints).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -120,6 +124,6 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       expect(text).not.toContain('Your home address');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

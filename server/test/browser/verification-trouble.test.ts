@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { customer } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
 import { browserPath, visit } from './browser.ts';
-import { inspect, openOffice, PATIENCE_MS, title, WITHOUT_DATA } from './office.ts';
+import { inspect, openOffice, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
 
 const office = opened(openOffice);
 
@@ -33,7 +33,7 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
       await title(page, 'Verify your identity');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -58,6 +58,6 @@ describe.runIf(browserPath)('a verification page that is slow or cannot be loade
       expect(await page.locator('.skeleton').count()).toBe(0);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

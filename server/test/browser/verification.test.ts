@@ -9,10 +9,10 @@ import {
   inspect,
   openAndStart,
   openOffice,
-  PATIENCE_MS,
   picture,
   press,
   REDIRECT,
+  TIMEOUT_MS,
   title,
   WITHOUT_DATA,
 } from './office.ts';
@@ -24,7 +24,12 @@ describe.runIf(browserPath)('the verification page', () => {
     'verifies a person, on a %s',
     async (size) => {
       const person = await customer(office.app, office.as, WITHOUT_DATA);
-      const { page, context, complaints, close } = await visit(office.browser, size, office.origin);
+      const {
+        page,
+        context,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, size, office.origin);
       const left: string[] = [];
       await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
         left.push(route.request().url());
@@ -127,7 +132,7 @@ describe.runIf(browserPath)('the verification page', () => {
       expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it.each<Size>(['desktop', 'phone'])(
@@ -143,7 +148,11 @@ describe.runIf(browserPath)('the verification page', () => {
         },
       };
       const business = ok(await office.app.call('POST', '/customers', body, office.as), 201);
-      const { page, complaints, close } = await visit(office.browser, size, office.origin);
+      const {
+        page,
+        problems: complaints,
+        close,
+      } = await visit(office.browser, size, office.origin);
       await openAndStart(page, await office.linkFor(business.id));
 
       await title(page, 'About the business');
@@ -257,6 +266,6 @@ describe.runIf(browserPath)('the verification page', () => {
       expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

@@ -22,7 +22,7 @@ import {
   walletFixture,
 } from '../kit/wallets/embedded-wallets.ts';
 import { browserPath, launch, type Size, type Visit, visit } from './browser.ts';
-import { inspect, PATIENCE_MS, press } from './office.ts';
+import { inspect, press, TIMEOUT_MS } from './office.ts';
 
 const START = path.resolve(import.meta.dirname, '../../../examples/wallet-web/start.mjs');
 const TICK_MS = 50;
@@ -90,7 +90,7 @@ const news = (page: Page, expected: string) =>
 const balanceIs = (page: Page, sum: string) =>
   page.locator('#balance').getByText(sum, { exact: true }).waitFor();
 
-async function comeTo(page: Page, email: string) {
+async function openWallet(page: Page, email: string) {
   await heading(page, 'Sign in');
   await page.getByLabel('E-mail address').fill(email);
   await press(page, 'Continue');
@@ -103,7 +103,7 @@ async function enterCode(page: Page, code: string) {
 }
 
 async function signInByCode(page: Page, email: string) {
-  await comeTo(page, email);
+  await openWallet(page, email);
   await press(page, 'Send me a code');
   await enterCode(page, '000000');
   await heading(page, 'Your balance');
@@ -139,7 +139,7 @@ async function walk({ page }: Visit, size: Size) {
   await news(page, 'You are signed out.');
   expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
-  await comeTo(page, email);
+  await openWallet(page, email);
   await look('3-ways');
   await press(page, "Passkey: Ada's phone");
   await heading(page, 'Your balance');
@@ -233,7 +233,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
     ticking = tick();
     [browser, site] = await Promise.all([launch(), startBackend()]);
-  }, PATIENCE_MS);
+  }, TIMEOUT_MS);
   afterAll(async () => {
     if (backend && backend.exitCode === null) {
       backend.kill();
@@ -250,17 +250,17 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const opened = await open(size);
       const accountId = await walk(opened, size);
       await endAnother(opened, accountId);
-      expect(opened.complaints).toEqual([]);
+      expect(opened.problems).toEqual([]);
       await opened.close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
     'shows rejections, and requires a sign-in after the session was ended elsewhere',
     async () => {
       const { page, close } = await open('desktop');
-      await comeTo(page, 'refused@example.com');
+      await openWallet(page, 'refused@example.com');
       await press(page, 'Send me a code');
       await enterCode(page, '123456');
       await page.getByRole('alert').getByText('Invalid OTP code').waitFor();
@@ -292,7 +292,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       await heading(page, 'Sign in');
       await close();
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -319,7 +319,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ]);
       }
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -348,7 +348,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       const { body } = await relayed('GET', '/api/account', { cookie });
       expect(body.id).toBe(mine.accountId);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -372,7 +372,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
       );
       expect([421, 'closed']).toContain(renamed);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it('does not expose the API secret, and has a strict content security policy', async () => {

@@ -65,7 +65,7 @@ const contractOf = (operationId: string): Contract => {
   return found.contract;
 };
 
-const bearer = (token: string): CallOptions => ({
+const withBearer = (token: string): CallOptions => ({
   as: null,
   headers: { authorization: `Bearer ${token}` },
 });
@@ -73,8 +73,8 @@ const bearer = (token: string): CallOptions => ({
 let keys = 0;
 
 /** A caller that the operation accepts, with an idempotency key where required. */
-const rightful = (contract: Contract, token = agent.accessToken): CallOptions => {
-  if (contract.auth === 'agent') return bearer(token);
+const withPermission = (contract: Contract, token = agent.accessToken): CallOptions => {
+  if (contract.auth === 'agent') return withBearer(token);
   return idempotencyOf(contract) === 'required'
     ? { headers: { 'idempotency-key': `operations-${++keys}` } }
     : {};
@@ -100,10 +100,10 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     for (const options of [
       { as: null },
       { as: wrong },
-      bearer('abc'),
-      bearer(`gat_${'0'.repeat(40)}`),
+      withBearer('abc'),
+      withBearer(`gat_${'0'.repeat(40)}`),
       // Valid credentials of the wrong type.
-      contract.auth === 'agent' ? {} : bearer(agent.accessToken),
+      contract.auth === 'agent' ? {} : withBearer(agent.accessToken),
     ]) {
       responses.push(await app.call(contract.method, target, bodyOf(contract), options));
     }
@@ -118,7 +118,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
     const contract = contractOf(operationId);
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x');
-    const options = rightful(contract, limitedAgent.accessToken);
+    const options = withPermission(contract, limitedAgent.accessToken);
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
     // An agent has a share of its platform's limit.
@@ -164,7 +164,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       };
       const request = (value: (name: string) => string) => {
         const target = fill(contract, value, ofRegion);
-        return app.call(contract.method, target, bodyOf(contract), rightful(contract));
+        return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
       const theirs = await request((name) => foreign[name] as string);
       const random = await request(unknown);
@@ -183,7 +183,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     it('returns the same error for an id with a NUL, also with an idempotency key', async () => {
       const contract = contractOf(operationId);
       const target = fill(contract, () => '%00', ofRegion);
-      const own = rightful(contract);
+      const own = withPermission(contract);
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
       for (const more of keys) {
         const options = { ...own, headers: { ...own.headers, ...more } };
@@ -196,7 +196,7 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
   it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
     const contract = contractOf(operationId);
     const target = fill(contract, (name) => foreign[name] ?? 'x', ofRegion);
-    const own = rightful(contract);
+    const own = withPermission(contract);
     const headers = { ...own.headers, 'idempotency-key': key };
     const response = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
@@ -239,7 +239,10 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
     const reply = await server.inject({
       method: contract.method,
       url: `/2025-10-13${fill(contract, (name) => foreign[name] ?? 'x')}`,
-      headers: { ...rightful(contract).headers, ...(wire ? { 'content-type': wire.type } : {}) },
+      headers: {
+        ...withPermission(contract).headers,
+        ...(wire ? { 'content-type': wire.type } : {}),
+      },
       ...(wire ? { payload: wire.payload } : {}),
     });
     await server.close();
@@ -311,8 +314,11 @@ describe('paths and methods', () => {
     const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
     expect(whole.json().reason).not.toContain('half');
     // The first payload could be decoded as the second.
-    const odd = await send(Buffer.from([0x22, 0xff, 0x22]));
-    expect([odd.statusCode, odd.json().reason]).toEqual([400, 'The body is not encoded in UTF-8.']);
+    const invalid = await send(Buffer.from([0x22, 0xff, 0x22]));
+    expect([invalid.statusCode, invalid.json().reason]).toEqual([
+      400,
+      'The body is not encoded in UTF-8.',
+    ]);
     expect((await send('"\ufffd"')).json().reason).not.toContain('UTF-8');
   });
 });

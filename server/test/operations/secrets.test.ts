@@ -387,10 +387,10 @@ describe('a server process', () => {
     const { clientId, clientSecret } = server.credentials;
     list.note('an API secret', clientSecret, 'what it prints for people');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
-    const { app: there, exchanges } = recorded(remote(server, as), list);
+    const { app: remoteApp, exchanges } = recorded(remote(server, as), list);
     await goOn(
       await beginLifecycle({
-        ...{ app: there, as, secrets: list, wait: () => undefined },
+        ...{ app: remoteApp, as, secrets: list, wait: () => undefined },
         codeOf: async () => CODE,
         tokenOf: (claims) => sandboxToken(Date.now())(claims),
       }),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../kit/app/database.ts';
 import { COINS } from './actions/issuing/coins.ts';
 import { MINTS } from './actions/issuing/mints.ts';
-import { observe, quiesce } from './actions/issuing/settling.ts';
+import { observe, settleAll } from './actions/issuing/settling.ts';
 import { AGENTS } from './actions/payments/agents.ts';
 import { FAILURES } from './actions/payments/failures.ts';
 import { PAYMENTS } from './actions/payments/payments.ts';
@@ -318,12 +318,12 @@ describe('a corrupted database', () => {
   );
 
   it('is reported by the expectations of actors after settling', async () => {
-    await quiesce(sim);
+    await settleAll(sim);
     const [purse] = sim.people.flatMap((each) => [...each.purses.values()]);
     purse!.due += 1n;
-    await expect(quiesce(sim)).rejects.toThrow('; expected');
+    await expect(settleAll(sim)).rejects.toThrow('; expected');
     purse!.due -= 1n;
-    await quiesce(sim);
+    await settleAll(sim);
   });
 
   it('is reported when a repeated request gets another reply', async () => {

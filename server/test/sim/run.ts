@@ -8,7 +8,7 @@ import { CARDS } from './actions/issuing/cards.ts';
 import { COINS } from './actions/issuing/coins.ts';
 import { HOLDERS } from './actions/issuing/holders.ts';
 import { MINTS } from './actions/issuing/mints.ts';
-import { observe, quiesce } from './actions/issuing/settling.ts';
+import { observe, settleAll } from './actions/issuing/settling.ts';
 import { WALLETS } from './actions/issuing/wallets.ts';
 import { AGENT_ACTIONS } from './actions/operating/agent-actions.ts';
 import { AUTHORIZATIONS } from './actions/operating/authorizations.ts';
@@ -42,7 +42,7 @@ const LAST = 20;
 const REST: Action = {
   name: 'settle all work',
   weight: 0.25,
-  run: quiesce,
+  run: settleAll,
 };
 
 const ACTIONS: readonly Action[] = [
@@ -141,7 +141,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
       }
     }
     last.push('final check');
-    trace.update(await quiesce(sim));
+    trace.update(await settleAll(sim));
     await countAgain(sim);
   } catch (error) {
     throw failure(error, seed, step, last);

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
 import { simulate } from './run.ts';
 
-const PATIENCE_MS = 300_000;
+const TIMEOUT_MS = 300_000;
 
 async function run(seed: string, steps: number) {
   const database = await createTestDatabase();
@@ -24,7 +24,7 @@ describe('the simulator', () => {
       const report = await run(seed, 1_000);
       expect(report.transactions).toBeGreaterThan(50);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 
   it(
@@ -35,6 +35,6 @@ describe('the simulator', () => {
       expect(second).toEqual(first);
       expect((await run('other', 20)).trace).not.toBe((await run('again', 20)).trace);
     },
-    PATIENCE_MS,
+    TIMEOUT_MS,
   );
 });

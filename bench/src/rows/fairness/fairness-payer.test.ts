@@ -6,17 +6,17 @@ const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('payInTurn', () => {
   it('pays one at a time for the given duration', async () => {
-    let [underWay, most] = [0, 0];
+    let [inFlight, peak] = [0, 0];
     const run = await payInTurn(
       async () => {
-        most = Math.max(most, ++underWay);
+        peak = Math.max(peak, ++inFlight);
         await after(10);
-        underWay--;
+        inFlight--;
         return 10;
       },
-      { seconds: 0.2, least: 2, mostSeconds: 5 },
+      { seconds: 0.2, minPayments: 2, maxSeconds: 5 },
     );
-    expect(most).toBe(1);
+    expect(peak).toBe(1);
     expect(run).toMatchObject({ p50: 10, p99: 10, errors: 0 });
     expect(run.done).toBeGreaterThan(1);
     expect(run.done).toBeLessThanOrEqual(20);
@@ -24,19 +24,19 @@ describe('payInTurn', () => {
   });
 
   it('waits for the minimum number of payments, and for no more', async () => {
-    const bounds = { seconds: 0.01, least: 3, mostSeconds: 30 };
+    const bounds = { seconds: 0.01, minPayments: 3, maxSeconds: 30 };
     const run = await payInTurn(() => after(50).then(() => 50), bounds);
     expect(run.done).toBe(3);
   });
 
   it('starts none after the maximum duration', async () => {
-    const bounds = { seconds: 0.01, least: 100, mostSeconds: 0.1 };
+    const bounds = { seconds: 0.01, minPayments: 100, maxSeconds: 0.1 };
     const run = await payInTurn(() => after(60).then(() => 60), bounds);
     expect(run.done).toBeLessThanOrEqual(3);
   });
 
   it('counts a failed payment as an error and its time as a latency', async () => {
-    const bounds = { seconds: 0.01, least: 1, mostSeconds: 5 };
+    const bounds = { seconds: 0.01, minPayments: 1, maxSeconds: 5 };
     const run = await payInTurn(async () => {
       await after(40);
       throw new Error('no answer');
@@ -46,7 +46,7 @@ describe('payInTurn', () => {
   });
 
   it('remains below the rate limits', async () => {
-    const bounds = { seconds: 0.5, least: 1, mostSeconds: 5 };
+    const bounds = { seconds: 0.5, minPayments: 1, maxSeconds: 5 };
     const run = await payInTurn(async () => 0, bounds);
     expect(run.done).toBeLessThanOrEqual(135);
   });

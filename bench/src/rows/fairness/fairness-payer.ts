@@ -10,10 +10,10 @@ export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
 /** Half of the requests per second that a platform may make. */
-const LEAST_INTERVAL_MS = 4;
+const MIN_INTERVAL_MS = 4;
 const POLL_MS = 10;
 /** Longer than any response or payout that is still useful to measure. */
-const PATIENCE_MS = 150_000;
+const TIMEOUT_MS = 150_000;
 
 export interface Accounts {
   /** A customer's USD account. */
@@ -25,9 +25,9 @@ export interface Accounts {
 export interface Bounds {
   seconds: number;
   /** Measured even if they take longer than `seconds`. */
-  least: number;
+  minPayments: number;
   /** No payment starts later, even if there were fewer than the minimum. */
-  mostSeconds: number;
+  maxSeconds: number;
 }
 
 export interface Payer {
@@ -47,7 +47,7 @@ function caller(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   let keys = 0;
   const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
-  const ask = (method: string, path: string, body: string): Promise<Answer> =>
+  const send = (method: string, path: string, body: string): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: AUTHORIZATION,
@@ -56,7 +56,7 @@ function caller(port: number) {
         ...(method === 'POST' ? { 'idempotency-key': `${run}-${++keys}` } : {}),
       };
       const options = { agent, port, host: '127.0.0.1', method, path: BASE + path, headers };
-      const request = http.request({ ...options, timeout: PATIENCE_MS }, (reply) => {
+      const request = http.request({ ...options, timeout: TIMEOUT_MS }, (reply) => {
         let text = '';
         reply.setEncoding('utf8');
         reply.on('data', (chunk) => {
@@ -71,7 +71,7 @@ function caller(port: number) {
     });
   return {
     async call<R>(method: string, path: string, status: number, body?: unknown): Promise<R> {
-      const response = await ask(method, path, body === undefined ? '' : JSON.stringify(body));
+      const response = await send(method, path, body === undefined ? '' : JSON.stringify(body));
       if (response.status === status) return JSON.parse(response.text) as R;
       throw new Error(`${method} ${path}: ${response.status} ${response.text.slice(0, 500)}`);
     },
@@ -83,7 +83,7 @@ function caller(port: number) {
 export function createPayer(port: number, { source, destination }: Accounts): Payer {
   const { call, close } = caller(port);
   const completed = async (id: string, began: number) => {
-    for (; performance.now() - began < PATIENCE_MS; await sleep(POLL_MS)) {
+    for (; performance.now() - began < TIMEOUT_MS; await sleep(POLL_MS)) {
       const { status } = await call<{ status: string }>('GET', `/transactions/${id}`, 200);
       if (status === 'COMPLETED') return;
       if (status === 'FAILED') throw new Error(`${id} is FAILED`);
@@ -125,10 +125,10 @@ export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Pro
   let [done, errors] = [0, 0];
   let firstError: string | undefined;
   const started = performance.now();
-  const passedS = () => (performance.now() - started) / 1000;
+  const elapsedS = () => (performance.now() - started) / 1000;
   const isOver = () =>
-    passedS() >= bounds.mostSeconds ||
-    (passedS() >= bounds.seconds && latencies.length >= bounds.least);
+    elapsedS() >= bounds.maxSeconds ||
+    (elapsedS() >= bounds.seconds && latencies.length >= bounds.minPayments);
   while (!isOver()) {
     const began = performance.now();
     try {
@@ -140,10 +140,10 @@ export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Pro
       firstError ??= error instanceof Error ? error.message : `${error}`;
     }
     // Timers take whole milliseconds.
-    await sleep(Math.max(0, Math.ceil(LEAST_INTERVAL_MS - (performance.now() - began))));
+    await sleep(Math.max(0, Math.ceil(MIN_INTERVAL_MS - (performance.now() - began))));
   }
   return {
-    perSecond: done / passedS(),
+    perSecond: done / elapsedS(),
     p50: percentile(latencies, 0.5),
     p99: percentile(latencies, 0.99),
     errors,

@@ -71,8 +71,8 @@ const casesOf = ({ neighbour }: FairnessSetup): Case[] => {
 
 const boundsOf = ({ settings, quick }: Bench): Bounds => ({
   seconds: settings.seconds,
-  least: quick ? 1 : 3,
-  mostSeconds: 90,
+  minPayments: quick ? 1 : 3,
+  maxSeconds: 90,
 });
 
 /** Runs `work` with a payer whose connection is open and warmed up. */
@@ -90,7 +90,7 @@ async function withPayer(
   };
   try {
     const seconds = bench.settings.warmupMs / 1000;
-    const warm = await payInTurn(pay, { seconds, least: 1, mostSeconds: seconds });
+    const warm = await payInTurn(pay, { seconds, minPayments: 1, maxSeconds: seconds });
     const run = await work(pay);
     return {
       ...run,
@@ -129,7 +129,7 @@ function shown(report: AttackReport): string {
 }
 
 /** A run beside an attack, which has ended when this resolves: every request of it is finished. */
-async function besideAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
+async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
   const { bench, setup, attacker } = parts;
   return withPayer(parts, 'transfer', async (pay) => {
     await attacker.call('start', attack);
@@ -172,26 +172,30 @@ interface Texts {
 }
 
 /** A run beside messages that wait for the service; they are sent before this resolves. */
-async function besideTexts(parts: Parts, customers: readonly string[], total: Texts): Promise<Run> {
+async function runWhileTextsHang(
+  parts: Parts,
+  customers: readonly string[],
+  total: Texts,
+): Promise<Run> {
   const { bench, setup } = parts;
   const { production, service } = setup;
   const run = await withPayer(parts, 'payout', async (pay) => {
     await service.call('hang');
     await eachOf(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
     await sleep(ONSET_MS);
-    return payInTurn(pay, { ...boundsOf(bench), least: 1 });
+    return payInTurn(pay, { ...boundsOf(bench), minPayments: 1 });
   });
   const [left] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
-  const most = await service.call<number>('release');
+  const fastest = await service.call<number>('release');
   const released = performance.now();
   const stuck = await drained(parts, WAITING);
   const seconds = ((performance.now() - released) / 1000).toFixed(1);
   note(
-    `${left?.n} of ${customers.length} messages were waiting at the end, ${most} at the service`,
+    `${left?.n} of ${customers.length} messages were waiting at the end, ${fastest} at the service`,
   );
   note(`${seconds} s after the service recovered ${stuck} messages are still waiting`);
   total.sent += customers.length;
-  total.mostAtOnce = Math.max(total.mostAtOnce, most);
+  total.mostAtOnce = Math.max(total.mostAtOnce, fastest);
   total.leastLeft = Math.min(total.leastLeft, left?.n ?? 0);
   total.stuck += stuck;
   return run;
@@ -230,7 +234,7 @@ const latencySide = (name: string, runs: readonly Run[]): Side => {
 };
 
 /** The run alone that precedes the attack with this number. */
-const aloneOf = (at: number) => `alone, ${1 + Math.floor(at / ALONE_EVERY)}`;
+const aloneLabel = (at: number) => `alone, ${1 + Math.floor(at / ALONE_EVERY)}`;
 const PAYOUT_ALONE = '8d, alone';
 
 export async function fairnessRows(bench: Bench): Promise<Row[]> {
@@ -247,14 +251,14 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const sides: Record<string, () => Promise<Run>> = {};
   for (const [index, { id, attack }] of cases.entries()) {
     const whole = { ...attack, port: setup.port, keys: KEYS };
-    if (index % ALONE_EVERY === 0) sides[aloneOf(index)] = alone('transfer');
-    sides[`${id}, beside`] = () => besideAttack(parts, whole, reports.get(id) as AttackReport);
+    if (index % ALONE_EVERY === 0) sides[aloneLabel(index)] = alone('transfer');
+    sides[`${id}, beside`] = () => runDuringAttack(parts, whole, reports.get(id) as AttackReport);
   }
   let round = 0;
   sides[PAYOUT_ALONE] = alone('payout');
   sides['8d, beside'] = () => {
     const from = (round++ % ROUNDS_APART) * messages;
-    return besideTexts(parts, setup.customers.slice(from, from + messages), texts);
+    return runWhileTextsHang(parts, setup.customers.slice(from, from + messages), texts);
   };
   const runs = await takeTurns(sides, rounds);
   const wrong = await differences(parts);
@@ -266,7 +270,7 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   };
   const posted = cases.map(({ id, beside, most }, index): Row => {
     const report = reports.get(id) as AttackReport;
-    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneOf(index));
+    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneLabel(index));
     const unanswered = sum(report.unanswered);
     return { ...made, slowdown: { most }, remark: shown(report), unanswered };
   });

@@ -223,9 +223,9 @@ describe('rules of account types', () => {
   });
 
   it('bank and custodian names are validated in production only, with suggestions', () => {
-    const odd = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
-    expect(fields(odd)).toEqual([]);
-    const [error] = validateAccountInfo(odd, 'NGN', PRODUCTION).errors;
+    const unusual = change('NGN_ACCOUNT', { bankName: 'Bank of Nowhere' });
+    expect(fields(unusual)).toEqual([]);
+    const [error] = validateAccountInfo(unusual, 'NGN', PRODUCTION).errors;
     expect(error?.field).toBe('accountInfo.bankName');
     expect(error?.constraint?.enum).toContain('Access Bank');
     expect(error?.constraint?.enum?.length).toBeLessThanOrEqual(20);

@@ -111,9 +111,9 @@ describe('midRate', () => {
       ['EUR', 'JPY'],
       ['JPY', 'BTC'],
     ] as const) {
-      const there = midRate(table, from, to)!;
-      const back = midRate(table, to, from)!;
-      expect(there.num * back.num).toBe(there.den * back.den);
+      const rate = midRate(table, from, to)!;
+      const inverse = midRate(table, to, from)!;
+      expect(rate.num * inverse.num).toBe(rate.den * inverse.den);
     }
   });
 

@@ -183,14 +183,17 @@ describe('the keys of a provider', () => {
     provider.seen();
     expect(await judge(second)).toHaveProperty('identity');
     expect(provider.seen()).toEqual(BOTH);
-    const invented = (kid: string) => judge(second, {}, { kid });
-    for (const kid of ['a', 'b', 'c']) expect(await invented(kid)).toEqual(NO_KEY);
+    const unknownKeyResult = (kid: string) => judge(second, {}, { kid });
+    for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
     expect(provider.seen()).toEqual([]);
     pass(29_999);
-    expect(await invented('d')).toEqual(NO_KEY);
+    expect(await unknownKeyResult('d')).toEqual(NO_KEY);
     expect(provider.seen()).toEqual([]);
     pass(1);
-    expect(await Promise.all([invented('e'), invented('f')])).toEqual([NO_KEY, NO_KEY]);
+    expect(await Promise.all([unknownKeyResult('e'), unknownKeyResult('f')])).toEqual([
+      NO_KEY,
+      NO_KEY,
+    ]);
     expect(provider.seen()).toEqual(BOTH);
   });
 

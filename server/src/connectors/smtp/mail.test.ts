@@ -107,8 +107,8 @@ describe('smtpMail', () => {
   });
 
   it('sends neither login nor message to another machine without TLS', async () => {
-    const away = server.url.replace('127.0.0.1', '0.0.0.0');
-    const errorText = await errorTextOf(mail(away).send(message));
+    const remoteUrl = server.url.replace('127.0.0.1', '0.0.0.0');
+    const errorText = await errorTextOf(mail(remoteUrl).send(message));
     expect(errorText).toMatch(/ETLS|STARTTLS/);
     expect(server.received).toEqual([]);
   });
@@ -118,8 +118,10 @@ describe('smtpMail', () => {
     ['TLS from the start', 'smtps', { secure: true }],
   ])('does not trust a self-signed certificate, with %s', async (_description, scheme, options) => {
     const other = await startMailServer(options);
-    const away = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
-    expect(await errorTextOf(mail(away).send(message))).toContain('did not accept the message');
+    const remoteUrl = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
+    expect(await errorTextOf(mail(remoteUrl).send(message))).toContain(
+      'did not accept the message',
+    );
     expect(other.received).toEqual([]);
     await other.close();
   });

@@ -166,29 +166,29 @@ describe('quote with an embedded wallet as source', () => {
 
 /** Two hundred concurrent payments; exactly those within the limit pass. */
 describe('two hundred concurrent transfers at a limit', () => {
-  const crowd = (agent: AgentPayer, count: number) =>
+  const requestConcurrently = (agent: AgentPayer, count: number) =>
     Promise.all(Array.from({ length: count }, () => agent.transfer('out', 1_00)));
 
   it.each([
     ['dailyLimit', limits({ dailyLimit: 37_50 }), 37],
     ['dailyTransactionLimit', limits({ dailyTransactionLimit: 11 }), 11],
     ['monthlyLimit', limits({ monthlyLimit: 23_00 }), 23],
-  ])('%s: exactly those pass', async (name, policy, most) => {
+  ])('%s: exactly those pass', async (name, policy, max) => {
     const agent = await payer(policy);
-    const responses = await crowd(agent, 200);
+    const responses = await requestConcurrently(agent, 200);
     const passed = responses.filter(({ status }) => status === 201);
     const rejected = responses.filter(({ status }) => status === 403);
-    expect([passed.length, rejected.length]).toEqual([most, 200 - most]);
+    expect([passed.length, rejected.length]).toEqual([max, 200 - max]);
     for (const { body } of rejected) expect(body.reason).toContain(name);
     expect(await agent.usage()).toMatchObject({
-      dailyTransactionCount: most,
-      dailySpend: most * 1_00,
-      monthlySpend: most * 1_00,
+      dailyTransactionCount: max,
+      dailySpend: max * 1_00,
+      monthlySpend: max * 1_00,
     });
     await app.settle();
-    expect((await balances(app, agent.usd)).total).toBe(10_000_00 - most * 1_00);
+    expect((await balances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
     const lines = (await agent.audit()).map(({ what }) => what);
-    expect(lines.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(most);
-    expect(lines.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(200 - most);
+    expect(lines.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(max);
+    expect(lines.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(200 - max);
   });
 });

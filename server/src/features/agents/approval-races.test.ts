@@ -144,8 +144,11 @@ describe('pending actions', () => {
 describe('listAgentApprovals', () => {
   it('lists pending actions by agent, customer and time, in both orders and in pages', async () => {
     const platform = await app.newPlatform('Lists');
-    const own = agentFixture(app, { as: platform });
-    const [one, two] = [await agentPayer(app, own, ASKS), await agentPayer(app, own, ASKS)];
+    const separateFixture = agentFixture(app, { as: platform });
+    const [one, two] = [
+      await agentPayer(app, separateFixture, ASKS),
+      await agentPayer(app, separateFixture, ASKS),
+    ];
     const start = app.effects.now();
     const ids: string[] = [];
     for (const agent of [one, two, one]) {
@@ -154,7 +157,7 @@ describe('listAgentApprovals', () => {
     }
     const [first, second, third] = ids;
     const list = async (query = '') =>
-      ok(await own.manage('GET', `/agents/approvals${query}`), 200);
+      ok(await separateFixture.manage('GET', `/agents/approvals${query}`), 200);
     const found = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
     const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
@@ -167,9 +170,9 @@ describe('listAgentApprovals', () => {
     const page = await list('?limit=2');
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
     expect(await found(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
-    ok(await own.manage('POST', `/agents/${one.id}/actions/${third}/reject`), 200);
+    ok(await separateFixture.manage('POST', `/agents/${one.id}/actions/${third}/reject`), 200);
     expect(await found()).toEqual([second, first]);
-    expect(coded(await own.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
+    expect(coded(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
       400,
       'INVALID_INPUT',
     ]);

@@ -30,9 +30,9 @@ const ExecutionMode = named(
   }),
 );
 
-const MOST = 9_000_000_000_000_000;
+const MAX_AMOUNT = 9_000_000_000_000_000;
 const limit = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: MOST, description: `${description} In minor units.` });
+  Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: `${description} In minor units.` });
 const count = Type.Integer({
   minimum: 0,
   maximum: 1_000_000_000,

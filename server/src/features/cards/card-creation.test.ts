@@ -126,8 +126,8 @@ describe('createCard', () => {
 describe('the cardholder', () => {
   it('must exist and not be deleted', async () => {
     const holder = await fixture.holder();
-    const theirs = await cardFixture(app, { as: app.other }).holder();
-    for (const id of [theirs.customer.id, 'Customer:unknown', '']) {
+    const otherPlatformFixture = await cardFixture(app, { as: app.other }).holder();
+    for (const id of [otherPlatformFixture.customer.id, 'Customer:unknown', '']) {
       const response = await fixture.askCard({ ...holder, customer: { id } });
       expect([...coded(response), fieldsOf(response)]).toEqual([
         400,
@@ -171,16 +171,16 @@ describe('the funding sources', () => {
   };
 
   it('belong to the cardholder and the platform', async () => {
-    const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
-    const theirs = await cardFixture(app, { as: app.other }).holder();
-    const own = await internalAccount(app, null, 'USD');
+    const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
+    const otherPlatformFixture = await cardFixture(app, { as: app.other }).holder();
+    const platformAccount = await internalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
-      neighbour.accountId,
-      theirs.accountId,
+      otherHolder.accountId,
+      otherPlatformFixture.accountId,
       'InternalAccount:nowhere',
       '',
-      own.id,
+      platformAccount.id,
     ];
     expect(why(await fixture.askCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 does not belong to the cardholder',
@@ -305,8 +305,11 @@ describe('platformCardId', () => {
     await app.settle();
     ok(await fixture.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.askCard(holder, { platformCardId }), 201);
-    const theirs = cardFixture(app, { as: app.other });
-    ok(await theirs.askCard(await theirs.holder(), { platformCardId }), 201);
+    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    ok(
+      await otherPlatformFixture.askCard(await otherPlatformFixture.holder(), { platformCardId }),
+      201,
+    );
   });
 });
 

@@ -26,8 +26,8 @@ beforeAll(async () => {
   ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
   await keep('waiting', ada, cardName('001'));
   await keep('bobs', bob);
-  const theirs = cardFixture(app, { as: app.other });
-  await theirs.card(await theirs.holder(), { platformCardId: name });
+  const otherPlatformFixture = cardFixture(app, { as: app.other });
+  await otherPlatformFixture.card(await otherPlatformFixture.holder(), { platformCardId: name });
 });
 
 async function listed(query: string): Promise<string[]> {
@@ -63,8 +63,11 @@ describe('listCards', () => {
       [],
     );
     expect(await listed('accountId=nothing')).toEqual([]);
-    const theirs = cardFixture(app, { as: app.other });
-    const { data } = ok(await theirs.call('GET', `/cards?accountId=${ada?.accountId}`), 200);
+    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const { data } = ok(
+      await otherPlatformFixture.call('GET', `/cards?accountId=${ada?.accountId}`),
+      200,
+    );
     expect(data).toEqual([]);
   });
 

@@ -159,17 +159,17 @@ describe('a clearing above the authorized amount', () => {
 describe('a fault unrelated to the wallet', () => {
   it('is not a decline: the request can be repeated', async () => {
     const of = await cardOf();
-    const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
+    const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
     let looks = 0;
     const { db } = app.runtime;
     const read: typeof db.read = async (table, id) => {
       // The second look at the account is that of what signs for it.
-      if (table.name === 'internal_accounts' && ++looks === 2) throw away;
+      if (table.name === 'internal_accounts' && ++looks === 2) throw unavailable;
       return db.read(table, id);
     };
     const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
     const request = through.message(of.cardId, 30_00);
-    await expect(through.send(request)).rejects.toBe(away);
+    await expect(through.send(request)).rejects.toBe(unavailable);
     expect(await network.logOf(of.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
@@ -182,14 +182,14 @@ describe('a fault unrelated to the account', () => {
       const paid = await payments.begin();
       const before = await paid.now();
       const notice = { kind, amount: 120n };
-      const away = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
+      const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
       const { db } = app.runtime;
       const read: typeof db.read = async (table, id) => {
-        if (table.name === 'internal_accounts') throw away;
+        if (table.name === 'internal_accounts') throw unavailable;
         return db.read(table, id);
       };
       const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(through.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(away);
+      await expect(through.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(unavailable);
       expect(await paid.now()).toEqual(before);
       expect(await network.logOf(paid.card.id)).toHaveLength(1);
       await network.notify(paid.token, notice, `to ${paid.id}`);

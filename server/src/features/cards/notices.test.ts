@@ -19,7 +19,7 @@ const advice = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 /** What a payment is at most for. */
-const MOST = 900_000_000_000;
+const MAX_AMOUNT = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
@@ -44,27 +44,27 @@ describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
     const paid = await fixture.begin();
     await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is no amount');
-    const most = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(paid.notify(most)).rejects.toThrow('is no amount of the payment');
+    const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
+    await expect(paid.notify(max)).rejects.toThrow('is no amount of the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
     const paid = await fixture.begin();
     const rejected = 'is no amount of the payment';
-    await expect(paid.notify(clearing(MOST + 1))).rejects.toThrow(rejected);
-    await expect(paid.notify(advice(MOST + 1))).rejects.toThrow(rejected);
+    await expect(paid.notify(clearing(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await expect(paid.notify(advice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
     await paid.notify(clearing(60));
-    await expect(paid.notify(clearing(MOST - 59))).rejects.toThrow(rejected);
+    await expect(paid.notify(clearing(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await paid.notify(advice(MOST));
-    await paid.notify(clearing(MOST / 2 + 1));
-    await paid.notify(advice(MOST / 2 + 2));
-    expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MOST / 2 + 2 });
-    await paid.notify(giving(MOST / 2 + 1));
-    expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MOST / 2 + 1 });
+    await paid.notify(advice(MAX_AMOUNT));
+    await paid.notify(clearing(MAX_AMOUNT / 2 + 1));
+    await paid.notify(advice(MAX_AMOUNT / 2 + 2));
+    expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
+    await paid.notify(giving(MAX_AMOUNT / 2 + 1));
+    expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
   });
 
   it('of the whole amount settles the payment', async () => {
@@ -115,12 +115,12 @@ describe('a clearing', () => {
   it('that the account cannot cover is an exception', async () => {
     const paid = await fixture.begin({ funds: 110 });
     await paid.notify(clearing(120));
-    const stuck = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await paid.now()).toEqual(stuck);
+    const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
+    expect(await paid.now()).toEqual(inException);
     expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
     await paid.notify(clearing(5));
-    expect(await paid.now()).toEqual({ ...stuck, account: '5 of 5', settled: 125 });
+    expect(await paid.now()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
     await paid.notify(EXPIRY);
     expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
@@ -129,8 +129,8 @@ describe('a clearing', () => {
     const paid = await fixture.begin();
     await fixture.freezeAccount(paid.accountId);
     await paid.notify(clearing(120));
-    const stuck = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await paid.now()).toEqual(stuck);
+    const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
+    expect(await paid.now()).toEqual(inException);
   });
 
   it('on a closed card writes off what was not debited', async () => {

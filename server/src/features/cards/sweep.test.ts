@@ -87,10 +87,10 @@ describe('after thirty days', () => {
   });
 
   it('an exception remains for an operator', async () => {
-    const stuck = await fixture.begin({ descriptor: 'Shop 006' });
+    const inException = await fixture.begin({ descriptor: 'Shop 006' });
     await waitOut(30 * DAY_MS);
-    expect(await stuck.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await openOnes(stuck)).toEqual([]);
+    expect(await inException.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await openOnes(inException)).toEqual([]);
   });
 
   it('each ends once with several processes and concurrent notices', async () => {
@@ -112,9 +112,9 @@ describe('after thirty days', () => {
   });
 
   it('cards of every platform are included', async () => {
-    const theirs = cardFixture(app, { as: app.other });
-    const holder = await theirs.holder({ funds: 10_00 });
-    const { id } = await theirs.card(holder);
+    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const holder = await otherPlatformFixture.holder({ funds: 10_00 });
+    const { id } = await otherPlatformFixture.card(holder);
     const network = cardNetwork(app);
     expect(await network.ask(id, 4_00)).toMatchObject({ approved: true });
     await waitOut(30 * DAY_MS);

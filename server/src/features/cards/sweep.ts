@@ -10,11 +10,11 @@ import { CARD_AUTHORIZATION_MS, GIVE_UP } from './expiry.ts';
 import { expireAuthorization } from './notices.ts';
 
 const SWEEP_INTERVAL_MS = 60_000;
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 const DUE = `select id, platform_id from card_open_payments p where opened_at <= $1
     and not exists (select from sandbox_clocks c where c.id = p.platform_id)
-  order by opened_at limit ${AT_ONCE}`;
+  order by opened_at limit ${BATCH_SIZE}`;
 
 async function expireOne(runtime: Runtime, id: string, platformId: string): Promise<void> {
   const platform = await readPlatform(runtime.db, platformId);
@@ -36,7 +36,7 @@ export function cardSweep(): Sweep {
       type Due = { id: string; platform_id: string };
       const due = await runtime.db.query<Due>(DUE, [new Date(now - CARD_AUTHORIZATION_MS)]);
       await Promise.all(due.map((each) => expireOne(runtime, each.id, each.platform_id)));
-      if (due.length === AT_ONCE) next = now;
+      if (due.length === BATCH_SIZE) next = now;
       return due.length;
     },
   };

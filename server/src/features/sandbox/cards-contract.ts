@@ -7,10 +7,10 @@ import { Currency, named } from '../../kernel/schema.ts';
 import { CardMerchant } from '../payments/presentation/index.ts';
 
 /** A hundred of these amounts fit into the ledger in every funding currency. */
-const MOST = 100_000_000_000;
+const MAX_CENTS = 100_000_000_000;
 
 const amount = (description: string) =>
-  Type.Integer({ format: 'int64', exclusiveMinimum: 0, maximum: MOST, description });
+  Type.Integer({ format: 'int64', exclusiveMinimum: 0, maximum: MAX_CENTS, description });
 
 const cardTransactionId = Type.String({ description: 'Identifier of a payment with this card.' });
 
@@ -184,7 +184,7 @@ export const sandboxSimulateCardClearing = operation({
         amount: Type.Integer({
           format: 'int64',
           minimum: 0,
-          maximum: MOST,
+          maximum: MAX_CENTS,
           description:
             'Amount in minor units of the currency of the card; 0 to let the authorization ' +
             'expire.',

@@ -23,10 +23,13 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it("funds the platform's own account and names the platform", async () => {
-    const own = await internalAccount(app, null, 'GBP');
-    await fund(app, own.id, 100_000_000_000);
-    expect(await balances(app, own.id)).toEqual({ balance: 1e11, total: 1e11 });
-    const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${own.id}`), 200);
+    const platformAccount = await internalAccount(app, null, 'GBP');
+    await fund(app, platformAccount.id, 100_000_000_000);
+    expect(await balances(app, platformAccount.id)).toEqual({ balance: 1e11, total: 1e11 });
+    const { data } = ok(
+      await app.call('GET', `/transactions?accountIdentifier=${platformAccount.id}`),
+      200,
+    );
     expect(data).toHaveLength(1);
     expect(data[0]).toMatchObject({
       type: 'INCOMING',
@@ -35,7 +38,7 @@ describe('sandboxFundInternalAccount', () => {
       customerId: app.platform.id,
       platformCustomerId: app.platform.id,
       source: { sourceType: 'REALTIME_FUNDING', currency: 'GBP' },
-      destination: { destinationType: 'ACCOUNT', accountId: own.id, currency: 'GBP' },
+      destination: { destinationType: 'ACCOUNT', accountId: platformAccount.id, currency: 'GBP' },
       settledAt: data[0].createdAt,
       reconciliationInstructions: { reference: expect.stringMatching(/^RH/) },
     });
@@ -88,18 +91,18 @@ describe('sandboxFundInternalAccount', () => {
   });
 
   it('rejects invalid hold reasons and senders', async () => {
-    const own = await internalAccount(app, null, 'GBP');
+    const platformAccount = await internalAccount(app, null, 'GBP');
     const body = { amount: 1, pendingReason: 'BECAUSE', payerAccountIdentifier: '' };
-    const response = await app.call('POST', path(own.id), body);
+    const response = await app.call('POST', path(platformAccount.id), body);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual(['payerAccountIdentifier', 'pendingReason']);
   });
 
   it('accepts integer amounts up to 100,000,000,000', async () => {
-    const own = await internalAccount(app, null, 'MXN');
+    const platformAccount = await internalAccount(app, null, 'MXN');
     for (const amount of [0, -1, 1.5, '1', null, 100_000_000_001, undefined]) {
-      const response = await app.call('POST', path(own.id), { amount });
+      const response = await app.call('POST', path(platformAccount.id), { amount });
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
       expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'amount',
@@ -149,9 +152,9 @@ describe('sandboxFundInternalAccount', () => {
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await rejected(account.id, 410, 'CUSTOMER_DELETED');
     await rejected(account.id.replace('Internal', 'External'), 404, 'ACCOUNT_NOT_FOUND');
-    const own = await internalAccount(app, null, 'USD', { as: app.production });
-    await rejected(own.id, 403, 'FORBIDDEN', { as: app.production });
+    const platformAccount = await internalAccount(app, null, 'USD', { as: app.production });
+    await rejected(platformAccount.id, 403, 'FORBIDDEN', { as: app.production });
     const viewer = await app.tokenWith(['VIEW', 'MANAGE']);
-    await rejected(own.id, 403, 'FORBIDDEN', { as: viewer });
+    await rejected(platformAccount.id, 403, 'FORBIDDEN', { as: viewer });
   });
 });

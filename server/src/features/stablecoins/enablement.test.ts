@@ -113,16 +113,16 @@ describe('a server with another service name prefix', () => {
   it('uses the prefix in fields, paths and codes', async () => {
     const acme = await startApp({ serviceNamePrefix: 'Acme' });
     try {
-      const own = stablecoinFixture(acme);
-      const made = await own.coin();
+      const separateFixture = stablecoinFixture(acme);
+      const made = await separateFixture.coin();
       expect(made.acmeOperationsStatus).toBe('NOT_ENABLED');
       expect(made).not.toHaveProperty('serviceOperationsStatus');
       const path = `/stablecoins/${made.id}/request-acme-enablement`;
       const requested = ok(await acme.call('POST', path), 200);
       expect(requested.acmeOperationsStatus).toBe('PENDING_APPROVAL');
-      const list = await own.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
+      const list = await separateFixture.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
       expect(ok(list, 200).data).toHaveLength(1);
-      const none = await own.read('/stablecoins?acmeOperationsStatus=ENABLED');
+      const none = await separateFixture.read('/stablecoins?acmeOperationsStatus=ENABLED');
       expect(ok(none, 200).data).toEqual([]);
       await acme.operate(async (ctx) => {
         const row = await ctx.read(stablecoins, made.id);

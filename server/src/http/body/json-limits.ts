@@ -21,7 +21,7 @@ interface JsonLimits {
 }
 
 /** The exceeded limit; undefined if there is none. */
-export function excessOf(text: string, most: JsonLimits): keyof JsonLimits | undefined {
+export function excessOf(text: string, max: JsonLimits): keyof JsonLimits | undefined {
   /** Items so far of the open lists, from the outermost; objects have none. */
   const items: number[] = [];
   let depth = 0;
@@ -36,13 +36,13 @@ export function excessOf(text: string, most: JsonLimits): keyof JsonLimits | und
       values++;
       const count = (items[depth] ?? Number.NEGATIVE_INFINITY) + 1;
       items[depth] = count;
-      if (count > most.items) return 'items';
+      if (count > max.items) return 'items';
     } else if (isOpening(code)) {
       values++;
-      if (++depth > most.depth) return 'depth';
+      if (++depth > max.depth) return 'depth';
       items[depth] = code === OPENING_LIST ? 1 : Number.NEGATIVE_INFINITY;
     } else if (isClosing(code)) depth--;
-    if (values > most.values) return 'values';
+    if (values > max.values) return 'values';
   }
   return undefined;
 }

@@ -9,7 +9,7 @@ import {
   type Entry,
   formOf,
   GOOD,
-  MOST,
+  MAX_FILE_BYTES,
   startUploads,
   TYPE,
 } from '../../../test/kit/http/upload.ts';
@@ -26,7 +26,7 @@ const many = (count: number): Entry[] =>
   Array.from({ length: count }, (_, index) => [`f${index}`, 'x'] as Entry);
 
 describe('an invalid form', () => {
-  const big = Buffer.alloc(MOST + 1);
+  const big = Buffer.alloc(MAX_FILE_BYTES + 1);
   const cases: [string, Entry[], string[]][] = [
     ['lacks its file', [['name', 'ab']], ['file']],
     ['lacks everything', [], ['file', 'name']],

@@ -79,8 +79,8 @@ describe('readQuery', () => {
   it('returns one value or a list for any name', () => {
     expect({ ...readQuery('a=1&b=2,3&b=4') }).toEqual({ a: '1', b: ['2,3', '4'] });
     expect(readQuery('toString=1').toString).toBe('1');
-    const odd = readQuery('__proto__=1&__proto__=2');
-    expect(Object.entries(odd)).toEqual([['__proto__', ['1', '2']]]);
+    const parsed = readQuery('__proto__=1&__proto__=2');
+    expect(Object.entries(parsed)).toEqual([['__proto__', ['1', '2']]]);
     expect(Object.entries(readQuery('%00=%zz&%=%ff'))).toHaveLength(2);
   });
 });

@@ -9,7 +9,7 @@ import {
   type Entry,
   formOf,
   GOOD,
-  MOST,
+  MAX_FILE_BYTES,
   SLOW,
   startUploads,
   TYPE,
@@ -63,8 +63,8 @@ describe('a good form', () => {
   });
 
   it('may be exactly as large as allowed', async () => {
-    const reply = await at.send([...GOOD.slice(0, 1), ['file', Buffer.alloc(MOST), 'a']]);
-    expect([reply.status, reply.body.size]).toEqual([201, MOST]);
+    const reply = await at.send([...GOOD.slice(0, 1), ['file', Buffer.alloc(MAX_FILE_BYTES), 'a']]);
+    expect([reply.status, reply.body.size]).toEqual([201, MAX_FILE_BYTES]);
   });
 });
 
@@ -89,7 +89,7 @@ describe('before a byte of the body is read', () => {
   it('a length beyond every limit is rejected, naming the file', async () => {
     const headers = { ...type, authorization: 'Basic good', 'content-length': '999999999' };
     expect(await headOnly(headers)).toBe(400);
-    const reply = await at.post(Buffer.alloc(MOST + 1_500_000));
+    const reply = await at.post(Buffer.alloc(MAX_FILE_BYTES + 1_500_000));
     expect([reply.status, reply.body.details.errors[0].field]).toEqual([400, 'file']);
   });
 });

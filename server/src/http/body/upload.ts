@@ -11,7 +11,7 @@ import type { Request } from '../bind.ts';
 import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
 
 /** Maximum concurrent uploads of a platform in this process. */
-const AT_ONCE = 64;
+const BATCH_SIZE = 64;
 /** Maximum through one link, so that its receiver cannot block the platform. */
 const AT_ONCE_OF_LINK = 4;
 
@@ -50,22 +50,22 @@ export function createUploads(
   translate: (fields: unknown) => unknown,
   note: (error: unknown) => void,
 ) {
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
 
   function enter({ platformId, tokenId }: Caller, isLink: boolean): () => void {
-    const places: [string, number][] = [[platformId, AT_ONCE]];
+    const places: [string, number][] = [[platformId, BATCH_SIZE]];
     if (isLink && tokenId !== null) places.push([tokenId, AT_ONCE_OF_LINK]);
-    for (const [key, most] of places) {
-      if ((underWay.get(key) ?? 0) < most) continue;
-      const reason = `More than ${most} uploads are in progress. Wait until one is complete.`;
+    for (const [key, max] of places) {
+      if ((inFlight.get(key) ?? 0) < max) continue;
+      const reason = `More than ${max} uploads are in progress. Wait until one is complete.`;
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    for (const [key] of places) underWay.set(key, (underWay.get(key) ?? 0) + 1);
+    for (const [key] of places) inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
     return () => {
       for (const [key] of places) {
-        const left = (underWay.get(key) ?? 1) - 1;
-        if (left > 0) underWay.set(key, left);
-        else underWay.delete(key);
+        const left = (inFlight.get(key) ?? 1) - 1;
+        if (left > 0) inFlight.set(key, left);
+        else inFlight.delete(key);
       }
     };
   }

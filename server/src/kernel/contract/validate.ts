@@ -28,7 +28,7 @@ const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
  */
 const [FIRST_MOMENT, AFTER_LAST_MOMENT] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
-/** Ajv accepts leap seconds, which no clock here has; Date.parse accepts the 30th of February. */
+/** Rejects leap seconds, which Ajv accepts, and the 30th of February, which Date.parse accepts. */
 function isMoment(text: string): boolean {
   const day = DATE_TIME.exec(text)?.[1];
   const time = Date.parse(text);
@@ -47,7 +47,7 @@ function ajv(options: Options): Ajv {
   return instance;
 }
 
-// Only query strings are text by nature, so only there a "5" may become 5.
+// Query values have no type, so they alone are coerced: "5" becomes 5.
 const bodies = ajv({ useDefaults: false });
 const queries = ajv({ coerceTypes: 'array', useDefaults: true });
 

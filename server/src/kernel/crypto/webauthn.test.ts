@@ -227,8 +227,8 @@ describe('registration', () => {
     const device = authenticator();
     const credential = device.create(CHALLENGE);
     const reported = JSON.parse(Buffer.from(credential.clientDataJson, 'base64url').toString());
-    const odd = { ...reported, topOrigin: { toString: 1, valueOf: 1 } };
-    const clientDataJson = base64url(JSON.stringify(odd));
+    const invalid = { ...reported, topOrigin: { toString: 1, valueOf: 1 } };
+    const clientDataJson = base64url(JSON.stringify(invalid));
     expect(checkAttestation({ ...credential, clientDataJson }, CHALLENGE)).toMatchObject({
       passkey: { framedBy: '' },
     });

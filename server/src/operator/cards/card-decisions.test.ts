@@ -21,9 +21,9 @@ async function json(...argv: string[]) {
 
 beforeAll(async () => {
   const network = cardNetwork(app);
-  const [here, there] = [cardFixture(app), cardFixture(app, { as: app.other })];
-  mine = (await here.card(await here.holder({ funds: 50_00 }))).id;
-  theirs = (await there.card(await there.holder({ funds: 0 }))).id;
+  const [fixture, otherFixture] = [cardFixture(app), cardFixture(app, { as: app.other })];
+  mine = (await fixture.card(await fixture.holder({ funds: 50_00 }))).id;
+  theirs = (await otherFixture.card(await otherFixture.holder({ funds: 0 }))).id;
   const request = network.message(mine, 12_34);
   const decision = await network.send(request);
   payment = decision.approved ? (decision.transactionId ?? '') : '';

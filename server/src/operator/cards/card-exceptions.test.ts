@@ -100,9 +100,9 @@ describe('cards resolve', () => {
     [120, 'REFUNDED', 0],
     [110, 'SETTLED', 10],
     [10, 'SETTLED', 20],
-  ])('writes off no refunded amount: %i', async (back, status, writtenOffAmount) => {
+  ])('writes off no refunded amount: %i', async (refunded, status, writtenOffAmount) => {
     const paid = await short();
-    await paid.notify(giving(back));
+    await paid.notify(giving(refunded));
     const done = await json('cards', 'resolve', paid.id, '--outcome', 'write-off');
     expect(done).toMatchObject({ status, writtenOffAmount });
   });

@@ -36,9 +36,9 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-function mostOf({ maxSpendPerTransaction: most, currency }: CardDetails): string {
-  if (most === null) return 'any';
-  return formatMoney({ currency, amount: BigInt(most) });
+function mostOf({ maxSpendPerTransaction: max, currency }: CardDetails): string {
+  if (max === null) return 'any';
+  return formatMoney({ currency, amount: BigInt(max) });
 }
 
 function shown(json: CardDetails): Output {

@@ -96,7 +96,7 @@ async function textOf(verb: string, ...argv: string[]): Promise<string> {
 const exportOf = async (id: string) => JSON.parse(await textOf('export', id));
 
 /** A person with an external account, a completed payment to it, and a document. */
-async function busyPerson(overrides: object = {}) {
+async function customerWithData(overrides: object = {}) {
   const person = await customer(app, {}, { ...PERSON, ...overrides });
   const account = await internalAccount(app, person.id, 'USD');
   ok(
@@ -201,7 +201,7 @@ describe('customers find', () => {
 
 describe('customers export', () => {
   it('exports all data about one customer, opened, and nothing of another', async () => {
-    const { person, quote } = await busyPerson();
+    const { person, quote } = await customerWithData();
     const { person: other } = await fundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const all = JSON.parse(text);
@@ -227,7 +227,7 @@ describe('customers export', () => {
   });
 
   it('writes a new file that only its owner can read, and the documents beside it', async () => {
-    const { person } = await busyPerson({ platformCustomerId: 'with-files' });
+    const { person } = await customerWithData({ platformCustomerId: 'with-files' });
     const file = path.join(folder, 'all.json');
     const documents = path.join(folder, 'documents');
     const { json } = await run('export', person.id, '--to', file, '--files', documents);
@@ -275,7 +275,7 @@ describe('customers erase', () => {
 
   it('leaves no personal data, and unchanged books', async () => {
     const domain = (await customer(app)).umaAddress.split('@')[1];
-    const { person, account, outside, quote } = await busyPerson({
+    const { person, account, outside, quote } = await customerWithData({
       platformCustomerId: 'Vandermolen-1',
       umaAddress: `$quintessa.v@${domain}`,
       endUserTermsConsent: CONSENT,
@@ -299,7 +299,7 @@ describe('customers erase', () => {
   });
 
   it('leaves valid resources, and returns the same result when repeated', async () => {
-    const { person, quote } = await busyPerson({ platformCustomerId: 'Vandermolen-2' });
+    const { person, quote } = await customerWithData({ platformCustomerId: 'Vandermolen-2' });
     await remove(person.id);
     const first = await run('erase', person.id, '--yes');
     await app.advance(60_000);
@@ -358,7 +358,7 @@ describe('customers erase', () => {
   });
 
   it('resumes an interrupted one', async () => {
-    const { person } = await busyPerson({ platformCustomerId: 'Vandermolen-3' });
+    const { person } = await customerWithData({ platformCustomerId: 'Vandermolen-3' });
     await remove(person.id);
     await run('erase', person.id, '--yes');
     await app.runtime.db.query(

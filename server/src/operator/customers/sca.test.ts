@@ -45,7 +45,7 @@ async function texted(): Promise<string> {
 }
 
 /** A customer of the production platform with a verified phone number. */
-async function shopper() {
+async function verifiedCustomer() {
   const person = await european(app, service);
   ok(await sendCode(app, person.id, 'phone', service), 204);
   ok(await confirmCode(app, person.id, 'phone', await texted(), service), 200);
@@ -75,7 +75,7 @@ const cells = (text: string) =>
 
 describe('a reset without an identity service', () => {
   it("waits for a day for the operator's decision, and proceeds after it", async () => {
-    const { id } = await shopper();
+    const { id } = await verifiedCustomer();
     const requested = await start(id);
     const now = app.effects.now();
     expect(requested).toEqual({
@@ -116,7 +116,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('does not accept codes that were sent to the previous number', async () => {
-    const { id } = await shopper();
+    const { id } = await verifiedCustomer();
     const login = loginFixture(app, service);
     const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
     const code = await texted();
@@ -132,7 +132,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('is rejected for another customer, and expires', async () => {
-    const { id } = await shopper();
+    const { id } = await verifiedCustomer();
     const { resetId } = await start(id);
     await json('reject-reset', resetId, '--reason', 'another face');
     expect(await show(id, resetId)).toMatchObject({ status: 'REJECTED' });
@@ -158,7 +158,7 @@ describe('a reset without an identity service', () => {
   it('is listed oldest first, by platform and page', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) {
-      ids.push((await start((await shopper()).id)).resetId);
+      ids.push((await start((await verifiedCustomer()).id)).resetId);
       app.effects.set(app.effects.now() + 1);
     }
     const listed = async (...argv: string[]) =>
@@ -175,7 +175,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('is decided with a reason, for an existing customer', async () => {
-    const { id } = await shopper();
+    const { id } = await verifiedCustomer();
     const { resetId } = await start(id);
     for (const verb of ['pass-reset', 'reject-reset']) {
       expect((await run(verb, resetId)).code).toBe(2);

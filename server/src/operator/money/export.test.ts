@@ -75,8 +75,8 @@ async function pay(from: string, to: string, amount: number, overrides: object =
 }
 
 beforeAll(async () => {
-  const own = await internalAccount(app, null, 'USD');
-  await fund(app, own.id, 77_77);
+  const platformAccount = await internalAccount(app, null, 'USD');
+  await fund(app, platformAccount.id, 77_77);
   const { person, account } = await fundedCustomer(app, 5_000_00);
   for (const suffix of ['000', '002', '003', '004', '005', '006', '007']) {
     const to = await externalAccount(app, person.id, 'EUR', suffix);
@@ -140,12 +140,12 @@ describe('the export', () => {
     const all = await exported('balances', '2026-01-05', '2026-01-10', '--idle');
     const moved = await exported('balances', '2026-01-05', '2026-01-10');
     expect(moved.length).toBeGreaterThan(15);
-    const movedOf = (row: Record<string, string>) =>
+    const netOf = (row: Record<string, string>) =>
       row.debits_minor !== '0' || row.credits_minor !== '0';
-    expect(moved).toEqual(all.filter(movedOf));
-    expect(all.filter((row) => !movedOf(row) && row.closing_minor === '0')).toEqual([]);
-    const rests = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
-    expect(all.filter((row) => !movedOf(row) && rests(row)).length).toBeGreaterThan(5);
+    expect(moved).toEqual(all.filter(netOf));
+    expect(all.filter((row) => !netOf(row) && row.closing_minor === '0')).toEqual([]);
+    const isClosing = (row: Record<string, string>) => row.account?.startsWith('InternalAccount:');
+    expect(all.filter((row) => !netOf(row) && isClosing(row)).length).toBeGreaterThan(5);
     expect(await exported('balances', '2026-01-07', '2026-01-07')).toEqual([]);
     const after = await exported('balances', '2027-01-01', '2027-01-01', '--idle');
     const last = all.filter((each) => each.day === '2026-01-10' && each.closing_minor !== '0');
@@ -190,8 +190,8 @@ describe('the export', () => {
     for (const row of refunded) {
       const mine = of(row.transaction_id);
       const out = mine.filter((each) => each.debit_account === row.source_account);
-      const back = mine.filter((each) => each.credit_account === row.source_account);
-      expect(sum(back, 'minor')).toBe(sum(out, 'minor'));
+      const returned = mine.filter((each) => each.credit_account === row.source_account);
+      expect(sum(returned, 'minor')).toBe(sum(out, 'minor'));
     }
   });
 

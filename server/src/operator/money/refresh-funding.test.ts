@@ -86,8 +86,8 @@ describe('accounts refresh-funding', () => {
     expect(first.accounts).toBeGreaterThan(first.changed.length);
     expect(first.changed).toContain(account);
     expect(first.changed).not.toContain(closed.account);
-    const back = await service.json('accounts', 'refresh-funding', '--platform', platform);
-    expect(back.changed).toEqual(first.changed);
+    const restored = await service.json('accounts', 'refresh-funding', '--platform', platform);
+    expect(restored.changed).toEqual(first.changed);
     expect(await emitted(account)).toHaveLength(2);
   });
 

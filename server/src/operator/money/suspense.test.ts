@@ -51,7 +51,7 @@ async function suspensePayment() {
 
 describe('a sandbox payment whose refund fails', () => {
   /** Its platform charges 0.80 USD, which is earned when the payment fails. */
-  async function stuck() {
+  async function paymentInSuspense() {
     const { app } = service;
     const { person, account } = await fundedCustomer(app);
     const to = await externalAccount(app, person.id, 'EUR', '007');
@@ -82,7 +82,7 @@ describe('a sandbox payment whose refund fails', () => {
 
   it('is listed, and returned in full, once', async () => {
     const before = await suspense('USD', 'sandbox');
-    const { id, account } = await stuck();
+    const { id, account } = await paymentInSuspense();
     expect((await suspense('USD', 'sandbox')) - before).toBe(100_00n);
     const [waiting] = await listed(id);
     expect(waiting).toMatchObject({
@@ -125,15 +125,15 @@ describe('a sandbox payment whose refund fails', () => {
   });
 
   it('is returned once by concurrent decisions', async () => {
-    const { id, account } = await stuck();
+    const { id, account } = await paymentInSuspense();
     const both = await Promise.all([1, 2].map(() => service.run('suspense', 'return', id)));
     expect(both.map((each) => each.code).sort()).toEqual([0, 1]);
     expect((await balances(service.app, account)).total).toBe(1_000_00);
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
-    const first = await stuck();
-    const second = await stuck();
+    const first = await paymentInSuspense();
+    const second = await paymentInSuspense();
     const ids = async (...more: string[]) =>
       (await service.json('suspense', 'list', ...more)).map(
         (each: { transactionId: string }) => each.transactionId,
@@ -158,12 +158,12 @@ describe('a sandbox payment whose refund fails', () => {
 describe('a production payment whose refund fails', () => {
   it("first repays its owner's debt, and is credited to a frozen account", async () => {
     const { id, account, person } = await suspensePayment();
-    const back = await service.app.runtime.db.query<{ id: string }>(
+    const returned = await service.app.runtime.db.query<{ id: string }>(
       "select id from transactions where type = 'INCOMING' and customer_id = $1",
       [person.id],
     );
     // The bank recalls the deposit of 1,000.00, of which 900.00 remain.
-    await service.json('deposits', 'return', back[0]?.id as string);
+    await service.json('deposits', 'return', returned[0]?.id as string);
     await service.json('accounts', 'freeze', account, '--reason', 'A test');
     const owing = () => service.json('accounts', 'list', '--owing', '--platform', service.shop.id);
     expect(await owing()).toMatchObject([{ accountId: account, owed: 100_00, balance: 0 }]);
@@ -219,7 +219,7 @@ describe('external funds that could not be returned', () => {
 
 describe('a digital asset that was paid in and cannot be returned', () => {
   /** A sandbox payment with 100 USDC paid in for it, to an account at which it fails. */
-  async function stuck(closed: boolean) {
+  async function paymentInSuspense(closed: boolean) {
     const { app } = service;
     const person = await customer(app);
     const to = await externalAccount(app, person.id, 'EUR', '007');
@@ -236,7 +236,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   }
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
-    const { id, own } = await stuck(false);
+    const { id, own } = await paymentInSuspense(false);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: own, outside: null }]);
     await service.json('suspense', 'return', id);
     expect((await balances(service.app, own)).balance).toBe(100_000_000);
@@ -244,7 +244,7 @@ describe('a digital asset that was paid in and cannot be returned', () => {
   });
 
   it('is sent manually if its owner no longer has such a balance', async () => {
-    const { id, own } = await stuck(true);
+    const { id, own } = await paymentInSuspense(true);
     expect(await listed(id)).toMatchObject([{ amount: 100_000_000, to: 'outside' }]);
     await service.rejected('The funds return to an outside account', 'suspense', 'return', id);
     await service.json('suspense', 'return', id, '--reference', '0xabc');
@@ -275,12 +275,12 @@ describe('a recalled debit of a payment', () => {
     return made.transactionId;
   }
 
-  const takeBack = (id: string) =>
+  const recallDeposit = (id: string) =>
     service.json('payouts', 'return', id, '--of', 'debit', '--reason', 'PAYOUT_RETURNED');
 
   it('is a shortfall until the funds are received', async () => {
     const id = await debited();
-    await takeBack(id);
+    await recallDeposit(id);
     // Its payout is still pending.
     expect(await service.queue(id)).toMatchObject([{ kind: 'payout' }]);
     expect(await listed(id)).toMatchObject([{ amount: -50_00, readable: '-50.00', to: null }]);
@@ -313,7 +313,7 @@ describe('a recalled debit of a payment', () => {
     const [item] = await listed(id);
     expect(item).toMatchObject({ amount: 50_00, to: 'outside' });
     expect(item.outside).toMatchObject({ routingNumber: '021000021' });
-    await takeBack(id);
+    await recallDeposit(id);
     expect(await listed(id)).toMatchObject([{ amount: 0, to: 'outside' }]);
     await service.rejected(
       'The transaction has no shortfall in suspense.',

@@ -88,7 +88,7 @@ describe('agents pause and resume', () => {
     ok(await two.transfer('out', 1_00), 201);
     // The command uses another clock, so the order of both entries is undefined.
     const lines = await two.audit();
-    const by = (who: string) => lines.filter(({ actor }) => actor === who);
+    const by = (actorName: string) => lines.filter(({ actor }) => actor === actorName);
     expect(by(two.id).map(({ what }) => what)).toEqual(['ACTION_REFUSED', 'ACTION_EXECUTED']);
     expect(by('operator')).toMatchObject([
       { what: 'CHANGED', details: { paused: true, reason: 'Odd payments' } },

@@ -30,11 +30,11 @@ function shown(json: CardProgram): Output {
   return { json, text };
 }
 
-function countIn(args: CommandArgs, flag: string, most: number): number | undefined {
+function countIn(args: CommandArgs, flag: string, max: number): number | undefined {
   const text = args.text(flag);
   if (text === undefined) return undefined;
-  if (!/^\d{1,9}$/.test(text) || Number(text) > most) {
-    throw usageError(`--${flag} must be a number from 0 to ${most}`);
+  if (!/^\d{1,9}$/.test(text) || Number(text) > max) {
+    throw usageError(`--${flag} must be a number from 0 to ${max}`);
   }
   return Number(text);
 }

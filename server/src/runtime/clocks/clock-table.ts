@@ -1,20 +1,20 @@
-// The clock of a sandbox platform as a row: it stands at an instant, or ticks with a difference to
-// real time. A platform without a row follows real time. Rows are written by statements of their
-// own (`clock-changes.ts`) and not by the committer, because a change of a clock is a loop with a
-// lease and not one change set.
+// The clock of a sandbox platform as a row: it is stopped at an instant, or runs with an offset to
+// real time. A platform without a row follows real time. Rows are written by separate statements
+// (`clock-changes.ts`) and not by the committer, because a change of a clock is a loop with a lease
+// and not one change set.
 import type { Time } from '../../kernel/effects.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 
 export const sandboxClocks = table('sandbox_clocks', {
   /** The platform. */
   id: col.text,
-  /** The instant at which it stands; null while it ticks. */
+  /** The instant at which it is stopped; null while it runs. */
   stands_at: col.time.null,
-  /** While it ticks: the difference to real time in milliseconds. */
+  /** While it runs: the offset to real time in milliseconds. */
   offset_ms: col.int8,
   /** Whether it stays where the latest change ended. */
   frozen: col.bool,
-  /** Where the latest change was to end; null if it did. */
+  /** Target of the latest change; null once it was reached. */
   target: col.time.null,
   /** The change in progress, and its lease in real time. */
   holder: col.text.null,

@@ -42,7 +42,7 @@ interface Kept {
 /** The clocks as one process sees them. */
 export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 'now'>): Clocks {
   const kept = new Map<string, Kept>();
-  const underWay = new Map<string, { reading: Promise<ClockRow | undefined>; until: number }>();
+  const inFlight = new Map<string, { reading: Promise<ClockRow | undefined>; until: number }>();
   /** Counts the notes, so that a slower read does not replace one. */
   const noted = new Map<string, number>();
   let own = false;
@@ -69,13 +69,13 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   }
 
   function readOnce(platformId: string): Promise<ClockRow | undefined> {
-    const running = underWay.get(platformId);
+    const running = inFlight.get(platformId);
     if (running && performance.now() < running.until) return running.reading;
     const until = performance.now() + FRESH_MS;
     const reading = read(platformId).finally(() => {
-      if (underWay.get(platformId)?.reading === reading) underWay.delete(platformId);
+      if (inFlight.get(platformId)?.reading === reading) inFlight.delete(platformId);
     });
-    underWay.set(platformId, { reading, until });
+    inFlight.set(platformId, { reading, until });
     return reading;
   }
 

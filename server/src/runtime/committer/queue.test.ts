@@ -82,14 +82,14 @@ describe('createQueue', () => {
         const known = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushed = 0;
         let seen = 0;
-        const take = (most: number) => {
-          for (const unit of queue.take(most)) {
+        const take = (max: number) => {
+          for (const unit of queue.take(max)) {
             const mine = known.get(unit) as { changes: string[]; requirements: string[] };
             for (const other of out) {
-              const clash = mine.changes.some(
+              const conflict = mine.changes.some(
                 (id) => other.changes.includes(id) || other.requirements.includes(id),
               );
-              expect(clash || mine.requirements.some((id) => other.changes.includes(id))).toBe(
+              expect(conflict || mine.requirements.some((id) => other.changes.includes(id))).toBe(
                 false,
               );
             }
@@ -97,7 +97,7 @@ describe('createQueue', () => {
             seen++;
           }
         };
-        for (const { push, take: most, done } of steps) {
+        for (const { push, take: max, done } of steps) {
           for (const { changes, requirements } of push) {
             const sharedOnly = requirements.filter((id) => !changes.includes(id));
             const unit = unitOf({
@@ -108,7 +108,7 @@ describe('createQueue', () => {
             queue.push(unit);
             pushed++;
           }
-          take(most);
+          take(max);
           for (const { unit } of out.splice(0, done)) queue.release(unit);
         }
         while (seen < pushed) {

@@ -61,7 +61,7 @@ export interface Queue {
    * Up to `most` units without conflicts among each other or with those in flight; they are
    * claimed.
    */
-  take(most: number): Unit[];
+  take(max: number): Unit[];
   /** Releases the claims of a unit. */
   release(unit: Unit): void;
   /** Returns taken units to the front. */
@@ -107,10 +107,10 @@ export function createQueue(): Queue {
     for (const [i, unit] of back.entries()) units[head + i] = unit;
   }
 
-  function take(most: number): Unit[] {
+  function take(max: number): Unit[] {
     const taken: Unit[] = [];
     const passed: Unit[] = [];
-    while (taken.length < most && head < units.length) {
+    while (taken.length < max && head < units.length) {
       const unit = units[head++] as Unit;
       if (isFree(unit)) {
         claim(unit);

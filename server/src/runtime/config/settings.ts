@@ -45,10 +45,10 @@ const MAX_DRAIN_S = 300;
 /** Longer than a webhook is retried. */
 const MIN_EVENT_DAYS = 8;
 
-const numberFrom = (least: number, most: number, unit: string) => (text: string) =>
+const numberFrom = (min: number, max: number, unit: string) => (text: string) =>
   problemUnless(
-    /^\d{1,3}$/.test(text) && Number(text) >= least && Number(text) <= most,
-    `must be a number${unit} from ${least} to ${most}`,
+    /^\d{1,3}$/.test(text) && Number(text) >= min && Number(text) <= max,
+    `must be a number${unit} from ${min} to ${max}`,
   );
 
 /** 32 bytes from hexadecimal or base64 (either alphabet, padding optional). */

@@ -82,8 +82,8 @@ describe('pgArray', () => {
   }
 
   it('encodes no JSON that PostgreSQL cannot read again', async () => {
-    const odd = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
-    const stored = await asText('json', odd);
+    const invalid = ['\ud800', 'a\u0000\udfff\ud800b', '\\\ud800', '\\ud800 \\u0000', '😀\u0001'];
+    const stored = await asText('json', invalid);
     const read = await client.query("select (x::jsonb) #>> '{}' as x from unnest($1::text[]) x", [
       stored,
     ]);

@@ -213,15 +213,15 @@ export function pageSql(table: Table, query: PageQuery): Sql {
 /** Counts the matches, up to the maximum that is reported. */
 export function countSql(table: Table, { filters }: PageQuery): Sql {
   const values: unknown[] = [];
-  const most = `limit ${MAX_COUNTED + 1}`;
+  const max = `limit ${MAX_COUNTED + 1}`;
   // Ordered, because otherwise the table may be scanned from its beginning, over other platforms'
   // rows.
-  const walk = `order by created_at, id ${most}`;
+  const walk = `order by created_at, id ${max}`;
   const each = branches(table, filters, values).map(
     (where) => `(select 1 from ${quoted(table.name)} where ${where} ${walk})`,
   );
   const text = `select count(*)::int4 as count from
-    (select from (${each.join(' union all ')}) either ${most}) counted`;
+    (select from (${each.join(' union all ')}) either ${max}) counted`;
   return { text, values };
 }
 

@@ -100,7 +100,7 @@ function forget(slot: Slot, client: Promise<pg.Client>): void {
 }
 
 const leastLoaded = (slots: readonly Slot[]) =>
-  slots.reduce((least, each) => (each.load < least.load ? each : least));
+  slots.reduce((min, each) => (each.load < min.load ? each : min));
 
 export function createPool(options: PoolOptions): Pool {
   const { url, size, statementTimeoutMs, idleMs = IDLE_MS } = options;
@@ -111,7 +111,7 @@ export function createPool(options: PoolOptions): Pool {
     used: false,
   }));
   const names = new Map<string, string>();
-  let underWay = 0;
+  let inFlight = 0;
   let closed = false;
 
   function nameOf(text: string): string | undefined {
@@ -165,9 +165,9 @@ export function createPool(options: PoolOptions): Pool {
 
   async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {
     if (closed) throw unavailable('The server is shutting down. Retry the request.');
-    if (underWay >= MAX_UNDER_WAY)
+    if (inFlight >= MAX_UNDER_WAY)
       throw unavailable('Too many requests are waiting for the database. Retry the request.');
-    underWay++;
+    inFlight++;
     try {
       let slot = preferred ?? leastLoaded(slots);
       for (let attemptsLeft = statement.repeatable ? 2 : 1; ; attemptsLeft--) {
@@ -181,7 +181,7 @@ export function createPool(options: PoolOptions): Pool {
         }
       }
     } finally {
-      underWay--;
+      inFlight--;
     }
   }
 

@@ -59,7 +59,7 @@ function fail(error: unknown, wanted: Wanted): void {
   for (const waiters of wanted.values()) for (const each of waiters) each.reject(error);
 }
 
-export function createReader({ connect, runTogether, timeoutMs, lanes: most = 3 }: ReaderOptions) {
+export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }: ReaderOptions) {
   const lanes: Lane[] = [];
   const idle = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
@@ -125,7 +125,7 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: most = 3 
     armed = false;
     if (tables.size === 0) return;
     const lane = closed ? undefined : freeLane();
-    if (!lane && !closed && lanes.length < most) addLane();
+    if (!lane && !closed && lanes.length < max) addLane();
     if (!lane && inFlight.size) return; // a lane takes them when it has its answer
     const batch = tables;
     tables = new Map();

@@ -12,11 +12,11 @@ interface RetentionRule {
   keepMs: number;
 }
 
-const AT_ONCE = 5_000;
+const BATCH_SIZE = 5_000;
 const USUAL_MS = 10 * 60_000;
 
 const statement = ({ table, time }: RetentionRule) => `delete from ${table} where id in (
-  select id from ${table} where ${time} < $1 limit ${AT_ONCE}) returning 1`;
+  select id from ${table} where ${time} < $1 limit ${BATCH_SIZE}) returning 1`;
 
 /** Deletes rows of these tables after their retention period; checks again after `everyMs`. */
 export function retentionSweep(
@@ -33,7 +33,7 @@ export function retentionSweep(
       if (now < next) return 0;
       const batches = rules.map(({ sql, keepMs }) => db.query(sql, [new Date(now - keepMs)]));
       const counts = (await Promise.all(batches)).map(({ length }) => length);
-      if (counts.every((count) => count < AT_ONCE)) next = now + everyMs;
+      if (counts.every((count) => count < BATCH_SIZE)) next = now + everyMs;
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };

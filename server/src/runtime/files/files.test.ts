@@ -29,7 +29,7 @@ const rowOf = ({ id }: { id: string }) => app.runtime.db.read(files, id);
 async function* bytes(...chunks: (string | Buffer)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
-async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
@@ -57,20 +57,20 @@ describe('a file', () => {
     expect(statSync(app.filesFolder).mode & 0o077).toBe(0);
     await keep(file);
     expect(await rowOf(file)).toMatchObject({ state: 'KEPT', size: 5n, sha256: file.sha256 });
-    expect((await gather(app.files.read(file))).toString()).toBe('hello');
-    expect((await gather(app.files.read(file, 2))).toString()).toBe('llo');
+    expect((await readAll(app.files.read(file))).toString()).toBe('hello');
+    expect((await readAll(app.files.read(file, 2))).toString()).toBe('llo');
   });
 
   it('has its own key', async () => {
     const [one, two] = [await put(), await put()];
     expect(Buffer.from(one.key).equals(Buffer.from(two.key))).toBe(false);
-    await expect(gather(app.files.read({ id: one.id, key: two.key }))).rejects.toThrow();
+    await expect(readAll(app.files.read({ id: one.id, key: two.key }))).rejects.toThrow();
   });
 
   it('is rejected if storage truncated it', async () => {
     const file = await put('x'.repeat(200_000));
     truncateSync(path.join(app.filesFolder, objectOf(file)), 65_552);
-    await expect(gather(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
+    await expect(readAll(app.files.read(file))).rejects.toThrow(/cannot decrypt/);
   });
 
   it('remains after it was attached, and is removed after it was dropped', async () => {
@@ -100,7 +100,7 @@ describe('a file', () => {
     await keep(file);
     await app.files.discard(caller(), file.id);
     await app.settle();
-    expect((await gather(app.files.read(file))).toString()).toBe('hello');
+    expect((await readAll(app.files.read(file))).toString()).toBe('hello');
   });
 });
 

@@ -249,10 +249,10 @@ export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
 }
 
 const SWEEP_EVERY_MS = 60_000;
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 const UNATTACHED = `select id, platform_id from files
-  where state = 'UPLOADING' and created_at < $1 order by created_at limit ${AT_ONCE}`;
+  where state = 'UPLOADING' and created_at < $1 order by created_at limit ${BATCH_SIZE}`;
 
 /** Drops uploads that were never attached: the client or the receiving process is gone. */
 export function fileSweep(): Sweep {
@@ -270,7 +270,7 @@ export function fileSweep(): Sweep {
       const dropped = (await Promise.all(each)).filter(
         (previous) => previous === 'UPLOADING',
       ).length;
-      if (rows.length < AT_ONCE) next = now + SWEEP_EVERY_MS;
+      if (rows.length < BATCH_SIZE) next = now + SWEEP_EVERY_MS;
       return dropped;
     },
   };

@@ -167,10 +167,10 @@ const requestLine = (time: string, record: RequestRecord) =>
 
 /** A log that writes lines at or above `level` with `write`. */
 export function createLog(effects: Effects, level: Level, write: (line: string) => void): Log {
-  const least = LEVELS.indexOf(level);
+  const min = LEVELS.indexOf(level);
   const flushes: (() => void)[] = [];
   const at = (name: Exclude<Level, 'silent'>) => {
-    if (LEVELS.indexOf(name) < least) return () => undefined;
+    if (LEVELS.indexOf(name) < min) return () => undefined;
     const line = (fields: Fields, message: string) => {
       const all = { time: iso(effects.now()), level: name, message, ...(plain(fields) as object) };
       write(`${JSON.stringify(all)}\n`);
@@ -180,7 +180,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
     flushes.push(flush);
     return add;
   };
-  const requestLines = LEVELS.indexOf('info') >= least;
+  const requestLines = LEVELS.indexOf('info') >= min;
   return {
     debug: at('debug'),
     info: at('info'),

@@ -62,7 +62,7 @@ const BUSY_MS = 2_000;
 const CHANGE_MS = 60_000;
 
 const FLAGS = {
-  // A laptop's share. Compiled plans take longer than the queries run; input and output workers and
+  // Settings for a laptop. Compiled plans take longer than the queries run; input and output workers and
   // the replication launcher are processes without work here.
   shared_buffers: '128MB',
   max_connections: '100',
@@ -108,8 +108,8 @@ exit $code`;
 
 function flagsFor(durable: boolean, connections: number): string[] {
   const safe = process.platform === 'darwin' ? DURABLE_MAC : DURABLE;
-  const most = String(Math.max(connections, Number(FLAGS.max_connections)));
-  const settings = { ...FLAGS, max_connections: most, ...(durable ? safe : FAST) };
+  const max = String(Math.max(connections, Number(FLAGS.max_connections)));
+  const settings = { ...FLAGS, max_connections: max, ...(durable ? safe : FAST) };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 

@@ -20,17 +20,17 @@ async function* inChunks(bytes: Buffer, size: number) {
     yield bytes.subarray(index, index + size);
 }
 
-async function gather(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 
 const sealed = (bytes: Buffer, chunk = 10_000, id = ID, by = key) =>
-  gather(sealContent(by, id, inChunks(bytes, chunk)));
+  readAll(sealContent(by, id, inChunks(bytes, chunk)));
 
 const opened = (bytes: Buffer, { from = 0, chunk = 7_919, id = ID, by = key } = {}) =>
-  gather(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
+  readAll(openContent(by, id, (offset) => inChunks(bytes.subarray(offset), chunk), from));
 
 const SIZES = [
   0,
@@ -119,6 +119,6 @@ describe('chunks', () => {
       yield Buffer.alloc(100_000);
       throw new Error('the line is dead');
     }
-    await expect(gather(sealContent(key, ID, failing()))).rejects.toThrow('the line is dead');
+    await expect(readAll(sealContent(key, ID, failing()))).rejects.toThrow('the line is dead');
   });
 });

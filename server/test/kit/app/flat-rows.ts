@@ -44,8 +44,8 @@ export const filler =
   };
 
 /** One of this number of values; the first in a third of the rows. */
-const often = (resource: string, most = PEOPLE) =>
-  `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${most}`)} end`;
+const often = (resource: string, max = PEOPLE) =>
+  `case when n % 3 = 0 then ${idSql(resource, '1')} else ${idSql(resource, `n % ${max}`)} end`;
 
 /** Owners, documents, verifications and messages; the first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Sql } from '../../../src/runtime/db/paging.ts';
 
 /** Throws if a statement scans a table, sorts many rows or reads more blocks than `most`. */
-export type Planned = (sql: Sql, most: number) => Promise<void>;
+export type Planned = (sql: Sql, max: number) => Promise<void>;
 
 export const uuid = (n: number | string) =>
   `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
@@ -49,7 +49,7 @@ const longSorts = (nodes: Plan[]) =>
 
 export const planner =
   (client: pg.Client): Planned =>
-  async (sql, most) => {
+  async (sql, max) => {
     const nodes = await explain(client, sql);
     const summary = nodes
       .map((each) => `${each['Node Type']} ${each['Index Name'] ?? ''} ${each['Actual Rows']}`)
@@ -59,5 +59,5 @@ export const planner =
       summary,
     ).not.toContain('Seq Scan');
     expect(longSorts(nodes), summary).toEqual([]);
-    expect(blocksOf(nodes), summary).toBeLessThanOrEqual(most);
+    expect(blocksOf(nodes), summary).toBeLessThanOrEqual(max);
   };

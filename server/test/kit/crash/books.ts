@@ -387,13 +387,13 @@ function workProblems(snapshot: BookSnapshot): string[] {
   const open = snapshot.payments.filter(
     (each) => each.status === 'PROCESSING' || each.refund === 'PENDING',
   );
-  const stuck = open.filter((each) => !driven.has(each.id));
+  const unfinished = open.filter((each) => !driven.has(each.id));
   const ids = new Map(snapshot.payments.map((each) => [each.id, each]));
   const orphan = snapshot.quotes.filter(
     (each) => ids.get(each.transaction_id)?.quote_id !== each.id,
   );
   return [
-    ...stuck.map((each) => `${each.id} is ${each.status} and has no job`),
+    ...unfinished.map((each) => `${each.id} is ${each.status} and has no job`),
     ...orphan.map((each) => `${each.id} has no payment`),
   ];
 }

@@ -22,7 +22,7 @@ const SEED = Number(process.env.CRASH_SEED ?? runSeed());
 const CLIENTS = 24;
 const PEOPLE = 6;
 /** Minimum number of replies between two kills. */
-const LEAST = 20;
+const MIN_REPLIES = 20;
 /** One restart in four is itself killed, in addition to the counted kills. */
 const SHAKEN = 0.25;
 /** A job claimed by a dead server is due again after a minute. */
@@ -121,7 +121,8 @@ async function inspect(): Promise<BookSnapshot> {
 async function underLoad(): Promise<void> {
   const before = load.answered;
   await sleep(200 + 800 * chance());
-  for (let more = 0; load.answered < before + LEAST && more < 10_000; more += 5) await sleep(5);
+  for (let more = 0; load.answered < before + MIN_REPLIES && more < 10_000; more += 5)
+    await sleep(5);
 }
 
 /** Restarts, sometimes with another kill during the start. */

@@ -182,7 +182,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   const injector = createInjector();
   const acts: Act[] = [];
   const surprises: string[] = [];
-  let underWay = 0;
+  let inFlight = 0;
   let answered = 0;
   let lost = 0;
   let made = 0;
@@ -211,10 +211,10 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   async function sendUntilReply(act: Act): Promise<Answer> {
     for (;;) {
       const to = await injector.through();
-      underWay++;
+      inFlight++;
       act.sent++;
       const response = await request(to, 'POST', act.path, act.body, act.key);
-      underWay--;
+      inFlight--;
       if (response) note(act, response);
       else {
         lost++;
@@ -256,7 +256,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     open: injector.admit,
     brace: injector.close,
     async quiet() {
-      while (underWay > 0) await sleep(5);
+      while (inFlight > 0) await sleep(5);
     },
     slow: true,
     async finish() {

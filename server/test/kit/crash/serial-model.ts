@@ -78,8 +78,8 @@ export function replay(model: Model, set: ChangeSet): void {
   for (const { table, id } of set.removes) model.rows.delete(rowKey(table, id));
   for (const { table, row } of set.inserts) {
     check(!model.rows.has(rowKey(table, row.id)), `${String(row.id)} twice`);
-    const clash = [...model.rows.values()].some((each) => row.name && each.name === row.name);
-    check(!clash, `the name ${String(row.name)} twice`);
+    const conflict = [...model.rows.values()].some((each) => row.name && each.name === row.name);
+    check(!conflict, `the name ${String(row.name)} twice`);
     model.rows.set(rowKey(table, row.id), row);
   }
   for (const transfer of set.transfers) applyTransfer(model, transfer);
@@ -95,14 +95,14 @@ export function replay(model: Model, set: ChangeSet): void {
 /** The largest decrease of an account's available amount by the transfers of a change set. */
 function lowest(set: ChangeSet, account: string): bigint {
   let now = 0n;
-  let least = 0n;
+  let min = 0n;
   for (const { phase, debit, credit, amount } of set.transfers) {
     if (debit === account && (phase === 'posted' || phase === 'pending')) now -= amount;
     if (debit === account && phase === 'void') now += amount;
     if (credit === account && (phase === 'posted' || phase === 'post')) now += amount;
-    if (now < least) least = now;
+    if (now < min) min = now;
   }
-  return least;
+  return min;
 }
 
 /** Whether a rejection is correct, given the model after all accepted change sets. */

@@ -16,7 +16,7 @@ import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import { startApp } from '../app/harness.ts';
 
 /** Bytes of the largest file. */
-export const MOST = 200_000;
+export const MAX_FILE_BYTES = 200_000;
 
 /** Timeout of polling on a busy machine. */
 export const SLOW = { timeout: 10_000 };
@@ -29,7 +29,7 @@ export const uploadThing = operation({
   summary: 'Upload',
   permission: 'TRANSACT',
   upload: {
-    maxBytes: MOST,
+    maxBytes: MAX_FILE_BYTES,
     inspect: () => {
       let pieces = 0;
       return { write: () => void pieces++, end: () => ({ pieces }) };
@@ -52,7 +52,7 @@ const uploadByLink = operation({
   summary: 'Upload by a link',
   auth: 'hosted',
   params: Type.Object({ secret: Type.String() }),
-  upload: { maxBytes: MOST },
+  upload: { maxBytes: MAX_FILE_BYTES },
   body: Type.Object({ file: FilePart }),
   replies: { 201: Type.Object({}) },
   errors: [],

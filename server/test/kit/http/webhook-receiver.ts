@@ -33,12 +33,12 @@ function read(headers: http.IncomingHttpHeaders, body: string): Received {
 
 export async function startReceiver(first: Behaviour = 200): Promise<Receiver> {
   let behaviour = first;
-  let underWay = 0;
+  let inFlight = 0;
   let mostAtOnce = 0;
   const arrivals: Received[] = [];
   const server = http.createServer((request, response) => {
-    mostAtOnce = Math.max(mostAtOnce, ++underWay);
-    response.on('close', () => underWay--);
+    mostAtOnce = Math.max(mostAtOnce, ++inFlight);
+    response.on('close', () => inFlight--);
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

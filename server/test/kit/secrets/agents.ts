@@ -6,7 +6,7 @@ import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { agentFixture, policy } from '../agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
 import type { Answer } from '../app/harness.ts';
-import { hush, keyed, type StrongLifecycle } from './second-factors.ts';
+import { keyed, randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
 
@@ -47,7 +47,7 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
   for (const wrong of [
     unknown,
     unknown.toLowerCase(),
-    lifecycle.secrets.note('no device code', hush()),
+    lifecycle.secrets.note('no device code', randomPassword()),
   ]) {
     expect((await fixture.redeem(wrong)).status).toBe(404);
     expect((await codeStatus(fixture, wrong)).status).toBe(404);
@@ -69,7 +69,7 @@ async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Pro
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
   for (const each of [
     `Bearer ${drawn}`,
-    `Bearer ${secrets.note('a bad bearer token', hush())}`,
+    `Bearer ${secrets.note('a bad bearer token', randomPassword())}`,
     `Token ${token}`,
     token,
     `Basic ${basic}`,
@@ -143,7 +143,13 @@ export async function liveAsAgent(lifecycle: StrongLifecycle): Promise<void> {
   await app.settle();
 
   await misuse(lifecycle, token);
-  await misplace(fixture, act, token, code, lifecycle.secrets.note('a misplaced secret', hush()));
+  await misplace(
+    fixture,
+    act,
+    token,
+    code,
+    lifecycle.secrets.note('a misplaced secret', randomPassword()),
+  );
   await lifecycle.look();
   ok(await fixture.manage('DELETE', `/agents/${id}`), 204);
   expect((await act('GET', '/agents/me')).status).toBe(401);

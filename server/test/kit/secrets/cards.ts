@@ -9,7 +9,7 @@ import {
   type WalletCard,
 } from '../cards/delegated-cards.ts';
 import { databaseText, type Exchange, type Place } from './search.ts';
-import { hush, type StrongLifecycle } from './second-factors.ts';
+import { randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 interface CardLifecycle extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'look'> {
   places: Place[];
@@ -121,7 +121,7 @@ export async function liveWithCard(lifecycle: CardLifecycle): Promise<void> {
   await noteSealed(lifecycle, of, keyId);
   await pay(lifecycle, fixture, of.card.id);
   const shown = await look(lifecycle, fixture, of.card.id);
-  const password = lifecycle.secrets.note('a password of a card', hush());
+  const password = lifecycle.secrets.note('a password of a card', randomPassword());
   for (const secret of [...shown, password]) await misplace(fixture, of, secret);
 }
 

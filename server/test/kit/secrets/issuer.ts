@@ -2,7 +2,7 @@
 // and with the secret in an unexpected field.
 import { ok } from '../app/fixtures.ts';
 import { stablecoinFixture } from '../payments/stablecoins.ts';
-import { hush, type StrongLifecycle } from './second-factors.ts';
+import { randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 type IssuerLifecycle = Pick<StrongLifecycle, 'app' | 'as' | 'secrets'>;
 
@@ -11,7 +11,8 @@ const PATH = '/stablecoin-provider-accounts';
 
 export async function liveAsIssuer({ app, as, secrets }: IssuerLifecycle): Promise<void> {
   const fixture = stablecoinFixture(app, { as });
-  const drawn = (suffix: string) => secrets.note('a secret at a provider', `${hush()}-${suffix}`);
+  const drawn = (suffix: string) =>
+    secrets.note('a secret at a provider', `${randomPassword()}-${suffix}`);
   const body = fixture.linkBody({ apiClientSecret: drawn('000') });
   const linked = ok(await fixture.write(PATH, body, 'issuer-link'), 201);
   ok(await fixture.write(PATH, body, 'issuer-link'), 201);

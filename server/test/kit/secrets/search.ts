@@ -21,7 +21,7 @@ interface Secret {
 
 /** For longer secrets a part is searched too, to find truncated output. */
 const PART = 40;
-const LEAST = 8;
+const MIN_PART_LENGTH = 8;
 
 /** Base64 characters that depend on these bytes only, for each of the three alignments. */
 function base64Forms(bytes: Buffer): string[] {
@@ -31,12 +31,12 @@ function base64Forms(bytes: Buffer): string[] {
       before === 0 ? 0 : before + 1,
       Math.floor(((before + bytes.length) * 8) / 6),
     ];
-    const sure = text.slice(first, last);
-    return [sure, sure.replaceAll('+', '-').replaceAll('/', '_')];
+    const determined = text.slice(first, last);
+    return [determined, determined.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }
 
-function dressesOf(value: string): string[] {
+function encodingsOf(value: string): string[] {
   const bytes = [Buffer.from(value)];
   if (/^(?:[0-9a-f]{2}){16,}$/i.test(value)) bytes.push(Buffer.from(value, 'hex'));
   return [
@@ -49,12 +49,12 @@ function dressesOf(value: string): string[] {
 }
 
 function formsOf(value: string): string[] {
-  if (value.length < LEAST) throw new RangeError(`${value} may be anywhere by chance`);
+  if (value.length < MIN_PART_LENGTH) throw new RangeError(`${value} may be anywhere by chance`);
   const middle = Math.floor((value.length - PART) / 2);
   // Members of JSON secrets are searched separately, except public ones.
   const isCut = value.length > 2 * PART && !value.startsWith('{');
   const parts = isCut ? [value, value.slice(middle, middle + PART)] : [value];
-  return [...new Set(parts.flatMap(dressesOf).map((each) => each.toLowerCase()))];
+  return [...new Set(parts.flatMap(encodingsOf).map((each) => each.toLowerCase()))];
 }
 
 export type SecretList = ReturnType<typeof secretList>;

@@ -24,7 +24,7 @@ export interface StrongLifecycle {
   wait(): void;
 }
 
-export const hush = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
+export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 export const keyed = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** An IP address of the documentation ranges. */
@@ -35,7 +35,7 @@ const place = ({ secrets }: StrongLifecycle) => {
   return secrets.note('an address of an end user', address);
 };
 
-const wrongCode = ({ secrets }: StrongLifecycle) => secrets.note('a wrong code', hush());
+const wrongCode = ({ secrets }: StrongLifecycle) => secrets.note('a wrong code', randomPassword());
 
 /** The sent code, recorded as a secret unless it is the sandbox code. */
 async function sentCode({ as, secrets, ...lifecycle }: StrongLifecycle): Promise<string> {
@@ -94,7 +94,7 @@ async function logInBySms(
   const path = `/sca/login/complete?customerId=${id}`;
   const proof = { ...start, challengeId, code, endUserIpAddress: place(lifecycle) };
   expectWrong(await request('POST', path, { ...proof, code: wrongCode(lifecycle) }));
-  const elsewhere = lifecycle.secrets.note('what is no address', hush());
+  const elsewhere = lifecycle.secrets.note('what is no address', randomPassword());
   expectWrong(await request('POST', path, { ...proof, endUserIpAddress: elsewhere }));
   ok(await request('POST', path, proof), 200);
   lifecycle.wait();
@@ -267,7 +267,8 @@ async function exceedRequests(
   { send: request }: Fixtures,
   id: string,
 ): Promise<void> {
-  const secret = (bytes?: number) => lifecycle.secrets.note('a misplaced proof', hush(bytes));
+  const secret = (bytes?: number) =>
+    lifecycle.secrets.note('a misplaced proof', randomPassword(bytes));
   const login = `/sca/login/complete?customerId=${id}`;
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const blob = { id: secret(), response: { clientDataJSON: secret(), [secret()]: secret() } };

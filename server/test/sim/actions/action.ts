@@ -31,7 +31,7 @@ export function rejection(response: Answer, codes: readonly string[]): string | 
 }
 
 /** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
-export function judge(
+export function checkReply(
   response: Answer,
   codes: readonly string[],
   what: string,

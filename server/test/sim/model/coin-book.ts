@@ -179,13 +179,14 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   const ends = ['issued', 'circulating'].map((end) => `stablecoin:${row.stablecoin_id}:${end}`);
   const [debit, credit] = row.type === 'MINT' ? ends : ends.toReversed();
   const moved = coinBook.moved.get(id) ?? [];
-  const odd = moved.find(
+  const unexpected = moved.find(
     (each) =>
       (String(each.amount) !== row.amount && each.amount !== countedOf(row)) ||
       each.debit !== debit ||
       each.credit !== credit,
   );
-  if (odd) return `is for ${row.amount} and transferred ${odd.amount} from ${odd.debit}`;
+  if (unexpected)
+    return `is for ${row.amount} and transferred ${unexpected.amount} from ${unexpected.debit}`;
   const phases = moved.map(({ phase }) => phase).join();
   if (!phasesDue(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const ordered = !['CREATED', 'FAILED'].includes(row.status as string);

@@ -152,8 +152,8 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
     ['credentials removed', credentials.size - active, times('revokeAuthCredential')],
     ['sessions', sessions.size, times('verifyAuthCredential', 'refreshAuthSession')],
   ];
-  const odd = effects.find(([, is, due]) => is !== due);
-  if (odd) return `has ${odd[1]} ${odd[0]} for ${odd[2]} requests`;
+  const unexpected = effects.find(([, is, due]) => is !== due);
+  if (unexpected) return `has ${unexpected[1]} ${unexpected[0]} for ${unexpected[2]} requests`;
   for (const [operation, n] of signed) {
     if (ONE_EACH.includes(operation) || accepted.get(operation) === n) continue;
     return `has signed ${operation} ${n} times for ${accepted.get(operation)} requests`;

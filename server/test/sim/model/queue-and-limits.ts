@@ -90,10 +90,11 @@ export function dailyUsageProblem(payment: Payment): string | undefined {
   const back = stepsOf(transfers, 'refund.velocity');
   const agents = agentProblem(payment, taken);
   if (agents) return agents;
-  const odd = [...taken, ...back].find(
+  const unexpected = [...taken, ...back].find(
     (step) => !isAgents(step) && String(step.amount) !== row.sent_amount,
   );
-  if (odd) return `${row.id} counts ${odd.amount}, not the sent amount ${row.sent_amount}`;
+  if (unexpected)
+    return `${row.id} counts ${unexpected.amount}, not the sent amount ${row.sent_amount}`;
   const due = isUncounted(row) ? taken.length : 0;
   const scopes = new Set(back.map(({ scope }) => scope));
   if (back.length === due && scopes.size === due) return undefined;

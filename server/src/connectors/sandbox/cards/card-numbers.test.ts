@@ -37,10 +37,10 @@ describe('the check digit', () => {
     '4111111111111111',
     '5555555555554444',
     '378282246310005',
-  ])('takes %s', (number) => expect(luhnSum(number) % 10).toBe(0));
+  ])('accepts %s', (number) => expect(luhnSum(number) % 10).toBe(0));
 
   it.each(['49927398717', '1234567812345678', '4111111111111112', '1411111111111111'])(
-    'refuses %s',
+    'rejects %s',
     (number) => expect(luhnSum(number) % 10).not.toBe(0),
   );
 
@@ -48,7 +48,7 @@ describe('the check digit', () => {
 });
 
 describe('numbers of sandbox cards', () => {
-  it('are 16 digits of the test range that check, with a code of three and an end', () => {
+  it('have 16 digits of the test range, a valid check digit, a code and an expiry', () => {
     for (let index = 0; index < 200; index++) {
       const { number, code, ...ends } = shown(`Card:${index}`, `card_${index}`);
       expect(number).toMatch(/^411111\d{10}$/);
@@ -58,7 +58,7 @@ describe('numbers of sandbox cards', () => {
     }
   });
 
-  it('show the last digits, which are derived from the platform’s name', () => {
+  it('have last digits that are derived from platformCardId', () => {
     const first = numbers.draw(order('Card:1', 'card_x'));
     const second = numbers.draw(order('Card:2', 'card_x', 'Customer:2'));
     expect(first).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
@@ -72,7 +72,7 @@ describe('numbers of sandbox cards', () => {
     expect(numbers.draw(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamed.last4);
   });
 
-  it('differ by card, are the same for the same one, and differ by installation', () => {
+  it('differ by card and by installation, and are stable for a card', () => {
     const drawn = Array.from({ length: 50 }, (_, index) => shown(`Card:${index}`).number);
     expect(new Set(drawn).size).toBe(50);
     expect(shown('Card:3').number).toBe(drawn[3]);
@@ -81,7 +81,7 @@ describe('numbers of sandbox cards', () => {
     expect(elsewhere.open({ cardId: 'Card:3', secret }).number).not.toBe(drawn[3]);
   });
 
-  it('open only for the card that they were sealed for', () => {
+  it('can be decrypted only for the card that they were encrypted for', () => {
     const { secret } = numbers.draw(order('Card:1'));
     const { number, code } = numbers.open({ cardId: 'Card:1', secret });
     for (const text of [number, number.slice(-12), number.slice(0, 12)]) {

@@ -99,7 +99,7 @@ function verdictOf(submitted: IdentityCase): IdentityVerdict {
   return { state: verdict, owners: ownersOf(submitted) };
 }
 
-function judge(submitted: IdentityCase): IdentityVerdict {
+function verdictOn(submitted: IdentityCase): IdentityVerdict {
   const findings = scripted(submitted);
   return findings.length ? { state: 'unresolved', findings } : verdictOf(submitted);
 }
@@ -114,6 +114,6 @@ export const sandboxIdentity: IdentityPort = {
     const verdict = verdictOf(submitted);
     return verdict.state === 'review' ? undefined : verdict;
   },
-  submit: async (submitted) => judge(submitted),
-  check: async (submitted) => judge(submitted),
+  submit: async (submitted) => verdictOn(submitted),
+  check: async (submitted) => verdictOn(submitted),
 };

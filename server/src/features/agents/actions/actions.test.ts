@@ -261,11 +261,11 @@ describe('unavailable resources', () => {
           destination: { accountId: destination },
           amount: 1_00,
         });
-      const own = await externalAccount(app, null, 'USD');
+      const platformExternalAccount = await externalAccount(app, null, 'USD');
       for (const [method, from, to] of [
         ['out', other.usd, agent.outside],
         ['out', agent.usd, other.outside],
-        ['out', agent.usd, own.id],
+        ['out', agent.usd, platformExternalAccount.id],
         ['in', other.outside, agent.usd],
         ['in', agent.outside, other.usd],
         ['in', 'x', agent.usd],

@@ -52,8 +52,8 @@ describe('pending action', () => {
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
     expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED']);
     // A pending action cannot be cancelled as a payment, and starts no transfer.
-    const back = await app.call('POST', `/transactions/${transactionId}/cancel`);
-    expect(coded(back)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
+    const cancellation = await app.call('POST', `/transactions/${transactionId}/cancel`);
+    expect(coded(cancellation)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     await app.settle();
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
   });
@@ -337,8 +337,8 @@ describe('late approval', () => {
 
   it('leaves the action pending if the daily limit of the platform is reached', async () => {
     const platform = await app.newPlatform('Narrow');
-    const own = agentFixture(app, { as: platform });
-    const agent = await agentPayer(app, own, ASKS);
+    const separateFixture = agentFixture(app, { as: platform });
+    const agent = await agentPayer(app, separateFixture, ASKS);
     const action = await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
     const limit = (limits: PlatformRow['limits']) =>
       app.operate(async (ctx) => {

@@ -17,14 +17,14 @@ const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
-let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
+let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
 let outsider: Awaited<ReturnType<typeof fixture.holder>>;
 /** A payee account of the agent's customer. */
 let bank: string;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  neighbour = await fixture.holder();
+  otherHolder = await fixture.holder();
   outsider = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
@@ -170,11 +170,11 @@ describe('agentCreateQuote', () => {
     });
 
     it('cannot use accounts of others', async () => {
-      const own = (await internalAccount(app, null, 'USD')).id;
-      const theirs = (await externalAccount(app, neighbour.customer.id, 'USD')).id;
+      const platformAccount = (await internalAccount(app, null, 'USD')).id;
+      const theirs = (await externalAccount(app, otherHolder.customer.id, 'USD')).id;
       const as = app.other;
       const far = (await externalAccount(app, outsider.customer.id, 'USD', '000', { as })).id;
-      const foreign = [neighbour.usd, own, outsider.usd, theirs, far, 'nothing'];
+      const foreign = [otherHolder.usd, platformAccount, outsider.usd, theirs, far, 'nothing'];
       const unknown = await request(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
       expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
@@ -183,13 +183,16 @@ describe('agentCreateQuote', () => {
         expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
       }
       // An account in addition to a source of another type is not accepted either.
-      const beside = { ...quoteBody('', bank, 1_00), ...paidIn({ accountId: neighbour.usd }) };
-      expect(fieldsOf(await request(beside))).toEqual(['source.accountId']);
+      const withExtraSource = {
+        ...quoteBody('', bank, 1_00),
+        ...paidIn({ accountId: otherHolder.usd }),
+      };
+      expect(fieldsOf(await request(withExtraSource))).toEqual(['source.accountId']);
     });
 
     it('cannot pay on behalf of another customer', async () => {
       const rest = quoteBody(held.usd, bank, 1_00);
-      for (const { customer: other } of [neighbour, outsider]) {
+      for (const { customer: other } of [otherHolder, outsider]) {
         const { id: customerId } = other;
         for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
           expect(coded(await request({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
@@ -207,7 +210,7 @@ describe('agentCreateQuote', () => {
       expect(coded(await request(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
       ok(await request(quoteBody(held.eur, bank, 1_00)), 201);
       // The error does not disclose whether the account of another customer exists.
-      expect((await request(quoteBody(neighbour.usd, bank, 1_00))).status).toBe(404);
+      expect((await request(quoteBody(otherHolder.usd, bank, 1_00))).status).toBe(404);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines.map(({ details }) => details)).toEqual(
         Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
@@ -219,9 +222,9 @@ describe('agentCreateQuote', () => {
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
       const quote = await made();
       ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const lacking = await request(quoteBody(held.usd, bank, 1_00));
-      expect(coded(lacking)).toEqual([403, 'FORBIDDEN']);
-      expect(lacking.body.reason).toContain('CREATE_QUOTES');
+      const missing = await request(quoteBody(held.usd, bank, 1_00));
+      expect(coded(missing)).toEqual([403, 'FORBIDDEN']);
+      expect(missing.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
       ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
       const paused = await request(quoteBody(held.usd, bank, 1_00));
@@ -263,7 +266,7 @@ describe('quote of an agent to a UMA address', () => {
   it('rejects a payee discovery of another customer', async () => {
     const inside = await customer(app);
     for (const address of [`$success.eur@${HOST}`, inside.umaAddress]) {
-      const rejected = await request(await toUma(address, neighbour.customer.id));
+      const rejected = await request(await toUma(address, otherHolder.customer.id));
       const none = await request(
         await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
       );

@@ -108,12 +108,12 @@ describe('rate limits', () => {
   it('apply to each agent, and in total to its platform', async () => {
     const tight = await startApp({ rateLimits: { requests: 2 } });
     try {
-      const own = agentFixture(tight);
+      const separateFixture = agentFixture(tight);
       const person = await customer(tight);
       const pass = () => tight.effects.set(tight.effects.now() + 10_000);
       const agents = [];
       for (let index = 0; index < 3; index++) {
-        agents.push(await own.agentOf(person.id));
+        agents.push(await separateFixture.agentOf(person.id));
         pass();
       }
       const [one, two, three] = agents as [Agent, Agent, Agent];
@@ -127,9 +127,9 @@ describe('rate limits', () => {
       }
       // Together they have used the limit of the platform.
       expect((await three.call('GET', '/agents/me')).status).toBe(429);
-      expect((await own.manage('GET', `/agents/${one.id}`)).status).toBe(429);
+      expect((await separateFixture.manage('GET', `/agents/${one.id}`)).status).toBe(429);
       pass();
-      ok(await own.manage('GET', `/agents/${one.id}`), 200);
+      ok(await separateFixture.manage('GET', `/agents/${one.id}`), 200);
     } finally {
       await tight.close();
     }
@@ -138,9 +138,12 @@ describe('rate limits', () => {
   it('limit invalid tokens by address, but not valid ones', async () => {
     const wary = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
-      const own = agentFixture(wary);
+      const separateFixture = agentFixture(wary);
       const person = await customer(wary);
-      const [valid, fresh] = [await own.agentOf(person.id), await own.agentOf(person.id)];
+      const [valid, fresh] = [
+        await separateFixture.agentOf(person.id),
+        await separateFixture.agentOf(person.id),
+      ];
       ok(await valid.call('GET', '/agents/me'), 200);
       const bad = () => me(`Bearer gat_${'0'.repeat(40)}`, wary);
       expect([(await bad()).status, (await bad()).status]).toEqual([401, 401]);
@@ -149,7 +152,7 @@ describe('rate limits', () => {
       ok(await valid.call('GET', '/agents/me'), 200);
       expect((await fresh.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.
-      ok(await own.manage('DELETE', `/agents/${valid.id}`), 204);
+      ok(await separateFixture.manage('DELETE', `/agents/${valid.id}`), 204);
       expect((await valid.call('GET', '/agents/me')).status).toBe(401);
       expect((await valid.call('GET', '/agents/me')).status).toBe(429);
     } finally {

@@ -141,19 +141,19 @@ describe('listAgents', () => {
 
   it('filters by every parameter, including bounds', async () => {
     const as = await app.newPlatform('Lists agents');
-    const own = agentFixture(app, { as });
+    const separateFixture = agentFixture(app, { as });
     const [ada, bob] = [await customer(app, { as }), await customer(app, { as })];
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const at = (index: number) => app.effects.set(Date.parse(times[index] as string));
     at(0);
-    const one = (await own.unconnected(ada.id)).agent.id;
+    const one = (await separateFixture.unconnected(ada.id)).agent.id;
     at(1);
-    const two = (await own.agentOf(ada.id)).id;
+    const two = (await separateFixture.agentOf(ada.id)).id;
     at(2);
-    const three = (await own.unconnected(bob.id)).agent.id;
-    ok(await own.manage('PATCH', `/agents/${one}`, { isPaused: true }), 200);
-    const gone = (await own.unconnected(bob.id)).agent.id;
-    ok(await own.manage('DELETE', `/agents/${gone}`), 204);
+    const three = (await separateFixture.unconnected(bob.id)).agent.id;
+    ok(await separateFixture.manage('PATCH', `/agents/${one}`, { isPaused: true }), 200);
+    const gone = (await separateFixture.unconnected(bob.id)).agent.id;
+    ok(await separateFixture.manage('DELETE', `/agents/${gone}`), 204);
     expect(await ids({}, as)).toEqual([three, two, one]);
     expect(await ids({ customerId: ada.id }, as)).toEqual([two, one]);
     expect(await ids({ customerId: 'x' }, as)).toEqual([]);
@@ -165,7 +165,7 @@ describe('listAgents', () => {
     expect(await ids({ createdBefore: times[1] }, as)).toEqual([two, one]);
     expect(await ids({ updatedAfter: times[2] }, as)).toEqual([three, one]);
     expect(await ids({ updatedBefore: times[1] }, as)).toEqual([two]);
-    const page = ok(await own.manage('GET', '/agents?limit=2'), 200);
+    const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([one]);
     expect(await ids({ customerId: ada.id }, app.other)).toEqual([]);

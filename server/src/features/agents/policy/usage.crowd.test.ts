@@ -57,10 +57,10 @@ describe.each([
     const before = all.filter(
       (paid) => isPaid(paid) && (paid as { version: number }).version === 1,
     );
-    const most = Math.max(before.length, 40);
-    expect(all.filter(isPaid)).toHaveLength(most);
+    const max = Math.max(before.length, 40);
+    expect(all.filter(isPaid)).toHaveLength(max);
     expect(rejections(all)).toEqual(new Set(['dailyLimit']));
-    expect((await fixture.spent(id)).count).toBe(BigInt(most));
+    expect((await fixture.spent(id)).count).toBe(BigInt(max));
   });
 
   it('rejects payments of an agent paused in the meantime', async () => {

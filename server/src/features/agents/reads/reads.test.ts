@@ -11,12 +11,12 @@ const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
 let held: HeldAgent;
 /** Another customer of the same platform, and one of another platform. */
-let neighbour: Awaited<ReturnType<typeof fixture.holder>>;
+let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
 let outsider: Awaited<ReturnType<typeof fixture.holder>>;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
-  neighbour = await fixture.holder();
+  otherHolder = await fixture.holder();
   outsider = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
@@ -92,7 +92,7 @@ describe('agentListInternalAccounts', () => {
   });
 
   it('exclude those of other customers for every filter', async () => {
-    const requested = `${OURS}?customerId=${neighbour.customer.id}`;
+    const requested = `${OURS}?customerId=${otherHolder.customer.id}`;
     const { data } = ok(await held.call('GET', requested), 200);
     expect(data.length).toBeGreaterThan(1);
     for (const each of data) expect(each.customerId).toBe(held.customer.id);
@@ -160,12 +160,12 @@ describe('transactions', () => {
 
   it('exclude those of other customers for every filter', async () => {
     const id = await pay();
-    const theirs = ok(await fixture.manage('GET', `/customers/${neighbour.customer.id}`), 200);
+    const theirs = ok(await fixture.manage('GET', `/customers/${otherHolder.customer.id}`), 200);
     for (const query of [
-      `customerId=${neighbour.customer.id}`,
+      `customerId=${otherHolder.customer.id}`,
       `customerId=${app.platform.id}`,
       `platformCustomerId=${theirs.platformCustomerId}`,
-      `customerId=${neighbour.customer.id}&platformCustomerId=${theirs.platformCustomerId}`,
+      `customerId=${otherHolder.customer.id}&platformCustomerId=${theirs.platformCustomerId}`,
     ]) {
       const { data } = ok(await held.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
@@ -174,7 +174,7 @@ describe('transactions', () => {
 
   describe('agentGetTransaction', () => {
     it('of another customer are unknown', async () => {
-      const owner = { ...held, ...neighbour };
+      const owner = { ...held, ...otherHolder };
       const foreign = await pay(owner);
       const unknown = await held.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
       expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
@@ -201,7 +201,7 @@ describe('external accounts', () => {
       expect(all).toEqual(ok(await app.call('GET', theirs), 200));
       expect((await walk(OURS)).ids).toEqual(idsOf(all));
       expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([made.id]);
-      const widened = `${OURS}?customerId=${neighbour.customer.id}`;
+      const widened = `${OURS}?customerId=${otherHolder.customer.id}`;
       expect(ok(await held.call('GET', widened), 200)).toEqual(all);
       expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
     });
@@ -209,7 +209,7 @@ describe('external accounts', () => {
 
   describe('agentCreateExternalAccount', () => {
     it("are always its own customer's", async () => {
-      for (const { customer } of [neighbour, outsider]) {
+      for (const { customer } of [otherHolder, outsider]) {
         const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
         expect(made.customerId).toBe(held.customer.id);
       }
@@ -260,7 +260,7 @@ describe('external accounts', () => {
   describe('agentGetExternalAccount', () => {
     it('returns NOT_FOUND for accounts of others', async () => {
       const foreign = [
-        (await externalAccount(app, neighbour.customer.id, 'USD')).id,
+        (await externalAccount(app, otherHolder.customer.id, 'USD')).id,
         (await externalAccount(app, null, 'USD')).id,
         (await externalAccount(app, outsider.customer.id, 'USD', '000', { as: app.other })).id,
         'nothing',
@@ -278,7 +278,7 @@ describe('external accounts', () => {
   });
 
   it('have one effect per key, which is scoped to the agent', async () => {
-    const other = await fixture.agentOf(neighbour.customer.id);
+    const other = await fixture.agentOf(otherHolder.customer.id);
     const sibling = await fixture.agentOf(held.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usd();
@@ -288,7 +288,7 @@ describe('external accounts', () => {
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(coded(await held.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
     const theirs = ok(await other.call('POST', OURS, body, { headers }), 201);
-    expect(theirs.customerId).toBe(neighbour.customer.id);
+    expect(theirs.customerId).toBe(otherHolder.customer.id);
     expect(ok(await sibling.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
   });
 

@@ -80,7 +80,7 @@ async function agrees(): Promise<void> {
 describe('debitWithShortfall', () => {
   it('debits the balance and records no shortfall if it suffices', async () => {
     const { account } = await fundedCustomer(app, 100_00);
-    expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ lacking: 0n });
+    expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
     expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
     expect(await stepsOf('T:enough')).toMatchObject([
       { step: 'return', debit: account.id, credit: RAIL_IN_TRANSIT, amount: 30_00n },
@@ -99,7 +99,7 @@ describe('debitWithShortfall', () => {
       amount: 60_00n,
     });
     await app.operate(async (ctx) => ctx.hold(aside));
-    expect(await take(account.id, 100_00n, 'T:part')).toMatchObject({ lacking: 60_00n });
+    expect(await take(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
       { step: 'return', debit: account.id, amount: 40_00n },
@@ -116,12 +116,12 @@ describe('debitWithShortfall', () => {
   });
 
   it('accepts an empty platform account and a frozen one', async () => {
-    const own = await internalAccount(app, null, 'USD');
-    expect(await take(own.id, 5_00n, 'T:own')).toMatchObject({ lacking: 5_00n });
+    const platformAccount = await internalAccount(app, null, 'USD');
+    expect(await take(platformAccount.id, 5_00n, 'T:own')).toMatchObject({ shortfall: 5_00n });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
     const { account } = await fundedCustomer(app, 3_00);
     await on(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
-    expect(await take(account.id, 5_00n, 'T:frozen')).toMatchObject({ lacking: 2_00n });
+    expect(await take(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
     await agrees();
   });
 
@@ -158,7 +158,7 @@ describe('debitWithShortfall', () => {
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await rowOf(account.id)).owed).toBe(0n);
     expect(await stepsOf('T:raced')).toEqual([]);
-    expect(await take(account.id, 12_00n, 'T:raced')).toMatchObject({ lacking: 6_00n });
+    expect(await take(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });
     await agrees();
   });
 });

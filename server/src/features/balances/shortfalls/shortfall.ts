@@ -50,7 +50,7 @@ export async function debitWithShortfall(
   ctx: Ctx,
   account: InternalAccountRow,
   { transactionId, step, currency, amount, creditTo }: Shortfall & { creditTo: string },
-): Promise<{ account: InternalAccountRow; lacking: bigint }> {
+): Promise<{ account: InternalAccountRow; shortfall: bigint }> {
   const spendable = await availableBalance(ctx, account.id);
   const requested: Money = { currency, amount };
   const available: Money = {
@@ -58,13 +58,13 @@ export async function debitWithShortfall(
     amount: spendable > 0n ? spendable : 0n,
   };
   const debited = lesser(available, requested);
-  const lacking = subtract(requested, debited);
+  const missing = subtract(requested, debited);
   const posting = { transactionId, credit: creditTo, force: true };
   if (debited.amount > 0n) ctx.transfer({ ...posting, ...debited, step, debit: account.id });
-  if (lacking.amount === 0n) return { account: stagedAccount(ctx, account), lacking: 0n };
+  if (missing.amount === 0n) return { account: stagedAccount(ctx, account), shortfall: 0n };
   const debit = receivable(ctx, account);
-  ctx.transfer({ ...posting, ...lacking, step: step + OWED, debit });
-  return { account: adjustShortfall(ctx, account, lacking.amount), lacking: lacking.amount };
+  ctx.transfer({ ...posting, ...missing, step: step + OWED, debit });
+  return { account: adjustShortfall(ctx, account, missing.amount), shortfall: missing.amount };
 }
 
 /**

@@ -258,9 +258,9 @@ describe('a payment with a card', () => {
 
 describe('a card of another platform', () => {
   it('is requested for its own card', async () => {
-    const theirs = cardFixture(app, { as: app.other });
-    const holder = await theirs.holder({ funds: 10_00 });
-    const card = await theirs.card(holder);
+    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    const holder = await otherPlatformFixture.holder({ funds: 10_00 });
+    const card = await otherPlatformFixture.card(holder);
     expect(await network.ask(card.id, 4_00)).toEqual(approved);
     const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
     expect(payment.authorizedAmount.amount).toBe(4_00);

@@ -338,8 +338,8 @@ describe('an id', () => {
 describe('a merchant', () => {
   it('is stored so that it can be shown, exported and erased, for any input of a terminal', async () => {
     const of = await cardOf();
-    const odd = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
-    await network.send(network.message(of.cardId, 30_00, { merchant: odd }));
+    const invalid = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
+    await network.send(network.message(of.cardId, 30_00, { merchant: invalid }));
     await network.send(network.message(of.cardId, 30_00, { merchant: { descriptor: '\0' } }));
     const [one, two] = await network.paymentsOf(of.customer.id);
     expect(one.merchant).toEqual({ descriptor: `\ufffd${'x'.repeat(254)}`, mcc: '1234567890' });

@@ -44,8 +44,8 @@ const TRIES = 5;
 const PAUSE_MS = 50;
 
 /** Limits of the contract and of JSON in the database. */
-const truncated = (text: string, most: number) =>
-  Buffer.from(text.replaceAll('\0', '').slice(0, most)).toString();
+const truncated = (text: string, max: number) =>
+  Buffer.from(text.replaceAll('\0', '').slice(0, max)).toString();
 
 /** A merchant in storable form. */
 const merchantOf = ({ descriptor, mcc, country }: CardMerchant): CardMerchant => ({

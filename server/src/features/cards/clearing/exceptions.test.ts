@@ -38,7 +38,7 @@ async function shortfall() {
 }
 
 /** An exception: the debit has failed, and this amount was cleared. */
-async function stuck(cleared: number) {
+async function exceptionWith(cleared: number) {
   const paid = await fixture.begin(BROKEN);
   if (cleared) await paid.notify(clearing(cleared));
   expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
@@ -70,7 +70,7 @@ describe('listCardExceptions', () => {
 
 describe('resolution by collecting', () => {
   it('posts a stuck debit and releases what was not cleared', async () => {
-    const paid = await stuck(70);
+    const paid = await exceptionWith(70);
     const from = (await paid.events()).length;
     await resolve(paid, 'collect', 'Agreed');
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
@@ -93,7 +93,7 @@ describe('resolution by collecting', () => {
   });
 
   it('voids debits that are not needed', async () => {
-    const paid = await stuck(0);
+    const paid = await exceptionWith(0);
     await resolve(paid, 'collect');
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
@@ -107,7 +107,7 @@ describe('resolution by collecting', () => {
 
 describe('resolution by writing off', () => {
   it('posts a loss and voids a stuck debit', async () => {
-    const paid = await stuck(70);
+    const paid = await exceptionWith(70);
     await resolve(paid, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
     expect(await paid.now()).toEqual(writtenOff);
@@ -125,7 +125,7 @@ describe('resolution by writing off', () => {
   });
 
   it('credits no refund of an amount that was never paid', async () => {
-    const paid = await stuck(100);
+    const paid = await exceptionWith(100);
     await paid.notify(refund(100));
     expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
     await resolve(paid, 'write-off');
@@ -170,7 +170,7 @@ describe('resolveException', () => {
   });
 
   it('accepts one of two concurrent resolutions', async () => {
-    const paid = await stuck(100);
+    const paid = await exceptionWith(100);
     const both = await Promise.allSettled([resolve(paid, 'collect'), resolve(paid, 'write-off')]);
     expect(both.filter((each) => each.status === 'rejected')).toHaveLength(1);
     const { status, cards } = (await paid.now()) as { status: string; cards?: number };
@@ -222,10 +222,10 @@ describe('a refund', () => {
     // While an exception is open.
     await paid.notify(clearing(40));
     await paid.notify(refund(30));
-    const stuck = { status: 'EXCEPTION', cards: -40 };
-    expect(await paid.now()).toEqual({ ...stuck, account: '40 of 40', settled: 110 });
+    const inException = { status: 'EXCEPTION', cards: -40 };
+    expect(await paid.now()).toEqual({ ...inException, account: '40 of 40', settled: 110 });
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toEqual({ ...stuck, account: '10 of 10', settled: 140 });
+    expect(await paid.now()).toEqual({ ...inException, account: '10 of 10', settled: 140 });
     expect((await paid.events()).at(-1)).toBe('EXCEPTION');
   });
 });

@@ -85,8 +85,8 @@ describe('a funding debit that fails', () => {
 
   it('makes an exception of a payment that is settled already', async () => {
     const paid = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
-    const stuck = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await paid.now()).toEqual(stuck);
+    const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
+    expect(await paid.now()).toEqual(inException);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
     await paid.notify(refund(100));
     expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '1000 of 1100', cards: -100 });
@@ -129,8 +129,8 @@ describe('a failed debit of an amount that is not owed', () => {
     await paid.notify(refund(100));
     expect((await paid.now()).status).toBe('REFUNDED');
     await runWith(jobOf(paid.id), failed);
-    const stuck = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await paid.now()).toEqual(stuck);
+    const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
+    expect(await paid.now()).toEqual(inException);
   });
 });
 

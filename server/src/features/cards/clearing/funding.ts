@@ -18,7 +18,7 @@ import { canFundCards } from './payment.ts';
 type Holder = Pick<CardRow, 'platform_id' | 'customer_id'>;
 
 /** Why an account cannot fund the card; undefined if it can. */
-function objectionTo(
+function ineligibilityOf(
   account: Pick<InternalAccountRow, 'id' | 'customer_id' | 'currency' | 'status'>,
   holder: Pick<Holder, 'customer_id'>,
   issuer: Pick<IssuerPort, 'accepts'>,
@@ -50,7 +50,7 @@ export async function checkFunding(
   const errors = found.flatMap((row, index) => {
     const other = row && first && row.currency !== first.currency;
     const message = row
-      ? (objectionTo(row, holder, issuer, holder.card) ??
+      ? (ineligibilityOf(row, holder, issuer, holder.card) ??
         (other && 'is in another currency than the first'))
       : 'is no account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];

@@ -132,8 +132,8 @@ describe('createDelegatedKey', () => {
 
   it('does not find an unknown card or wallet, or one of another platform', async () => {
     const of = await fixture.walletCard();
-    const theirs = delegatedFixture(app, { as: app.other });
-    const foreign = await theirs.walletCard();
+    const otherPlatformFixture = delegatedFixture(app, { as: app.other });
+    const foreign = await otherPlatformFixture.walletCard();
     for (const id of ['x', unknown('Card'), foreign.card.id, of.accountId]) {
       expect(reasonOf(await fixture.send(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
@@ -335,12 +335,12 @@ describe('listDelegatedKeys', () => {
       for (const accountId of ['x', unknown('InternalAccount'), plain.id]) {
         expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
-      const theirs = delegatedFixture(app, { as: app.other });
-      expect(await theirs.listed(`accountId=${of.accountId}`)).toEqual([]);
-      expect(await theirs.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
+      const otherPlatformFixture = delegatedFixture(app, { as: app.other });
+      expect(await otherPlatformFixture.listed(`accountId=${of.accountId}`)).toEqual([]);
+      expect(await otherPlatformFixture.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
       const path = `/auth/delegated-keys/${id}`;
-      expect(codeOf(await theirs.call('GET', path))).toEqual([404, 'NOT_FOUND']);
-      expect(codeOf(await theirs.revoke(id))).toEqual([404, 'NOT_FOUND']);
+      expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
+      expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
       for (const other of ['x', unknown('DelegatedKey'), of.card.id]) {
         expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
           404,

@@ -151,9 +151,15 @@ describe('updateCardById', () => {
 
   it('does not find a card of another platform', async () => {
     const { id } = await fixture.card(await fixture.holder());
-    const theirs = cardFixture(app, { as: app.other });
-    expect(coded(await theirs.patchCard(id, { state: 'CLOSED' }))).toEqual([404, 'NOT_FOUND']);
-    expect(coded(await theirs.call('GET', `/cards/${id}`))).toEqual([404, 'NOT_FOUND']);
+    const otherPlatformFixture = cardFixture(app, { as: app.other });
+    expect(coded(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
+    expect(coded(await otherPlatformFixture.call('GET', `/cards/${id}`))).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
     expect((await fixture.cardNow(id)).state).toBe('ACTIVE');
   });
 });
@@ -228,8 +234,8 @@ describe('funding sources', () => {
 
 describe('deletion of a customer', () => {
   it('closes all cards of the customer and no others', async () => {
-    const [holder, neighbour] = [await fixture.holder(), await fixture.holder()];
-    const stored = await fixture.card(neighbour);
+    const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
+    const stored = await fixture.card(otherHolder);
     const [one, two] = [await fixture.card(holder), await fixture.card(holder)];
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     ok(await fixture.patchCard(two.id, { state: 'CLOSED' }), 200);

@@ -59,9 +59,9 @@ const partiesOf = (credit: boolean, { id: accountId, currency }: InternalAccount
 
 /** Throws for an impossible amount: zero for a payment, or above the maximum. */
 export function checkAmount({ kind, amount }: Pick<CardRequest, 'kind' | 'amount'>): void {
-  const [least, most] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
-  if (amount >= least && amount <= most) return;
-  throw invalidField('amount', `must be from ${least} to ${most}`);
+  const [min, max] = kind === 'BALANCE_INQUIRY' ? [0n, 0n] : [1n, MAX_CENTS];
+  if (amount >= min && amount <= max) return;
+  throw invalidField('amount', `must be from ${min} to ${max}`);
 }
 
 /** Stages the row of a new payment. */

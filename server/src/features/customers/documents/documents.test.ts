@@ -69,16 +69,16 @@ describe('uploadDocument', () => {
     const empty = await harness.upload(fields, { bytes: Buffer.alloc(0) });
     expect([empty.status, ...errorFields(empty)]).toEqual([400, 'file']);
     expect(empty.body.details.errors[0].message).toBe('is empty');
-    const most = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
-    pdfFile().copy(most);
-    const large = await harness.upload(fields, { bytes: most });
+    const max = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
+    pdfFile().copy(max);
+    const large = await harness.upload(fields, { bytes: max });
     expect([large.status, ...errorFields(large)]).toEqual([400, 'file']);
     const none = await harness.upload(fields, null);
     expect([none.status, ...errorFields(none)]).toEqual([400, 'file']);
     expect(
       await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
     ).toEqual([]);
-    await harness.uploaded(fields, { bytes: most.subarray(0, -1) });
+    await harness.uploaded(fields, { bytes: max.subarray(0, -1) });
   });
 
   it('reports all errors at once', async () => {

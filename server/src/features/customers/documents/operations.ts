@@ -30,15 +30,19 @@ async function viewOf(ctx: Ctx, row: DocumentRow): Promise<DocumentView> {
 }
 
 function filtersOf(ctx: Ctx, holder: string | undefined): Filter<typeof documents>[] {
-  const own = { column: 'platform_id', op: '=', value: ctx.caller.platformId } as const;
-  if (holder === undefined) return [own];
+  const ownPlatformFilter = {
+    column: 'platform_id',
+    op: '=',
+    value: ctx.caller.platformId,
+  } as const;
+  if (holder === undefined) return [ownPlatformFilter];
   if (!isId(holder, 'Customer') && !isId(holder, 'BeneficialOwner')) {
     throw invalidField(
       'documentHolder',
       'must be the identifier of a customer or beneficial owner',
     );
   }
-  return [own, { column: 'holder_id', op: '=', value: holder }];
+  return [ownPlatformFilter, { column: 'holder_id', op: '=', value: holder }];
 }
 
 export const documentOperations = (parts: DocumentParts) => [

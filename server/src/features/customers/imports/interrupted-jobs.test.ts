@@ -209,14 +209,14 @@ describe('slices', () => {
     const id = await harness.started(
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`h-${index}`))),
     );
-    let most = 0;
+    let max = 0;
     let under = 0;
     let begun = 0;
     const watched = {
       ...app.runtime,
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          most = Math.max(most, ++under);
+          max = Math.max(max, ++under);
           if (++begun === 20) app.effects.set(app.effects.now() + 5_000);
           const outcome = await app.runtime.committer.commit(set);
           under--;
@@ -226,8 +226,8 @@ describe('slices', () => {
     };
     const pressed = () => true;
     const { stage } = await handler({ pressed }).run(watched, await jobOf(id));
-    expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThanOrEqual(8);
+    expect(max).toBeGreaterThan(0);
+    expect(max).toBeLessThanOrEqual(8);
     await app.operate(stage);
     const { processed, successful } = (await harness.shown(id)).progress;
     expect(processed).toBe(successful);

@@ -123,8 +123,8 @@ describe('readRows', () => {
       const seen: (string[] | undefined)[] = [];
       let from = 0;
       for (;;) {
-        const most = { rows: 2, bytes: 1_000 };
-        const slice = await readRows(pieces(bytes.subarray(from), size), from, most);
+        const max = { rows: 2, bytes: 1_000 };
+        const slice = await readRows(pieces(bytes.subarray(from), size), from, max);
         if (slice.length === 0) break;
         expect(slice.length).toBeLessThanOrEqual(2);
         seen.push(...cellsOfEach(slice.map((row) => row.bytes)));
@@ -143,12 +143,12 @@ describe('readRows', () => {
   it('stops reading at its limits', async () => {
     const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
     const taken = { bytes: 0 };
-    const most = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(pieces(large, 65_536, taken), 0, most);
+    const max = { rows: 1_024, bytes: 1_048_576 };
+    const slice = await readRows(pieces(large, 65_536, taken), 0, max);
     expect(slice).toHaveLength(1_024);
     expect(taken.bytes).toBe(65_536);
     const wide = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
-    expect(await readRows(pieces(wide, 65_536), 0, most)).toHaveLength(18);
+    expect(await readRows(pieces(wide, 65_536), 0, max)).toHaveLength(18);
   });
 });
 

@@ -218,8 +218,8 @@ describe('createBeneficialOwner', () => {
 
 describe('listBeneficialOwners', () => {
   it('pages owners of one business, newest first', async () => {
-    const [business, neighbour] = [await harness.company(), await harness.company()];
-    await harness.add(ownerBody(neighbour.id));
+    const [business, otherHolder] = [await harness.company(), await harness.company()];
+    await harness.add(ownerBody(otherHolder.id));
     const ids: string[] = [];
     for (const lastName of ['A', 'B', 'C']) {
       await app.advance(1_000);

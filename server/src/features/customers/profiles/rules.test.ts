@@ -95,13 +95,13 @@ describe('customerErrors', () => {
   });
 
   it('requires a description for OTHER', () => {
-    const lacking = person({
+    const missing = person({
       sourceOfFundsCategories: ['SALARY', 'OTHER'],
       sourceOfWealthCategories: ['OTHER'],
       purposeOfAccount: 'OTHER',
       purposeOfAccountOtherDescription: '  ',
     });
-    expect(fieldsOf(lacking)).toEqual([
+    expect(fieldsOf(missing)).toEqual([
       'sourceOfFundsOtherDescription',
       'sourceOfWealthOtherDescription',
       'purposeOfAccountOtherDescription',

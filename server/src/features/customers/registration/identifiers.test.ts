@@ -118,8 +118,10 @@ describe('owners', () => {
       'personalInfo.idType',
       'personalInfo.identifier',
     ]);
-    const back = await harness.change(owner.id, { personalInfo: { address: DUBAI, idType: null } });
-    expect(ok(back, 200).personalInfo).toMatchObject({ identifier: '' });
+    const restored = await harness.change(owner.id, {
+      personalInfo: { address: DUBAI, idType: null },
+    });
+    expect(ok(restored, 200).personalInfo).toMatchObject({ identifier: '' });
   });
 
   it('with US citizenship need a number in every country of residence', async () => {

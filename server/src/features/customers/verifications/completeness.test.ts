@@ -179,16 +179,16 @@ describe('an individual', () => {
   });
 
   const front = documentOf('DRIVERS_LICENSE', { id: 'Document:f', side: 'FRONT' });
-  const back = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
+  const rear = documentOf('DRIVERS_LICENSE', { id: 'Document:b', side: 'BACK' });
   const sideless = documentOf('DRIVERS_LICENSE', { id: 'Document:s' });
   const missing = [['Customer:1', 'MISSING_IDENTITY_DOCUMENT', '']];
   it.each<[string, KnownDocument[], unknown[]]>([
     ['none', [], missing],
     ['a passport', [PASSPORT], []],
-    ['a licence, both sides', [front, back], []],
-    ['a licence, one file without a side and the back', [sideless, back], []],
+    ['a licence, both sides', [front, rear], []],
+    ['a licence, one file without a side and the back', [sideless, rear], []],
     ['the front alone', [front], [['Document:f', 'INCOMPLETE_DOCUMENT', '']]],
-    ['the back alone', [back], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
+    ['the back alone', [rear], [['Document:b', 'INCOMPLETE_DOCUMENT', '']]],
     ['one file without a side', [sideless], [['Document:s', 'INCOMPLETE_DOCUMENT', '']]],
     [
       'one side each of two types',
@@ -206,7 +206,7 @@ describe('an individual', () => {
   });
 
   it('reports the missing side, or the accepted document types', () => {
-    expect(gapsIn({ ...PERSON, documents: [back] })[0]?.reason).toContain('front');
+    expect(gapsIn({ ...PERSON, documents: [rear] })[0]?.reason).toContain('front');
     expect(gapsIn({ ...PERSON, documents: [front] })[0]?.reason).toContain('back');
     expect(gapsIn({ ...PERSON, documents: [] })[0]?.acceptedDocumentTypes).toEqual([
       ...['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'],

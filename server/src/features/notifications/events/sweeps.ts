@@ -4,7 +4,7 @@ import type { Sweep } from '../../../runtime/jobs/jobs.ts';
 import { eventsFrom } from '../../../runtime/operation/personal-data.ts';
 import { deleteOlder, openEpoch } from './store.ts';
 
-const AT_ONCE = 2_000;
+const BATCH_SIZE = 2_000;
 const EVERY_MS = 60_000;
 
 /** Deletes events that are older than `keepMs`, in small batches. */
@@ -15,8 +15,8 @@ function retention(keepMs: number): Sweep {
     async run({ effects, db }) {
       const now = effects.now();
       if (now < next) return 0;
-      const deleted = await deleteOlder(db, eventsFrom(now - keepMs), AT_ONCE);
-      if (deleted < AT_ONCE) next = now + EVERY_MS;
+      const deleted = await deleteOlder(db, eventsFrom(now - keepMs), BATCH_SIZE);
+      if (deleted < BATCH_SIZE) next = now + EVERY_MS;
       return deleted;
     },
   };

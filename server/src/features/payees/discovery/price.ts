@@ -43,13 +43,15 @@ interface PriceInput {
 }
 
 function limitsOf({ corridor, platform }: PriceInput) {
-  const own = platform.currencies.find((each) => each.currencyCode === corridor.sourceCurrency);
-  const least = BigInt(own?.minAmount ?? 0);
-  const most = BigInt(own?.maxAmount ?? MAX_AMOUNT);
+  const currencySettings = platform.currencies.find(
+    (each) => each.currencyCode === corridor.sourceCurrency,
+  );
+  const min = BigInt(currencySettings?.minAmount ?? 0);
+  const max = BigInt(currencySettings?.maxAmount ?? MAX_AMOUNT);
   const { minSending, maxSending } = corridor;
   return {
-    minSendingAmount: Number(least > minSending ? least : minSending),
-    maxSendingAmount: Number(most < maxSending ? most : maxSending),
+    minSendingAmount: Number(min > minSending ? min : minSending),
+    maxSendingAmount: Number(max < maxSending ? max : maxSending),
   };
 }
 

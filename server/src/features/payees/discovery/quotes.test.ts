@@ -154,9 +154,9 @@ describe('getExchangeRates compared with createQuote', () => {
       (each) => each.destinationCurrency.code === 'USDT',
     );
     const to = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
-    const { maxSendingAmount: most } = price as Price;
-    ok(await quote('USD', to?.id ?? '', undefined, most), 201);
-    const more = await quote('USD', to?.id ?? '', undefined, most + 1);
+    const { maxSendingAmount: max } = price as Price;
+    ok(await quote('USD', to?.id ?? '', undefined, max), 201);
+    const more = await quote('USD', to?.id ?? '', undefined, max + 1);
     expect([more.status, more.body.code]).toEqual([400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED']);
   });
 

@@ -3,34 +3,34 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
 import { startOwnership, statusAndCode } from '../../../../test/kit/customers/ownership.ts';
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 
 describe('contract wallet', () => {
   const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
   const reply = (result: unknown) => ({ status: 200, body: JSON.stringify({ id: 1, result }) });
 
   it('is verified on its chain, with the EIP-191 digest and the unmodified signature', async () => {
-    const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.requested.length = 0;
-    own.node.respondWith(reply(MAGIC_VALUE));
+    const { id, wallet, messageToSign } = await ownership.waiting('customer', 'BASE_WALLET');
+    ownership.node.requested.length = 0;
+    ownership.node.respondWith(reply(MAGIC_VALUE));
     const proof = 'ab'.repeat(130);
-    expect((await own.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
-    expect(own.node.requested).toHaveLength(1);
-    expect(own.node.requested[0]).toMatchObject({
+    expect((await ownership.verify(id, `0x${proof}`)).body.status).toBe('ACTIVE');
+    expect(ownership.node.requested).toHaveLength(1);
+    expect(ownership.node.requested[0]).toMatchObject({
       method: 'eth_call',
       params: [{ to: wallet.address }, 'latest'],
     });
-    const { data } = own.node.requested[0]!.params[0];
+    const { data } = ownership.node.requested[0]!.params[0];
     expect(data.slice(0, 10)).toBe('0x1626ba7e');
     expect(data).toContain(proof);
     expect(messageToSign).toContain(wallet.address);
   });
 
   it('needs no node if its address is that of a key', async () => {
-    const { id, wallet, messageToSign } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.requested.length = 0;
-    ok(await own.verify(id, wallet.sign(messageToSign)), 200);
-    expect(own.node.requested).toEqual([]);
+    const { id, wallet, messageToSign } = await ownership.waiting('customer', 'BASE_WALLET');
+    ownership.node.requested.length = 0;
+    ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
+    expect(ownership.node.requested).toEqual([]);
   });
 
   it.each([
@@ -38,10 +38,10 @@ describe('contract wallet', () => {
     ['no code', reply('0x')],
     ['a revert', { status: 200, body: '{"error":{"code":3,"message":"reverted"}}' }],
   ])('sets the account to UNVERIFIED after %s', async (_, response) => {
-    const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.respondWith(response);
-    expect((await own.verify(id, '0xabcd')).status).toBe(400);
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    const { id } = await ownership.waiting('customer', 'BASE_WALLET');
+    ownership.node.respondWith(response);
+    expect((await ownership.verify(id, '0xabcd')).status).toBe(400);
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
   });
 
   it.each([
@@ -49,20 +49,20 @@ describe('contract wallet', () => {
     ['an error page', { status: 502, body: '<html>' }],
     ['a rate limit error', { status: 200, body: '{"error":{"code":-32005,"message":"limit"}}' }],
   ])('can be verified again after %s', async (_, response) => {
-    const { id } = await own.waiting('customer', 'BASE_WALLET');
-    own.node.respondWith(response);
+    const { id } = await ownership.waiting('customer', 'BASE_WALLET');
+    ownership.node.respondWith(response);
     const headers = { 'idempotency-key': `node ${id}` };
-    const silent = await own.verify(id, '0xabcd', {}, 'customer', headers);
+    const silent = await ownership.verify(id, '0xabcd', {}, 'customer', headers);
     expect(statusAndCode(silent)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(silent.headers['retry-after']).toBe('5');
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    own.node.respondWith(reply(MAGIC_VALUE));
-    ok(await own.verify(id, '0xabcd', {}, 'customer', headers), 200);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    ownership.node.respondWith(reply(MAGIC_VALUE));
+    ok(await ownership.verify(id, '0xabcd', {}, 'customer', headers), 200);
   });
 
   it('is verified by its key alone on a chain without a node', async () => {
-    const { id } = await own.waiting('customer', 'POLYGON_WALLET');
-    own.node.respondWith(reply(MAGIC_VALUE));
-    expect((await own.verify(id, '0xabcd')).status).toBe(400);
+    const { id } = await ownership.waiting('customer', 'POLYGON_WALLET');
+    ownership.node.respondWith(reply(MAGIC_VALUE));
+    expect((await ownership.verify(id, '0xabcd')).status).toBe(400);
   });
 });

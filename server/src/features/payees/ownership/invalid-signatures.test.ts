@@ -11,25 +11,25 @@ import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { transitionExternalAccount } from '../external-accounts/index.ts';
 import { externalAccounts } from '../external-accounts/store.ts';
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 
 describe('invalid signature', () => {
   it('sets the account to UNVERIFIED and requires a new challenge', async () => {
-    const { id, wallet, messageToSign } = await own.waiting();
-    const rejected = await own.verify(id, evmWallet(9n).sign(messageToSign));
+    const { id, wallet, messageToSign } = await ownership.waiting();
+    const rejected = await ownership.verify(id, evmWallet(9n).sign(messageToSign));
     expect(statusAndCode(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(rejected.body.details.errors[0].field).toBe('signature');
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
-    expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign)))).toEqual([
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
+    expect(statusAndCode(await ownership.verify(id, wallet.sign(messageToSign)))).toEqual([
       409,
       'CONFLICT',
     ]);
 
-    const again = ok(await own.challenge(id), 201);
+    const again = ok(await ownership.challenge(id), 201);
     expect(again.messageToSign).not.toBe(messageToSign);
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    ok(await own.verify(id, wallet.sign(again.messageToSign)), 200);
-    const events = (await own.app.events()).filter((each) => each.subject === id);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    ok(await ownership.verify(id, wallet.sign(again.messageToSign)), 200);
+    const events = (await ownership.app.events()).filter((each) => each.subject === id);
     expect(events.map((each) => each.data.status)).toEqual([
       'UNVERIFIED',
       'PENDING_OWNERSHIP_VERIFICATION',
@@ -42,25 +42,25 @@ describe('invalid signature', () => {
       [-1, 200, 'ACTIVE'],
       [0, 400, 'UNVERIFIED'],
     ] as const) {
-      const { id, wallet, messageToSign, expiresAt } = await own.waiting();
-      own.app.effects.set(Date.parse(expiresAt) + lateBy);
-      const response = await own.verify(id, wallet.sign(messageToSign));
-      expect([response.status, await own.statusOf(id)]).toEqual([status, after]);
+      const { id, wallet, messageToSign, expiresAt } = await ownership.waiting();
+      ownership.app.effects.set(Date.parse(expiresAt) + lateBy);
+      const response = await ownership.verify(id, wallet.sign(messageToSign));
+      expect([response.status, await ownership.statusOf(id)]).toEqual([status, after]);
     }
   });
 
   it('includes a signature for a superseded challenge', async () => {
-    const { id, wallet, messageToSign } = await own.waiting();
-    const { messageToSign: newer } = ok(await own.challenge(id), 201);
+    const { id, wallet, messageToSign } = await ownership.waiting();
+    const { messageToSign: newer } = ok(await ownership.challenge(id), 201);
     expect(newer).not.toBe(messageToSign);
-    expect((await own.verify(id, wallet.sign(messageToSign))).status).toBe(400);
-    expect((await own.verify(id, wallet.sign(newer))).status).toBe(409);
+    expect((await ownership.verify(id, wallet.sign(messageToSign))).status).toBe(400);
+    expect((await ownership.verify(id, wallet.sign(newer))).status).toBe(409);
   });
 
   it('also applies to a wallet that needs no verification', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, status } = ok(
-      await own.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OF.platform, {
         currency: 'USDC',
         ownershipType: 'FIRST_PARTY',
         accountInfo: { accountType: 'BASE_WALLET', address: wallet.address },
@@ -70,56 +70,61 @@ describe('invalid signature', () => {
     expect(status).toBe('ACTIVE');
     const path = `${OF.platform}/${id}`;
     const request = async () =>
-      ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
-    own.node.respondWith({ status: 200, body: '{"result":"0x"}' });
+      ok(
+        await ownership.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }),
+        201,
+      );
+    ownership.node.respondWith({ status: 200, body: '{"result":"0x"}' });
     await request();
-    expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(400);
-    expect((await own.app.call('GET', path)).body.status).toBe('UNVERIFIED');
+    expect((await ownership.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(
+      400,
+    );
+    expect((await ownership.app.call('GET', path)).body.status).toBe('UNVERIFIED');
     const { messageToSign } = await request();
     const signature = wallet.sign(messageToSign);
-    ok(await own.app.call('POST', `${path}/verify`, { signature }), 200);
+    ok(await ownership.app.call('POST', `${path}/verify`, { signature }), 200);
   });
 
   it('is replayed for one idempotency key', async () => {
-    const { id, wallet, messageToSign } = await own.waiting();
+    const { id, wallet, messageToSign } = await ownership.waiting();
     const headers = { 'idempotency-key': 'bad one' };
-    const first = await own.verify(id, '0x1234', {}, 'customer', headers);
-    const again = await own.verify(id, '0x1234', {}, 'customer', headers);
+    const first = await ownership.verify(id, '0x1234', {}, 'customer', headers);
+    const again = await ownership.verify(id, '0x1234', {}, 'customer', headers);
     expect(first.status).toBe(400);
     expect([again.status, again.body]).toEqual([400, first.body]);
     expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(await eventTypes(own.app, id)).toHaveLength(1);
+    expect(await eventTypes(ownership.app, id)).toHaveLength(1);
     const other = { 'idempotency-key': 'no challenge' };
-    expect((await own.verify(id, wallet.sign(messageToSign), {}, 'customer', other)).status).toBe(
-      409,
-    );
+    expect(
+      (await ownership.verify(id, wallet.sign(messageToSign), {}, 'customer', other)).status,
+    ).toBe(409);
   });
 
   it('does not change the account if it is malformed', async () => {
-    const { id } = await own.waiting();
+    const { id } = await ownership.waiting();
     for (const body of [
       {},
       { signature: 5 },
       { signature: '' },
       { signature: 'x'.repeat(16_385) },
     ]) {
-      const response = await own.call('POST', `${OF.customer}/${id}/verify`, body);
+      const response = await ownership.call('POST', `${OF.customer}/${id}/verify`, body);
       expect(response.body.details.errors.map((each: { field: string }) => each.field)).toEqual([
         'signature',
       ]);
     }
-    const both = await own.call('POST', `${OF.customer}/${id}/verify`, {
+    const both = await ownership.call('POST', `${OF.customer}/${id}/verify`, {
       signatureScheme: 'bip322',
     });
     expect(both.body.details.errors).toHaveLength(2);
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect((await own.challenge(id, 'FAX')).status).toBe(400);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await ownership.challenge(id, 'FAX')).status).toBe(400);
   });
 
   it('does not change an account under review or disabled', async () => {
     const wallet = evmWallet(nextSecret());
     const { id } = ok(
-      await own.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OF.platform, {
         currency: 'USDC',
         ownershipType: 'FIRST_PARTY',
         accountInfo: { accountType: 'ETHEREUM_WALLET', address: wallet.address },
@@ -127,18 +132,18 @@ describe('invalid signature', () => {
       201,
     );
     const path = `${OF.platform}/${id}`;
-    ok(await own.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
+    ok(await ownership.app.call('POST', `${path}/challenge`, { method: 'WALLET_SIGNATURE' }), 201);
     for (const event of ['review', 'reject'] as const) {
-      await own.app.operate(async (ctx) => {
+      await ownership.app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) transitionExternalAccount(ctx, row, event);
       });
-      expect((await own.app.call('POST', `${path}/verify`, { signature: '0x00' })).status).toBe(
-        409,
-      );
-      const again = await own.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' });
+      expect(
+        (await ownership.app.call('POST', `${path}/verify`, { signature: '0x00' })).status,
+      ).toBe(409);
+      const again = await ownership.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' });
       expect(again.status).toBe(409);
     }
-    expect((await own.app.call('GET', path)).body.status).toBe('INACTIVE');
+    expect((await ownership.app.call('GET', path)).body.status).toBe('INACTIVE');
   });
 });

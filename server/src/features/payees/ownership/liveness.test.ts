@@ -10,49 +10,49 @@ import {
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 import { ownershipChallenges } from './store.ts';
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 
 describe('liveness', () => {
   const page = (method: 'GET' | 'POST', url: string, headers = {}) =>
-    own.app.server.inject({ method, url: url.slice(new URL(url).origin.length), headers });
+    ownership.app.server.inject({ method, url: url.slice(new URL(url).origin.length), headers });
 
   async function linked(address = evmWallet(nextSecret()).address) {
-    const { id } = await own.add('ETHEREUM_WALLET', address);
-    const body = ok(await own.challenge(id, 'LIVENESS'), 201);
+    const { id } = await ownership.add('ETHEREUM_WALLET', address);
+    const body = ok(await ownership.challenge(id, 'LIVENESS'), 201);
     return { id, ...body } as { id: string; verificationLink: string; token: string };
   }
 
   it('completes after a few seconds', async () => {
     const { id, verificationLink, token } = await linked();
     expect(verificationLink).toBe(`http://127.0.0.1/ownership/${token}`);
-    expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
-    await own.app.advance(4_999);
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    await own.app.advance(1);
-    expect(await own.statusOf(id)).toBe('ACTIVE');
-    expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
+    expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+    await ownership.app.advance(4_999);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    await ownership.app.advance(1);
+    expect(await ownership.statusOf(id)).toBe('ACTIVE');
+    expect(await eventTypes(ownership.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
     expect((await page('GET', verificationLink)).statusCode).toBe(404);
   });
 
   it('fails for an address with the suffix 002 and can be restarted', async () => {
     const { id } = await linked(`0x${nextSecret().toString(16).padStart(37, 'a')}002`);
-    await own.app.advance(5_000);
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
-    ok(await own.challenge(id, 'LIVENESS'), 201);
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    await own.app.advance(5_000);
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    await ownership.app.advance(5_000);
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
+    ok(await ownership.challenge(id, 'LIVENESS'), 201);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    await ownership.app.advance(5_000);
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
   });
 
   it('is superseded by a newer challenge of either method', async () => {
     const wallet = evmWallet(nextSecret());
     const { id, verificationLink } = await linked(wallet.address);
-    const { messageToSign } = ok(await own.challenge(id), 201);
-    await own.app.advance(10_000);
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    const { messageToSign } = ok(await ownership.challenge(id), 201);
+    await ownership.app.advance(10_000);
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await page('POST', verificationLink)).statusCode).toBe(404);
-    ok(await own.verify(id, wallet.sign(messageToSign)), 200);
-    expect(await eventTypes(own.app, id)).toHaveLength(1);
+    ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
+    expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
   it('has a page that is available with the link and can be used once', async () => {
@@ -61,15 +61,15 @@ describe('liveness', () => {
     expect(shown.statusCode).toBe(200);
     expect(shown.body).toContain('Travel rule');
     expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
-    expect(await own.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     // A browser sends a form without fields this way.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const pressed = await page('POST', verificationLink, headers);
-    expect([pressed.statusCode, await own.statusOf(id)]).toEqual([200, 'ACTIVE']);
+    expect([pressed.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
     const again = [await page('POST', verificationLink), await page('GET', verificationLink)];
     expect(again.map((each) => each.statusCode)).toEqual([404, 404]);
-    await own.app.advance(10_000);
-    expect(await eventTypes(own.app, id)).toHaveLength(1);
+    await ownership.app.advance(10_000);
+    expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
   it('has a page that cannot be framed, cached or referred from', async () => {
@@ -87,7 +87,7 @@ describe('liveness', () => {
     expect(body).not.toMatch(/<script|src=|href=(?!"\?answer=no")/);
     expect(body).toContain('<html lang="en">');
     expect(body).not.toContain(token);
-    const stored = await own.app.runtime.db.query(
+    const stored = await ownership.app.runtime.db.query(
       'select coalesce(message, token_hash) as kept from ownership_challenges',
       [],
     );
@@ -99,29 +99,29 @@ describe('liveness', () => {
     const declined = await page('GET', `${verificationLink}?answer=no`);
     expect(declined.statusCode).toBe(200);
     expect(declined.body).toContain('Nothing was confirmed');
-    expect(await own.statusOf(id)).not.toBe('ACTIVE');
+    expect(await ownership.statusOf(id)).not.toBe('ACTIVE');
     expect((await page('GET', verificationLink)).body).toContain('Confirm wallet');
   });
 
   it('ends at expiry of the link and on deletion of the account', async () => {
     const { id, verificationLink } = await linked();
-    await own.app.operate(async (ctx) => {
+    await ownership.app.operate(async (ctx) => {
       const row = await ctx.read(ownershipChallenges, id);
       if (row) ctx.update(ownershipChallenges, row, { expires_at: ctx.now });
-    }, own.as);
+    }, ownership.as);
     const ended = await page('GET', verificationLink);
     expect(ended.statusCode).toBe(404);
     expect(ended.body).toContain('This link no longer works');
     expect(ended.body).toContain('<span class="who">Travel rule</span>');
     expect(ended.body).not.toMatch(/<(dl|form)\b/);
-    await own.app.settle();
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    await ownership.app.settle();
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 
     const gone = await linked();
-    ok(await own.call('DELETE', `${OF.customer}/${gone.id}`), 204);
+    ok(await ownership.call('DELETE', `${OF.customer}/${gone.id}`), 204);
     expect((await page('GET', gone.verificationLink)).statusCode).toBe(404);
-    await own.app.advance(5_000);
-    expect(await own.app.runtime.db.read(ownershipChallenges, gone.id)).toBeUndefined();
-    expect(await eventTypes(own.app, gone.id)).toEqual([]);
+    await ownership.app.advance(5_000);
+    expect(await ownership.app.runtime.db.read(ownershipChallenges, gone.id)).toBeUndefined();
+    expect(await eventTypes(ownership.app, gone.id)).toEqual([]);
   });
 });

@@ -9,36 +9,41 @@ import {
 } from '../../../../test/kit/customers/ownership.ts';
 import { evmWallet } from '../../../../test/kit/wallets/chain-wallets.ts';
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 
 describe('payments to an unverified wallet', () => {
   it('are accepted up to the threshold, and above it after verification', async () => {
-    const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
-    await fund(own.app, source.id, 10_000_00, { as: own.as });
-    const { id, wallet } = await own.waiting();
-    const pay = (cents: number) => own.call('POST', '/quotes', quoteBody(source.id, id, cents));
+    const source = await internalAccount(ownership.app, ownership.person.id, 'USD', {
+      as: ownership.as,
+    });
+    await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
+    const { id, wallet } = await ownership.waiting();
+    const pay = (cents: number) =>
+      ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
     const TOO_MUCH = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
     ok(await pay(500_00), 201);
     expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
-    await own.verify(id, '0x00');
-    expect(await own.statusOf(id)).toBe('UNVERIFIED');
+    await ownership.verify(id, '0x00');
+    expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
     ok(await pay(500_00), 201);
     expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
-    const { messageToSign } = ok(await own.challenge(id), 201);
-    ok(await own.verify(id, wallet.sign(messageToSign)), 200);
+    const { messageToSign } = ok(await ownership.challenge(id), 201);
+    ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
     ok(await pay(5_000_00), 201);
   });
 
   it('need no verification for a wallet at a known custodian', async () => {
-    const source = await internalAccount(own.app, own.person.id, 'USD', { as: own.as });
-    await fund(own.app, source.id, 10_000_00, { as: own.as });
+    const source = await internalAccount(ownership.app, ownership.person.id, 'USD', {
+      as: ownership.as,
+    });
+    await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
     const { address } = evmWallet(nextSecret());
     const held = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
-    const { id, status } = await own.add('', '', { more: { accountInfo: held } });
+    const { id, status } = await ownership.add('', '', { more: { accountInfo: held } });
     expect(status).toBe('ACTIVE');
-    ok(await own.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
-    const unknown = await own.call('POST', OF.customer, {
-      customerId: own.person.id,
+    ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
+    const unknown = await ownership.call('POST', OF.customer, {
+      customerId: ownership.person.id,
       currency: 'USDC',
       accountInfo: { ...held, vaspName: 'Unlisted & Sons' },
     });

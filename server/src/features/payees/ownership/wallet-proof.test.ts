@@ -18,15 +18,15 @@ import { ownershipChallenges } from './store.ts';
 
 const HOUR = 3_600_000;
 
-const own = opened(startOwnership);
+const ownership = opened(startOwnership);
 
 describe.each([
   ['verifyExternalAccountOwnership', 'customer'],
   ['verifyPlatformExternalAccountOwnership', 'platform'],
 ] as const)('%s', (_operation, owner) => {
   it('is verified by its signature', async () => {
-    const { id, wallet, messageToSign, expiresAt } = await own.waiting(owner);
-    expect(Date.parse(expiresAt)).toBe(own.app.effects.now() + HOUR);
+    const { id, wallet, messageToSign, expiresAt } = await ownership.waiting(owner);
+    expect(Date.parse(expiresAt)).toBe(ownership.app.effects.now() + HOUR);
     expect(messageToSign.split('\n')).toEqual([
       'Railhead ownership check',
       `Account: ${id}`,
@@ -34,44 +34,52 @@ describe.each([
       expect.stringMatching(/^Nonce: [0-9a-f-]{36}$/),
       `Expires: ${expiresAt}`,
     ]);
-    const proven = ok(await own.verify(id, wallet.sign(messageToSign), {}, owner), 200);
+    const proven = ok(await ownership.verify(id, wallet.sign(messageToSign), {}, owner), 200);
     expect(proven.status).toBe('ACTIVE');
-    expect((await own.get(id, owner)).body).toEqual(proven);
-    expect(await eventTypes(own.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
-    const event = (await own.app.events()).find((each) => each.subject === id);
+    expect((await ownership.get(id, owner)).body).toEqual(proven);
+    expect(await eventTypes(ownership.app, id)).toEqual(['EXTERNAL_ACCOUNT.STATUS_UPDATED']);
+    const event = (await ownership.app.events()).find((each) => each.subject === id);
     expect(event?.data).toEqual(proven);
-    expect(statusAndCode(await own.verify(id, wallet.sign(messageToSign), {}, owner))).toEqual([
+    expect(
+      statusAndCode(await ownership.verify(id, wallet.sign(messageToSign), {}, owner)),
+    ).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await ownership.challenge(id, undefined, owner))).toEqual([
       409,
       'CONFLICT',
     ]);
-    expect(statusAndCode(await own.challenge(id, undefined, owner))).toEqual([409, 'CONFLICT']);
   });
 
   it('stays pending while its chain node does not respond', async () => {
-    const { id } = await own.waiting(owner, 'BASE_WALLET');
-    own.node.respondWith('nothing');
-    expect((await own.verify(id, '0xabcd', {}, owner)).status).toBe(503);
-    expect((await own.get(id, owner)).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect((await own.challenge(id, 'FAX', owner)).status).toBe(400);
+    const { id } = await ownership.waiting(owner, 'BASE_WALLET');
+    ownership.node.respondWith('nothing');
+    expect((await ownership.verify(id, '0xabcd', {}, owner)).status).toBe(503);
+    expect((await ownership.get(id, owner)).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await ownership.challenge(id, 'FAX', owner)).status).toBe(400);
   });
 
   it('has no liveness check in production, where a signature is accepted', async () => {
-    const as = own.app.production;
+    const as = ownership.app.production;
     const wallet = evmWallet(nextSecret());
-    const of = owner === 'customer' ? { customerId: (await customer(own.app, { as })).id } : {};
+    const of =
+      owner === 'customer' ? { customerId: (await customer(ownership.app, { as })).id } : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
     const request = { ...of, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
-    const { id } = ok(await own.app.call('POST', OF[owner], request, { as }), 201);
+    const { id } = ok(await ownership.app.call('POST', OF[owner], request, { as }), 201);
     const path = `${OF[owner]}/${id}`;
-    const live = await own.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' }, { as });
+    const live = await ownership.app.call(
+      'POST',
+      `${path}/challenge`,
+      { method: 'LIVENESS' },
+      { as },
+    );
     expect(statusAndCode(live)).toEqual([501, 'NOT_IMPLEMENTED']);
     const method = { method: 'WALLET_SIGNATURE' };
     const { messageToSign } = ok(
-      await own.app.call('POST', `${path}/challenge`, method, { as }),
+      await ownership.app.call('POST', `${path}/challenge`, method, { as }),
       201,
     );
     const signature = wallet.sign(messageToSign);
-    ok(await own.app.call('POST', `${path}/verify`, { signature }, { as }), 200);
+    ok(await ownership.app.call('POST', `${path}/verify`, { signature }, { as }), 200);
   });
 });
 
@@ -80,19 +88,19 @@ describe.each([
   ['createPlatformExternalAccountOwnershipChallenge', 'platform'],
 ] as const)('%s', (_operation, owner) => {
   it('is not found on the other path family or by another platform', async () => {
-    const { id, wallet, messageToSign } = await own.waiting(owner);
+    const { id, wallet, messageToSign } = await ownership.waiting(owner);
     const other = owner === 'customer' ? 'platform' : 'customer';
     const responses = [
-      await own.challenge(id, undefined, other),
-      await own.verify(id, wallet.sign(messageToSign), {}, other),
-      await own.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
-      await own.app.call('POST', `${OF[owner]}/${id}/verify`, { signature: 'x' }),
-      await own.challenge('ExternalAccount:none', undefined, owner),
-      await own.verify('ExternalAccount:none', 'x', {}, owner),
+      await ownership.challenge(id, undefined, other),
+      await ownership.verify(id, wallet.sign(messageToSign), {}, other),
+      await ownership.app.call('POST', `${OF[owner]}/${id}/challenge`, { method: 'LIVENESS' }),
+      await ownership.app.call('POST', `${OF[owner]}/${id}/verify`, { signature: 'x' }),
+      await ownership.challenge('ExternalAccount:none', undefined, owner),
+      await ownership.verify('ExternalAccount:none', 'x', {}, owner),
     ];
     for (const each of responses) expect(statusAndCode(each)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-    ok(await own.call('DELETE', `${OF[owner]}/${id}`), 204);
-    expect((await own.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
+    ok(await ownership.call('DELETE', `${OF[owner]}/${id}`), 204);
+    expect((await ownership.verify(id, wallet.sign(messageToSign), {}, owner)).status).toBe(404);
   });
 });
 
@@ -116,12 +124,12 @@ describe('wallets by chain', () => {
 
   it.each(Object.keys(chains))('%s', async (accountType) => {
     const wallet = chains[accountType]!();
-    const { id } = await own.add(accountType, wallet.address, {
+    const { id } = await ownership.add(accountType, wallet.address, {
       ...(currencies[accountType] ? { currency: currencies[accountType] } : {}),
     });
-    const { messageToSign } = ok(await own.challenge(id), 201);
+    const { messageToSign } = ok(await ownership.challenge(id), 201);
     const scheme = { signatureScheme: 'electrum' };
-    const { status } = ok(await own.verify(id, wallet.sign(messageToSign), scheme), 200);
+    const { status } = ok(await ownership.verify(id, wallet.sign(messageToSign), scheme), 200);
     expect(status).toBe('ACTIVE');
   });
 
@@ -134,17 +142,17 @@ describe('wallets by chain', () => {
     ['p2sh', 'p2pkh', 'electrum'],
   ] as const)('BITCOIN_L1, %s address, %s header, %s', async (kind, header, signatureScheme) => {
     const wallet = bitcoinWallet(nextSecret());
-    const { id } = await own.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
-    const { messageToSign } = ok(await own.challenge(id), 201);
+    const { id } = await ownership.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
+    const { messageToSign } = ok(await ownership.challenge(id), 201);
     const more = signatureScheme ? { signatureScheme } : {};
-    ok(await own.verify(id, wallet.sign(messageToSign, header), more), 200);
+    ok(await ownership.verify(id, wallet.sign(messageToSign, header), more), 200);
   });
 
   it('a Bitcoin script address supports the liveness check only', async () => {
     const script = 'bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3';
-    const { id } = await own.add('BITCOIN_L1', script, { currency: 'BTC' });
-    expect(statusAndCode(await own.challenge(id))).toEqual([409, 'CONFLICT']);
-    ok(await own.challenge(id, 'LIVENESS'), 201);
+    const { id } = await ownership.add('BITCOIN_L1', script, { currency: 'BTC' });
+    expect(statusAndCode(await ownership.challenge(id))).toEqual([409, 'CONFLICT']);
+    ok(await ownership.challenge(id, 'LIVENESS'), 201);
   });
 });
 
@@ -154,7 +162,7 @@ describe('a challenge is rejected', () => {
     [
       "for another's wallet",
       () =>
-        own.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address, {
+        ownership.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address, {
           more: {
             ownershipType: 'THIRD_PARTY',
             accountInfo: {
@@ -172,7 +180,7 @@ describe('a challenge is rejected', () => {
     [
       'for a custodial wallet',
       () =>
-        own.add('ETHEREUM_WALLET', '', {
+        ownership.add('ETHEREUM_WALLET', '', {
           more: {
             accountInfo: {
               accountType: 'ETHEREUM_WALLET',
@@ -182,11 +190,11 @@ describe('a challenge is rejected', () => {
           },
         }),
     ],
-    ['for Lightning', () => own.add('LIGHTNING', '', { currency: 'BTC', more: lightning })],
+    ['for Lightning', () => ownership.add('LIGHTNING', '', { currency: 'BTC', more: lightning })],
     [
       'for a bank account',
       () =>
-        own.add('', '', {
+        ownership.add('', '', {
           currency: 'USD',
           more: {
             accountInfo: {
@@ -202,20 +210,20 @@ describe('a challenge is rejected', () => {
     const { id, status } = (await make()) as { id: string; status: string };
     expect(status).toBe('ACTIVE');
     for (const method of ['WALLET_SIGNATURE', 'LIVENESS']) {
-      expect(statusAndCode(await own.challenge(id, method))).toEqual([409, 'CONFLICT']);
+      expect(statusAndCode(await ownership.challenge(id, method))).toEqual([409, 'CONFLICT']);
     }
-    expect(statusAndCode(await own.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
+    expect(statusAndCode(await ownership.verify(id, '0x00'))).toEqual([409, 'CONFLICT']);
   });
 
   it('without a known owner of the wallet', async () => {
     const { id } = ok(
-      await own.app.call('POST', OF.platform, {
+      await ownership.app.call('POST', OF.platform, {
         currency: 'USDC',
         accountInfo: { accountType: 'BASE_WALLET', address: evmWallet(nextSecret()).address },
       }),
       201,
     );
-    const response = await own.app.call('POST', `${OF.platform}/${id}/challenge`, {
+    const response = await ownership.app.call('POST', `${OF.platform}/${id}/challenge`, {
       method: 'LIVENESS',
     });
     expect(response.status).toBe(409);
@@ -224,22 +232,22 @@ describe('a challenge is rejected', () => {
 
 describe('races', () => {
   it('a signature counts once', async () => {
-    const { id, wallet, messageToSign } = await own.waiting();
+    const { id, wallet, messageToSign } = await ownership.waiting();
     const signature = wallet.sign(messageToSign);
-    const responses = await Promise.all([1, 2, 3, 4].map(() => own.verify(id, signature)));
+    const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.verify(id, signature)));
     expect(responses.map((each) => each.status).sort()).toEqual([200, 409, 409, 409]);
-    expect(await eventTypes(own.app, id)).toHaveLength(1);
+    expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });
 
   it('one of several concurrent challenges is outstanding', async () => {
     const wallet = evmWallet(nextSecret());
-    const { id } = await own.add('ETHEREUM_WALLET', wallet.address);
-    const responses = await Promise.all([1, 2, 3, 4].map(() => own.challenge(id)));
+    const { id } = await ownership.add('ETHEREUM_WALLET', wallet.address);
+    const responses = await Promise.all([1, 2, 3, 4].map(() => ownership.challenge(id)));
     const started = responses.filter((each) => each.status === 201);
     expect(started.length).toBeGreaterThan(0);
     for (const each of responses) expect([201, 409]).toContain(each.status);
-    const stored = await own.app.runtime.db.read(ownershipChallenges, id);
+    const stored = await ownership.app.runtime.db.read(ownershipChallenges, id);
     expect(started.map((each) => each.body.messageToSign)).toContain(stored?.message);
-    ok(await own.verify(id, wallet.sign(stored?.message as string)), 200);
+    ok(await ownership.verify(id, wallet.sign(stored?.message as string)), 200);
   });
 });

@@ -22,10 +22,10 @@ const PAYABLE: readonly string[] = ['ACTIVE', 'PENDING_OWNERSHIP_VERIFICATION', 
 
 /** The connected corridors to the account. Throws NOT_IMPLEMENTED if there are none. */
 function corridorsTo({ rail: port }: Connectors, from: string, account: ExternalAccountRow) {
-  const own = railsOf(account.info);
+  const accountRails = railsOf(account.info);
   const connected = corridors(from, account.currency).filter(({ rail }) => {
     if (!port?.supportsPayout(account.account_type, rail)) return false;
-    return own.length ? rail !== null && own.includes(rail) : rail === null;
+    return accountRails.length ? rail !== null && accountRails.includes(rail) : rail === null;
   });
   if (connected.length === 0) {
     throw new Fault(
@@ -42,10 +42,10 @@ const most = (...amounts: bigint[]) => ascending(amounts).at(-1) as bigint;
 
 /** Narrows the offer to the limits of the platform. */
 function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
-  const own = platform.currencies.find((each) => each.currencyCode === offer.currency);
-  if (!own) return offer;
-  const min = most(offer.min, BigInt(own.minAmount));
-  const max = least(offer.max, BigInt(own.maxAmount));
+  const currencySettings = platform.currencies.find((each) => each.currencyCode === offer.currency);
+  if (!currencySettings) return offer;
+  const min = most(offer.min, BigInt(currencySettings.minAmount));
+  const max = least(offer.max, BigInt(currencySettings.maxAmount));
   if (max < min || max < 1n) {
     const reason = `The limits of the platform allow no payment in ${offer.currency} to this account.`;
     throw new Fault('LOOKUP_REQUEST_FAILED', reason);

@@ -294,10 +294,10 @@ describe('lookupExternalAccount', () => {
   });
 
   it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
-    const theirs = await externalAccount(app, null, 'EUR', '000', { as: app.other });
+    const otherPlatformAccount = await externalAccount(app, null, 'EUR', '000', { as: app.other });
     const mine = await externalAccount(app, ada.id, 'EUR');
     ok(await app.call('DELETE', `/customers/external-accounts/${mine.id}`), 204);
-    for (const id of [theirs.id, mine.id, 'unknown']) {
+    for (const id of [otherPlatformAccount.id, mine.id, 'unknown']) {
       expect(codeOf(await account(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });

@@ -106,16 +106,20 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('accepts accounts of the caller only', async () => {
-    const theirs = await internalAccount(app, null, 'USDC', { as: app.other });
-    for (const internalAccountId of [theirs.id, 'unknown', `InternalAccount:${'0'.repeat(36)}`]) {
+    const otherPlatformAccount = await internalAccount(app, null, 'USDC', { as: app.other });
+    for (const internalAccountId of [
+      otherPlatformAccount.id,
+      'unknown',
+      `InternalAccount:${'0'.repeat(36)}`,
+    ]) {
       const response = await estimate({ internalAccountId });
       expect([response.status, response.body.code]).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
 
   it('validates the checksum in production, where no network provides fees yet', async () => {
-    const own = await internalAccount(app, null, 'USDC', { as: app.production });
-    const request = { internalAccountId: own.id, cryptoNetwork: 'BASE' };
+    const platformAccount = await internalAccount(app, null, 'USDC', { as: app.production });
+    const request = { internalAccountId: platformAccount.id, cryptoNetwork: 'BASE' };
     const wrong = EVM.replace('5aAeb', '5AAeb');
     const invalid = await estimate({ ...request, destinationAddress: wrong }, app.production);
     expect([invalid.status, invalid.body.code]).toEqual([400, 'INVALID_INPUT']);

@@ -20,7 +20,7 @@ type Presented = Static<typeof TransactionOneOf>;
 export const CANCEL_DEBIT = defineJob('incoming.cancel', CancelInput);
 export const CANCEL_FUNDING = defineJob('funding.cancel', CancelInput);
 
-const underWay = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
+const isInProgress = (row: PaymentRow) => row.status === 'PENDING' || row.status === 'PROCESSING';
 
 /** The transfer of a transaction that could be cancelled: its job and rail, and whether it is in progress. */
 async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
@@ -28,7 +28,8 @@ async function cancellableTransfer(ctx: Ctx, row: PaymentRow) {
   if (row.type === 'INCOMING') {
     const isDebit = row.source?.sourceType === 'ACCOUNT';
     // Funds that are held for review have already settled.
-    const open = underWay(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
+    const open =
+      isInProgress(row) && (awaited || row.funds === 'HELD') && row.pending_reason === null;
     return { job: CANCEL_DEBIT, rail: isDebit ? row.rail : null, open };
   }
   if (awaited) {

@@ -95,9 +95,9 @@ describe('approval webhook', () => {
     const { id } = ok(await fixture.receive(offer, as), 200);
     await app.settle();
     const approve = (body?: object) => fixture.act(id, 'approve', body, as);
-    const lacking = await approve();
-    expect([lacking.status, lacking.body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
-    expect(lacking.body.details.errors).toMatchObject([
+    const missing = await approve();
+    expect([missing.status, missing.body.code]).toEqual([400, 'MISSING_MANDATORY_USER_INFO']);
+    expect(missing.body.details.errors).toMatchObject([
       { field: 'receiverCustomerInfo.BIRTH_DATE' },
     ]);
     expect(ok(await approve({ receiverCustomerInfo: info }), 200).status).toBe('PROCESSING');

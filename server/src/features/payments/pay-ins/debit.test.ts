@@ -116,12 +116,12 @@ describe('createTransferIn', () => {
   });
 
   it("credits the platform's own account", async () => {
-    const own = await internalAccount(app, null, 'USD');
+    const platformAccount = await internalAccount(app, null, 'USD');
     const source = await externalAccount(app, null, 'USD');
-    const row = ok(await transferIn(source.id, own.id, 5), 201);
+    const row = ok(await transferIn(source.id, platformAccount.id, 5), 201);
     expect(row).toMatchObject({ customerId: app.platform.id, platformCustomerId: app.platform.id });
     await app.settle();
-    expect((await balances(app, own.id)).balance).toBe(5);
+    expect((await balances(app, platformAccount.id)).balance).toBe(5);
   });
 
   it('runs once per idempotency key', async () => {
@@ -164,8 +164,8 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, theirs.account.id), 404, 'ACCOUNT_NOT_FOUND');
     const other = await accounts();
     await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
-    const own = await externalAccount(app, null, 'USD');
-    await expectError(transferIn(own.id, account.id), 400, 'INVALID_INPUT');
+    const platformExternalAccount = await externalAccount(app, null, 'USD');
+    await expectError(transferIn(platformExternalAccount.id, account.id), 400, 'INVALID_INPUT');
     const euros = await internalAccount(app, person.id, 'EUR');
     await expectError(transferIn(source.id, euros.id), 400, 'INVALID_CURRENCY');
     const iban = await externalAccount(app, person.id, 'EUR');

@@ -46,10 +46,14 @@ export async function releaseDeclared(
   const normalize = addressNormalizer(account);
   const from = normalize((account.info as Record<string, unknown>).address);
   const { platform_id, customer_id, currency } = account;
-  const own = await findInternalAccounts(ctx.db, { platform_id, customer_id, currency });
+  const customerAccounts = await findInternalAccounts(ctx.db, {
+    platform_id,
+    customer_id,
+    currency,
+  });
   const ids = await heldOn(
     ctx,
-    own.map(({ id }) => id),
+    customerAccounts.map(({ id }) => id),
     after,
   );
   for (const id of ids) {

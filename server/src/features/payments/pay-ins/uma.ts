@@ -115,10 +115,12 @@ async function defaultExternalAccount(
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
   // An invoice is valid for one payment of its amount.
   if ('invoice' in account.info) return undefined;
-  const own = railsOf(account.info);
+  const accountRails = railsOf(account.info);
   const usable = corridors(currency, currency).filter(
     (each) =>
-      (own.length ? each.rail !== null && own.includes(each.rail) : each.rail === null) &&
+      (accountRails.length
+        ? each.rail !== null && accountRails.includes(each.rail)
+        : each.rail === null) &&
       port.supportsPayout(account.account_type, each.rail) &&
       allowsAmount(each, { currency, amount }),
   );
@@ -135,8 +137,11 @@ async function destinationOf(
   const external = await defaultExternalAccount(ctx, port, input);
   if (external) return external;
   const { customer, currency } = input;
-  const own = await findInternalAccounts(ctx.db, { customer_id: customer.id, currency });
-  const open = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
+  const customerAccounts = await findInternalAccounts(ctx.db, {
+    customer_id: customer.id,
+    currency,
+  });
+  const open = customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (open) return { accountId: open.id, rail: null };
   throw new Fault(
     'INVALID_CURRENCY',

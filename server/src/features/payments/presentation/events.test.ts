@@ -16,11 +16,11 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 let options: { as: TestPlatform };
-let own: string;
+let platformAccount: string;
 beforeEach(async () => {
   options = { as: await app.newPlatform('Listener') };
-  own = (await internalAccount(app, null, 'USD', options)).id;
-  await fund(app, own, 10_00, options);
+  platformAccount = (await internalAccount(app, null, 'USD', options)).id;
+  await fund(app, platformAccount, 10_00, options);
 });
 
 const FEE = {
@@ -42,7 +42,10 @@ async function eventsOf(names: Record<string, string>, work: () => Promise<unkno
   const before = (await app.events()).length;
   await work();
   const events = (await app.events()).slice(before);
-  return { events, lines: events.map((each) => line(each, { [own]: 'platform', ...names })) };
+  return {
+    events,
+    lines: events.map((each) => line(each, { [platformAccount]: 'platform', ...names })),
+  };
 }
 
 async function pay(suffix: string) {
@@ -213,7 +216,10 @@ describe('balance event', () => {
   });
 
   it('stores an own account of a sandbox platform whole, which outlives its events', async () => {
-    await fund(app, own, 5_00, options);
-    expect((await stored(own)).map(({ data }) => data === '{}')).toEqual([false, false]);
+    await fund(app, platformAccount, 5_00, options);
+    expect((await stored(platformAccount)).map(({ data }) => data === '{}')).toEqual([
+      false,
+      false,
+    ]);
   });
 });

@@ -128,18 +128,22 @@ describe('getTransactionById', () => {
     });
 
     it('has the platform as owner, or the customer on whose behalf it pays', async () => {
-      const own = await internalAccount(app, null, 'USD', options);
-      await fund(app, own.id, 500_00, options);
+      const platformAccount = await internalAccount(app, null, 'USD', options);
+      await fund(app, platformAccount.id, 500_00, options);
       const person = await customer(app, options);
       const target = await externalAccount(app, null, 'EUR', '000', options);
-      const plain = await quoted(own.id, target.id);
+      const plain = await quoted(platformAccount.id, target.id);
       const { id } = options.as;
       expect(await get(`/transactions/${plain.transactionId}`)).toMatchObject({
         customerId: id,
         platformCustomerId: id,
       });
-      const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: person.id };
-      const behalf = await quoted(own.id, target.id, { source });
+      const source = {
+        sourceType: 'ACCOUNT',
+        accountId: platformAccount.id,
+        customerId: person.id,
+      };
+      const behalf = await quoted(platformAccount.id, target.id, { source });
       expect(behalf.source).toEqual(source);
       expect(await get(`/transactions/${behalf.transactionId}`)).toMatchObject({
         customerId: person.id,
@@ -261,11 +265,11 @@ describe('getTransactionById', () => {
 
     it('contains the platform if it pays or receives for itself', async () => {
       await requestFor('EUR', ['FULL_NAME', 'USER_TYPE']);
-      const own = await internalAccount(app, null, 'USD', options);
-      await fund(app, own.id, 500_00, options);
+      const platformAccount = await internalAccount(app, null, 'USD', options);
+      await fund(app, platformAccount.id, 500_00, options);
       const person = await customer(app, options);
       const target = await internalAccount(app, person.id, 'EUR', options);
-      await quoted(own.id, target.id, { immediatelyExecute: true });
+      await quoted(platformAccount.id, target.id, { immediatelyExecute: true });
       const [counterparty] = (await get(`/transactions?customerId=${person.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({
         FULL_NAME: 'Shapes',

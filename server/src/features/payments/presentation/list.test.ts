@@ -31,7 +31,7 @@ const ids: Record<string, string> = {};
 async function populate(): Promise<void> {
   const ada = await customer(app, {}, { platformCustomerId: 'ada' });
   const bob = await customer(app, {}, { platformCustomerId: 'bob' });
-  const [adaUsd, bobEur, own] = [
+  const [adaUsd, bobEur, platformAccount] = [
     await internalAccount(app, ada.id, 'USD'),
     await internalAccount(app, bob.id, 'EUR'),
     await internalAccount(app, null, 'USD'),
@@ -40,13 +40,13 @@ async function populate(): Promise<void> {
   const invalid = await externalAccount(app, ada.id, 'EUR', '002');
   const slow = await externalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
-  Object.assign(ids, { own: own.id, good: valid.id, bad: invalid.id, slow: slow.id });
+  Object.assign(ids, { own: platformAccount.id, good: valid.id, bad: invalid.id, slow: slow.id });
   const tick = () => app.advance(1_000);
   await fund(app, adaUsd.id, 1_000_00);
   await tick();
-  await fund(app, own.id, 1_000_00);
+  await fund(app, platformAccount.id, 1_000_00);
   await tick();
-  ok(await app.call('POST', '/quotes', quoteBody(own.id, valid.id, 50_00)), 201);
+  ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, valid.id, 50_00)), 201);
   await app.advance(6 * 60_000);
   for (const target of [valid, invalid, slow, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
@@ -55,8 +55,8 @@ async function populate(): Promise<void> {
   }
   ok(await app.call('POST', '/quotes', quoteBody(adaUsd.id, valid.id, 50_00)), 201);
   await tick();
-  const forAda = quoteBody(own.id, bobEur.id, 10_00, {
-    source: { sourceType: 'ACCOUNT', accountId: own.id, customerId: ada.id },
+  const forAda = quoteBody(platformAccount.id, bobEur.id, 10_00, {
+    source: { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: ada.id },
     immediatelyExecute: true,
   });
   ok(await app.call('POST', '/quotes', forAda), 201);

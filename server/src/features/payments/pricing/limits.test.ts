@@ -226,10 +226,10 @@ describe('amounts', () => {
     const person = await customer(app, options);
     const btc = await internalAccount(app, person.id, 'BTC', options);
     const ngn = await internalAccount(app, person.id, 'NGN', options);
-    const most = 9_000_000_000_000_000;
-    await expectError('/quotes', quoteBody(btc.id, ngn.id, most), 'AMOUNT_OUT_OF_RANGE');
+    const max = 9_000_000_000_000_000;
+    await expectError('/quotes', quoteBody(btc.id, ngn.id, max), 'AMOUNT_OUT_OF_RANGE');
     const locked = { lockedCurrencySide: 'RECEIVING' };
-    await expectError('/quotes', quoteBody(ngn.id, btc.id, most, locked), 'AMOUNT_OUT_OF_RANGE');
+    await expectError('/quotes', quoteBody(ngn.id, btc.id, max, locked), 'AMOUNT_OUT_OF_RANGE');
   });
 
   it('have a rate above zero for any pair of currencies', async () => {

@@ -188,19 +188,22 @@ function railsTo(
   requested: string | undefined,
   port: RailPort,
 ): Pick<Payee & { kind: 'external' }, 'rails' | 'railMode'> {
-  const own = railsOf(account.info);
-  if (requested !== undefined && !own.some((each) => each === requested)) {
+  const accountRails = railsOf(account.info);
+  if (requested !== undefined && !accountRails.some((each) => each === requested)) {
     throw invalidField(
       'destination.paymentRail',
-      own.length ? `must be one of ${own.join(', ')}` : 'does not apply to this account',
+      accountRails.length
+        ? `must be one of ${accountRails.join(', ')}`
+        : 'does not apply to this account',
     );
   }
-  const candidates = requested === undefined ? own : own.filter((each) => each === requested);
+  const candidates =
+    requested === undefined ? accountRails : accountRails.filter((each) => each === requested);
   const rails = candidates.filter((rail) => port.supportsPayout(account.account_type, rail));
-  if (own.length ? rails.length === 0 : !port.supportsPayout(account.account_type, null)) {
+  if (accountRails.length ? rails.length === 0 : !port.supportsPayout(account.account_type, null)) {
     throw new Fault('NOT_IMPLEMENTED', 'No connected rail reaches this account.');
   }
-  if (own.length === 0) return { rails, railMode: null };
+  if (accountRails.length === 0) return { rails, railMode: null };
   return { rails, railMode: requested === undefined ? 'AUTO' : 'MANUAL' };
 }
 

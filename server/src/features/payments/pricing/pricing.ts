@@ -78,12 +78,12 @@ async function serviceFeeFor(
 /** The platform account that receives a platform fee. */
 async function feeAccount(ctx: Ctx, { currency, amount }: Money): Promise<string | null> {
   if (amount === 0n) return null;
-  const own = await findInternalAccounts(ctx.db, {
+  const customerAccounts = await findInternalAccounts(ctx.db, {
     platform_id: ctx.caller.platformId,
     customer_id: null,
     currency,
   });
-  const active = own.find((each) => each.status === 'ACTIVE');
+  const active = customerAccounts.find((each) => each.status === 'ACTIVE');
   if (!active) {
     const reason = `The platform has no ACTIVE ${currency} account for its fee.`;
     throw new Fault('INVALID_INPUT', reason);

@@ -73,8 +73,11 @@ async function internalPayee(
   if (external?.status === 'ACTIVE' && external.currency === currency) {
     return payeeOf(ctx, { accountId: external.id }, port);
   }
-  const own = await findInternalAccounts(ctx.db, { customer_id: customerId, currency });
-  const account = own.find((each) => each.status === 'ACTIVE' && isBalance(each));
+  const customerAccounts = await findInternalAccounts(ctx.db, {
+    customer_id: customerId,
+    currency,
+  });
+  const account = customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
   if (!account)
     throw new Fault('INVALID_RECEIVER', `The receiver has no ACTIVE ${currency} account.`);
   return { kind: 'internal', account, owner, currency, umaAddress };

@@ -121,17 +121,17 @@ describe('daily velocity limit', () => {
   };
 
   it('fails and returns realtime funds once the day is used up', async () => {
-    const who = await payer();
-    await who.pay();
-    await who.pay();
-    expect(await paidIn(who)).toMatchObject(REFUNDED);
+    const authorizer = await payer();
+    await authorizer.pay();
+    await authorizer.pay();
+    expect(await paidIn(authorizer)).toMatchObject(REFUNDED);
   });
 
   it('fails and returns realtime funds over the hourly limit', async () => {
-    const who = await payer();
+    const authorizer = await payer();
     const was = await setLimits({ hourly_payments: 1, limits: [] });
-    expect(await paidIn(who)).toMatchObject({ status: 'COMPLETED' });
-    expect(await paidIn(who)).toMatchObject(REFUNDED);
+    expect(await paidIn(authorizer)).toMatchObject({ status: 'COMPLETED' });
+    expect(await paidIn(authorizer)).toMatchObject(REFUNDED);
     await setLimits(was);
   });
 });

@@ -16,11 +16,11 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 let as: TestPlatform;
 let options: { as: TestPlatform };
-let own: { id: string };
+let platformAccount: { id: string };
 beforeAll(async () => {
   as = await app.newPlatform('Charging');
   options = { as };
-  own = await internalAccount(app, null, 'USD', options);
+  platformAccount = await internalAccount(app, null, 'USD', options);
   const feeConfigs = [
     {
       feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -67,7 +67,7 @@ describe('platform fee', () => {
     const quote = await quoted(account.id, target.id, 100_00);
     // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
-    const before = await holds(own.id);
+    const before = await holds(platformAccount.id);
     const fees = async () => {
       const { platformFees, fees, status } = await transaction(quote.transactionId);
       return [status, platformFees, fees];
@@ -75,13 +75,13 @@ describe('platform fee', () => {
     expect(await fees()).toEqual(['PENDING', 80, 130]);
     await execute(quote.id);
     expect(await fees()).toEqual(['PROCESSING', 80, 130]);
-    expect(await holds(own.id)).toBe(before);
+    expect(await holds(platformAccount.id)).toBe(before);
     await app.settle();
     expect(await fees()).toEqual(['COMPLETED', 80, 130]);
-    expect(await holds(own.id)).toBe(before + 80);
+    expect(await holds(platformAccount.id)).toBe(before + 80);
     await app.advance(60_000);
     expect(await fees()).toEqual(['FAILED', 80, 130]);
-    expect(await holds(own.id)).toBe(before);
+    expect(await holds(platformAccount.id)).toBe(before);
   });
 
   it('is not charged in one currency by default', async () => {
@@ -95,10 +95,10 @@ describe('platform fee', () => {
       platformFeesIncluded: 125,
       totalReceivingAmount: 98_75,
     });
-    const before = await holds(own.id);
+    const before = await holds(platformAccount.id);
     await execute(quote.id);
     await app.settle();
-    expect(await holds(own.id)).toBe(before + 125);
+    expect(await holds(platformAccount.id)).toBe(before + 125);
     expect(await holds(account.id)).toBe(900_00);
     const locked = await quoted(account.id, target.id, 100_00, {
       ...override(25, 100),
@@ -190,7 +190,10 @@ describe('platform fee', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
     const status = (to: string) =>
-      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [own.id, to]);
+      app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
+        platformAccount.id,
+        to,
+      ]);
     await status('FROZEN');
     const body = quoteBody(account.id, target.id, 100_00);
     const response = await app.call('POST', '/quotes', body, options);
@@ -206,19 +209,19 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '004', options);
     const quote = await quoted(account.id, target.id, 100_00);
-    const before = await holds(own.id);
+    const before = await holds(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.settle();
     expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
-      [own.id, before + 80, 0],
+      [platformAccount.id, before + 80, 0],
     ]);
     await app.advance(60_000);
     expect((await balanceEvents(from)).slice(2)).toEqual(
       expect.arrayContaining([
         [account.id, 1_000_00, 0],
-        [own.id, before, 0],
+        [platformAccount.id, before, 0],
       ]),
     );
     expect(await balanceEvents(from)).toHaveLength(4);
@@ -241,14 +244,14 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '007', options);
     const quote = await quoted(account.id, target.id, 100_00);
-    const before = await holds(own.id);
+    const before = await holds(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.advance(60_000);
     expect(await balanceEvents(from)).toEqual([
       [account.id, 900_00, 0],
-      [own.id, before + 80, 0],
-      [own.id, before, 0],
+      [platformAccount.id, before + 80, 0],
+      [platformAccount.id, before, 0],
     ]);
     const suspense = await app.runtime.db.query(
       `select sum(amount)::bigint as stored from ledger_transfers
@@ -264,11 +267,11 @@ describe('refund', () => {
     const quote = await quoted(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
-    const spent = await holds(own.id);
+    const spent = await holds(platformAccount.id);
     const aside = await internalAccount(app, person.id, 'USD', options);
-    const away = await quoted(own.id, aside.id, spent, override(0, 0));
+    const away = await quoted(platformAccount.id, aside.id, spent, override(0, 0));
     await execute(away.id);
-    expect(await holds(own.id)).toBe(0);
+    expect(await holds(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
     await app.advance(60_000);
     expect(await transaction(quote.transactionId)).toMatchObject({
@@ -276,7 +279,7 @@ describe('refund', () => {
       refund: { status: 'COMPLETED' },
     });
     expect(await holds(account.id)).toBe(1_000_00 + spent);
-    expect(await holds(own.id)).toBe(0);
+    expect(await holds(platformAccount.id)).toBe(0);
     expect((await balanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
     const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       'system:sandbox:receivable:USD',
@@ -287,23 +290,23 @@ describe('refund', () => {
 
 describe('platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
-    await fund(app, own.id, 1_000_00, options);
-    const before = await holds(own.id);
+    await fund(app, platformAccount.id, 1_000_00, options);
+    const before = await holds(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', suffix, options);
-    const quote = await quoted(own.id, target.id, 100_00);
+    const quote = await quoted(platformAccount.id, target.id, 100_00);
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     await execute(quote.id);
     await app.advance(60_000);
-    expect(await holds(own.id)).toBe(suffix === '000' ? before - 99_20 : before);
+    expect(await holds(platformAccount.id)).toBe(suffix === '000' ? before - 99_20 : before);
   });
 
   it('is debited except for its fee if the refund fails', async () => {
-    const before = await holds(own.id);
+    const before = await holds(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', '007', options);
-    const quote = await quoted(own.id, target.id, 100_00);
+    const quote = await quoted(platformAccount.id, target.id, 100_00);
     await execute(quote.id);
     await app.advance(60_000);
-    expect(await holds(own.id)).toBe(before - 99_20);
+    expect(await holds(platformAccount.id)).toBe(before - 99_20);
     expect((await transaction(quote.transactionId)).refund.status).toBe('FAILED');
   });
 });

@@ -111,16 +111,17 @@ export async function startQuote(
   payment: OutgoingRow,
   { signed = false, scaFactor: factor }: Start = {},
 ): Promise<OutgoingRow> {
-  const who = await authorizerOf(ctx, payment);
-  if (!who) return startPayment(ctx, payment, { signed });
+  const authorizer = await authorizerOf(ctx, payment);
+  if (!authorizer) return startPayment(ctx, payment, { signed });
   // A challenge is created only if the customer can answer it.
-  await checkLock(ctx, who.customer.id);
-  await checkSession(ctx, who.customer.id);
-  if (await isExempt(ctx, who, quote, payment)) return startPayment(ctx, payment, { signed });
+  await checkLock(ctx, authorizer.customer.id);
+  await checkSession(ctx, authorizer.customer.id);
+  if (await isExempt(ctx, authorizer, quote, payment))
+    return startPayment(ctx, payment, { signed });
   checkSigned(await checkParties(ctx, payment, { starts: false }), signed);
   await checkFunds(ctx, payment);
-  const steps = stepsOf(who.platform, payment);
-  return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
+  const steps = stepsOf(authorizer.platform, payment);
+  return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
 }
 
 /** Requests authorization of a REALTIME_FUNDING payment; its instructions are withheld until then. */
@@ -131,12 +132,12 @@ async function authorizeBeforeFunding(
   payment: OutgoingRow,
   factor: ChallengeRow['factor'] | undefined,
 ): Promise<OutgoingRow> {
-  const who = await authorizerOf(ctx, payment);
-  if (!who) return payment;
-  await checkLock(ctx, who.customer.id);
-  if (await isExempt(ctx, who, quote, payment)) return payment;
-  const steps = stepsOf(who.platform, payment);
-  return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
+  const authorizer = await authorizerOf(ctx, payment);
+  if (!authorizer) return payment;
+  await checkLock(ctx, authorizer.customer.id);
+  if (await isExempt(ctx, authorizer, quote, payment)) return payment;
+  const steps = stepsOf(authorizer.platform, payment);
+  return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
 }
 
 /** Creates a quote, and executes it with `immediatelyExecute`. */

@@ -366,17 +366,17 @@ describe('platform fees', () => {
       },
     ];
     ok(await app.call('PATCH', '/config', { feeConfigs }), 200);
-    const own = await internalAccount(app, null, 'USD');
-    const before = (await balances(app, own.id)).balance;
+    const platformAccount = await internalAccount(app, null, 'USD');
+    const before = (await balances(app, platformAccount.id)).balance;
     const { quote } = await quoted('EUR', '000');
     expect(quote.platformFeesIncluded).toBe(50 + 30);
     ok(await execute(quote.id), 200);
     await app.settle();
-    expect((await balances(app, own.id)).balance).toBe(before + 80);
+    expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
     const returned = await quoted('EUR', '005');
     ok(await execute(returned.quote.id), 200);
     await app.advance(MINUTE);
-    expect((await balances(app, own.id)).balance).toBe(before + 80);
+    expect((await balances(app, platformAccount.id)).balance).toBe(before + 80);
     expect((await balances(app, returned.account.id)).balance).toBe(1_000_00);
     const waived = await quoted('EUR', '000', 100_00, {
       platformFeeOverride: {

@@ -129,14 +129,14 @@ describe('createQuote', () => {
     const as = app.other;
     const theirs = await fundedCustomer(app, 1_000_00, { as });
     const outside = await externalAccount(app, theirs.person.id, 'EUR', '000', { as });
-    const own = await internalAccount(app, null, 'USD');
+    const platformAccount = await internalAccount(app, null, 'USD');
     const gone: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
     await expectError('/quotes', quoteBody(theirs.account.id, target.id, 100_00), gone);
     await expectError('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
     await expectError('/quotes', quoteBody(account.id, theirs.account.id, 100_00), gone);
     for (const customerId of [theirs.person.id, 'Customer:unknown', '']) {
-      const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId };
-      const body = quoteBody(own.id, target.id, 100_00, { source });
+      const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId };
+      const body = quoteBody(platformAccount.id, target.id, 100_00, { source });
       await expectError('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
     }
     const pay = (from: string, to: string) => ({
@@ -186,9 +186,13 @@ describe('createQuote', () => {
       amount: 100_00,
     };
     await expectError('/transfer-out', transfer, notReady);
-    const own = await internalAccount(app, null, 'USD');
-    const source = { sourceType: 'ACCOUNT', accountId: own.id, customerId: waiting.id };
-    await expectError('/quotes', quoteBody(own.id, bank.id, 100_00, { source }), notReady);
+    const platformAccount = await internalAccount(app, null, 'USD');
+    const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId: waiting.id };
+    await expectError(
+      '/quotes',
+      quoteBody(platformAccount.id, bank.id, 100_00, { source }),
+      notReady,
+    );
   });
 
   it('rejects inactive accounts', async () => {
@@ -249,8 +253,8 @@ describe('createTransferOut', () => {
     expect(await badFields('/transfer-out', pay(account.id, eur.id))).toEqual([
       'destination.accountId',
     ]);
-    const own = await internalAccount(app, null, 'USD');
-    expect(await badFields('/transfer-out', pay(own.id, target.id))).toEqual([
+    const platformAccount = await internalAccount(app, null, 'USD');
+    expect(await badFields('/transfer-out', pay(platformAccount.id, target.id))).toEqual([
       'destination.accountId',
     ]);
     const wrongRail = { ...pay(account.id, target.id) };

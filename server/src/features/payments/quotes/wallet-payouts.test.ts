@@ -148,8 +148,8 @@ async function inProduction() {
   );
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
   const { data } = ok(await app.call('GET', path, undefined, { as }), 200);
-  const beside = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
-  return { accountId, beside, keys };
+  const withExtraSource = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
+  return { accountId, beside: withExtraSource, keys };
 }
 
 describe('wallet in production', () => {

@@ -117,13 +117,13 @@ export async function balanceFor(
   db: Ctx['db'],
   row: OutgoingRow,
 ): Promise<InternalAccountRow | undefined> {
-  const own = await findInternalAccounts(db, {
+  const customerAccounts = await findInternalAccounts(db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency: row.sent_currency,
   });
   // The funds were not debited from this account, so a frozen one does not receive them.
-  return own.find((each) => each.status === 'ACTIVE' && isBalance(each));
+  return customerAccounts.find((each) => each.status === 'ACTIVE' && isBalance(each));
 }
 
 /**

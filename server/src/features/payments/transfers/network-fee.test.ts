@@ -175,11 +175,11 @@ describe('no network fee is charged', () => {
 
   it('without a connector that provides network fees', async () => {
     const as = app.production;
-    const own = await internalAccount(app, null, 'USDC', { as });
+    const platformAccount = await internalAccount(app, null, 'USDC', { as });
     const accountInfo = { accountType: 'BASE_WALLET', address: EVM, vaspName: 'Kraken' };
     const body = { currency: 'USDC', accountInfo };
     const wallet = ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
-    const request = quoteBody(own.id, wallet.id, SENT);
+    const request = quoteBody(platformAccount.id, wallet.id, SENT);
     expect(ok(await app.call('POST', '/quotes', request, { as }), 201)).toMatchObject({
       feesIncluded: 0,
       totalReceivingAmount: SENT,

@@ -9,7 +9,7 @@ export interface ClockChange {
   freeze?: boolean;
 }
 
-const MOST: Duration = { months: 24, ms: 0 };
+const MAX_ADVANCE: Duration = { months: 24, ms: 0 };
 
 /** Errors of a change that do not depend on the clock. */
 export function changeErrors(body: unknown): FieldError[] {
@@ -31,7 +31,7 @@ export function changeErrors(body: unknown): FieldError[] {
 
 /** The target of a change of a clock that shows `now`, or why it is none. */
 export function targetOf({ advance, to }: ClockChange, now: Time): Time | FieldError {
-  const latest = timeAfter(now, MOST);
+  const latest = timeAfter(now, MAX_ADVANCE);
   const field = to === undefined ? 'advance' : 'to';
   const duration = advance === undefined ? undefined : readDuration(advance);
   const target =

@@ -102,9 +102,9 @@ function faultOf(error: unknown, at: number, { operationId }: Step): unknown {
 
 function checkPermissions(caller: Caller, called: readonly Operation[]): void {
   const needed = called.map(({ contract }) => contract.permission as Permission);
-  const lacking = [...new Set(needed)].filter((each) => !caller.permissions.includes(each));
-  if (lacking.length === 0) return;
-  throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${lacking.join(', ')}.`);
+  const missing = [...new Set(needed)].filter((each) => !caller.permissions.includes(each));
+  if (missing.length === 0) return;
+  throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${missing.join(', ')}.`);
 }
 
 /** Makes the calls of `steps` and returns the responses of those with a name. */

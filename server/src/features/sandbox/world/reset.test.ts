@@ -73,13 +73,13 @@ describe('resetSandbox', () => {
   });
 
   it('leaves the own accounts of the platform at zero, ready for use', async () => {
-    const own = await internalAccount(app, null, 'USD');
-    await fund(app, own.id, 500_00);
+    const platformAccount = await internalAccount(app, null, 'USD');
+    await fund(app, platformAccount.id, 500_00);
     await pay();
     ok(await reset(), 200);
-    expect(await balances(app, own.id)).toEqual({ balance: 0, total: 0 });
-    await fund(app, own.id, 7_00);
-    expect(await balances(app, own.id)).toEqual({ balance: 7_00, total: 7_00 });
+    expect(await balances(app, platformAccount.id)).toEqual({ balance: 0, total: 0 });
+    await fund(app, platformAccount.id, 7_00);
+    expect(await balances(app, platformAccount.id)).toEqual({ balance: 7_00, total: 7_00 });
     await pay();
   });
 

@@ -202,7 +202,7 @@ describe('a proof', () => {
     binding: `${amount} to DE89`,
   });
 
-  async function whoIs(ctx: Parameters<typeof ownPlatform>[0], id: string) {
+  async function partyOf(ctx: Parameters<typeof ownPlatform>[0], id: string) {
     const customer = await ctx.read(customers, id);
     if (!customer) throw new Error(`no ${id}`);
     return { customer, platform: await ownPlatform(ctx) };
@@ -211,7 +211,7 @@ describe('a proof', () => {
   const open = (id: string, about: About, overrides: object = {}): Promise<ChallengeRow> =>
     app.operate(async (ctx) => {
       const request = { ...about, factor: undefined, field: 'scaFactor', ...overrides };
-      return openChallenge(ctx, parts(), await whoIs(ctx, id), request);
+      return openChallenge(ctx, parts(), await partyOf(ctx, id), request);
     }, app.production);
 
   /** `good`, or the status of the rejection. */
@@ -219,7 +219,7 @@ describe('a proof', () => {
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
-        return prove(ctx, await whoIs(ctx, id), row, { about, proof });
+        return prove(ctx, await partyOf(ctx, id), row, { about, proof });
       }, app.production)
       .then(
         (rejection) => rejection?.rejected.status ?? 'good',
@@ -231,7 +231,7 @@ describe('a proof', () => {
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
         const values = { about, ...(description === undefined ? {} : { description }) };
-        return resendCode(ctx, parts(), await whoIs(ctx, id), row, values);
+        return resendCode(ctx, parts(), await partyOf(ctx, id), row, values);
       }, app.production)
       .then(
         () => 'sent',
@@ -259,7 +259,7 @@ describe('a proof', () => {
     await app.settle();
     const proof = { code: await code(id) };
     await app.operate(async (ctx) => {
-      const { customer } = await whoIs(ctx, id);
+      const { customer } = await partyOf(ctx, id);
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
     expect(await tried(id, row.id, payment('1.00 EUR'), proof)).toBe(400);
@@ -324,7 +324,7 @@ describe('a proof', () => {
     });
     const shownFor = (of: About) =>
       app.operate(
-        async (ctx) => presentChallenge(ctx, await whoIs(ctx, id), row, of),
+        async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, of),
         app.production,
       );
     const { passkeyAssertionOptions, ...shown } = await shownFor(about);

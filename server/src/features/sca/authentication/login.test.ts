@@ -121,8 +121,8 @@ describe('a login by SMS', () => {
     const { id } = await provenCustomer(app);
     const other = await provenCustomer(app);
     const outsider = await provenCustomer(app, { as: app.other });
-    const theirs = loginFixture(app, { as: app.other });
-    const foreign = ok(await theirs.start(outsider.id, 'SMS_OTP'), 200).challengeId;
+    const otherPlatformFixture = loginFixture(app, { as: app.other });
+    const foreign = ok(await otherPlatformFixture.start(outsider.id, 'SMS_OTP'), 200).challengeId;
     const payment = await app.operate(async (ctx) => {
       const row = await ctx.read(customers, id);
       const platform = await ctx.db.query('select * from platforms where id = $1', [
@@ -130,8 +130,8 @@ describe('a login by SMS', () => {
       ]);
       const parts = { connectors: app.connectorsOf, origin: () => '' };
       const about = { kind: 'PAYMENT', subject: 'Quote:1', binding: 'x' } as const;
-      const who = { customer: row, platform: platform[0] } as never;
-      return openChallenge(ctx, parts, who, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
+      const party = { customer: row, platform: platform[0] } as never;
+      return openChallenge(ctx, parts, party, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });
     const invalid = [
       await sms(other.id),
@@ -147,7 +147,7 @@ describe('a login by SMS', () => {
     expect(await failures(id)).toBe(0);
     // The challenge remains valid for its own customer.
     const proof = { factor: 'SMS_OTP', challengeId: foreign, code: CODE };
-    ok(await theirs.complete(outsider.id, proof), 200);
+    ok(await otherPlatformFixture.complete(outsider.id, proof), 200);
   });
 
   it('is for a number that was proved', async () => {
@@ -306,9 +306,9 @@ describe('a login', () => {
     const inside = await provenCustomer(app);
     await logIn(app, inside.id);
     const unknown = await all(inside.id.replace(/.{12}$/, '0123456789ab'), fixture);
-    const theirs = await all(inside.id, loginFixture(app, { as: app.other }));
-    expect(theirs.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
-    expect(theirs.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
+    const otherPlatformFixture = await all(inside.id, loginFixture(app, { as: app.other }));
+    expect(otherPlatformFixture.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
+    expect(otherPlatformFixture.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
     const off = await european(app, { as: app.other });
     for (const response of await all(off.id, loginFixture(app, { as: app.other }))) {

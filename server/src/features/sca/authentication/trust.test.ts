@@ -228,10 +228,12 @@ describe('beneficiary trust is rejected', () => {
     ]);
 
   it('for accounts of the platform, of other platforms, and unknown ones', async () => {
-    const own = await externalAccount(app, null, 'EUR');
+    const platformExternalAccount = await externalAccount(app, null, 'EUR');
     const person = await provenCustomer(app, { as: app.other });
-    const theirs = await externalAccount(app, person.id, 'EUR', '000', { as: app.other });
-    for (const id of [own.id, theirs.id, 'x']) {
+    const otherPlatformAccount = await externalAccount(app, person.id, 'EUR', '000', {
+      as: app.other,
+    });
+    for (const id of [platformExternalAccount.id, otherPlatformAccount.id, 'x']) {
       for (const response of await all(id)) {
         expect(verdict(response)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       }

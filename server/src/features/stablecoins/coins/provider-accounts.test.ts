@@ -72,23 +72,28 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('links an account once under ten concurrent requests', async () => {
     const as = await app.newPlatform('Ten links');
-    const own = stablecoinFixture(app, { as });
-    const body = own.linkBody();
-    const responses = await Promise.all(Array.from({ length: 10 }, () => own.write(PATH, body)));
+    const separateFixture = stablecoinFixture(app, { as });
+    const body = separateFixture.linkBody();
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => separateFixture.write(PATH, body)),
+    );
     const statuses = responses.map(codeOf).sort();
     expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
     expect(await rowsOf(as)).toHaveLength(1);
     // Other credentials of the same client give access to the same account.
-    const again = await own.write(PATH, { ...body, apiClientSecret: 'another-000' });
+    const again = await separateFixture.write(PATH, { ...body, apiClientSecret: 'another-000' });
     expect(codeOf(again)).toEqual([409, 'CONFLICT']);
   });
 
   it('links the same account separately on another platform', async () => {
     const body = fixture.linkBody();
     const mine = ok(await fixture.write(PATH, body), 201);
-    const theirs = ok(await stablecoinFixture(app, { as: app.other }).write(PATH, body), 201);
-    expect(theirs.providerAccountId).toBe(mine.providerAccountId);
-    expect(theirs.id).not.toBe(mine.id);
+    const otherPlatformFixture = ok(
+      await stablecoinFixture(app, { as: app.other }).write(PATH, body),
+      201,
+    );
+    expect(otherPlatformFixture.providerAccountId).toBe(mine.providerAccountId);
+    expect(otherPlatformFixture.id).not.toBe(mine.id);
   });
 
   it('reports every invalid field at once', async () => {
@@ -121,10 +126,10 @@ describe('the client secret', () => {
   it('is stored encrypted, bound to its row', async () => {
     const as = await app.newPlatform('Sealed');
     const secret = 'a-secret-that-is-found-nowhere-000';
-    const own = stablecoinFixture(app, { as });
+    const separateFixture = stablecoinFixture(app, { as });
     const link = { apiClientSecret: secret, apiClientId: 'client-of-the-sealed' };
-    const { id } = ok(await own.link(link), 201);
-    const coin = await own.register();
+    const { id } = ok(await separateFixture.link(link), 201);
+    const coin = await separateFixture.register();
     expect(JSON.stringify(coin.body)).not.toContain(secret);
     expect(coin.status).toBe(201);
     const tables = await app.runtime.db.query<{ name: string }>(
@@ -166,46 +171,54 @@ describe('an account that the provider no longer accepts', () => {
     ['004', 'REVOKED'],
   ])('is unlinked at its next use: …%s', async (suffix, status) => {
     const as = await app.newPlatform(`Gone ${suffix}`);
-    const own = stablecoinFixture(app, { as });
-    const body = own.linkBody({ apiClientSecret: `x-${suffix}` });
-    const linked = ok(await own.write(PATH, body), 201);
+    const separateFixture = stablecoinFixture(app, { as });
+    const body = separateFixture.linkBody({ apiClientSecret: `x-${suffix}` });
+    const linked = ok(await separateFixture.write(PATH, body), 201);
     expect(linked.status).toBe('ACTIVE');
     app.effects.set(app.effects.now() + 1_000);
     const named = { stablecoinProviderAccountId: linked.id };
     const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
-    expect(codeOf(await own.register('000', named))).toEqual([400, code]);
-    const shown = ok(await own.read(`${PATH}/${linked.id}`), 200);
+    expect(codeOf(await separateFixture.register('000', named))).toEqual([400, code]);
+    const shown = ok(await separateFixture.read(`${PATH}/${linked.id}`), 200);
     expect(shown.status).toBe(status);
     expect(shown.updatedAt > linked.updatedAt).toBe(true);
-    expect(codeOf(await own.register('000', named))).toEqual([400, code]);
+    expect(codeOf(await separateFixture.register('000', named))).toEqual([400, code]);
     // Without an id there is no active account to select.
-    expect(codeOf(await own.register())).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
+    expect(codeOf(await separateFixture.register())).toEqual([
+      404,
+      'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND',
+    ]);
   });
 
   it('becomes ACTIVE under the same id when it is linked again', async () => {
     const as = await app.newPlatform('Anew');
-    const own = stablecoinFixture(app, { as });
-    const body = own.linkBody({ apiClientSecret: 'x-004' });
-    const first = ok(await own.write(PATH, body), 201);
-    await own.register();
+    const separateFixture = stablecoinFixture(app, { as });
+    const body = separateFixture.linkBody({ apiClientSecret: 'x-004' });
+    const first = ok(await separateFixture.write(PATH, body), 201);
+    await separateFixture.register();
     app.effects.set(app.effects.now() + 1_000);
     const again = { ...body, apiClientSecret: 'y-000' };
-    const responses = await Promise.all([own.write(PATH, again), own.write(PATH, again)]);
+    const responses = await Promise.all([
+      separateFixture.write(PATH, again),
+      separateFixture.write(PATH, again),
+    ]);
     expect(responses.map(codeOf).sort()).toEqual([
       [201, undefined],
       [409, 'CONFLICT'],
     ]);
-    const shown = ok(await own.read(`${PATH}/${first.id}`), 200);
+    const shown = ok(await separateFixture.read(`${PATH}/${first.id}`), 200);
     expect(shown).toMatchObject({ status: 'ACTIVE', createdAt: first.createdAt });
     expect(shown.lastVerifiedAt > first.lastVerifiedAt).toBe(true);
-    ok(await own.register(), 201);
+    ok(await separateFixture.register(), 201);
   });
 
   it('is rejected consistently under ten concurrent requests', async () => {
     const as = await app.newPlatform('Ten concurrent');
-    const own = stablecoinFixture(app, { as });
-    await own.linked('003');
-    const responses = await Promise.all(Array.from({ length: 10 }, () => own.register()));
+    const separateFixture = stablecoinFixture(app, { as });
+    await separateFixture.linked('003');
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => separateFixture.register()),
+    );
     const codes = new Set(responses.map(({ body }) => body.code));
     // A later request finds no active account.
     expect([...codes].sort()).toEqual(
@@ -213,7 +226,7 @@ describe('an account that the provider no longer accepts', () => {
         ? ['STABLECOIN_PROVIDER_ACCOUNT_INVALID']
         : ['STABLECOIN_PROVIDER_ACCOUNT_INVALID', 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'],
     );
-    expect((await own.read(PATH)).body.data[0].status).toBe('INVALID');
+    expect((await separateFixture.read(PATH)).body.data[0].status).toBe('INVALID');
   });
 });
 
@@ -262,16 +275,16 @@ describe('an idempotency key', () => {
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     );
-    const theirs = stablecoinFixture(app, { as: app.other });
-    ok(await theirs.write(PATH, body, 'one-key'), 201);
+    const otherPlatformFixture = stablecoinFixture(app, { as: app.other });
+    ok(await otherPlatformFixture.write(PATH, body, 'one-key'), 201);
   });
 
   it('links once under ten repeated requests', async () => {
     const as = await app.newPlatform('Second');
-    const own = stablecoinFixture(app, { as });
-    const body = own.linkBody();
+    const separateFixture = stablecoinFixture(app, { as });
+    const body = separateFixture.linkBody();
     const responses = await Promise.all(
-      Array.from({ length: 10 }, () => own.write(PATH, body, 'repeated')),
+      Array.from({ length: 10 }, () => separateFixture.write(PATH, body, 'repeated')),
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([201]));
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
@@ -280,10 +293,10 @@ describe('an idempotency key', () => {
 
   it('does not replay SERVICE_UNAVAILABLE', async () => {
     const as = await app.newPlatform('Down for a while');
-    const own = stablecoinFixture(app, { as });
-    const down = own.linkBody({ apiClientSecret: 'x-008' });
-    expect((await own.write(PATH, down, 'again')).status).toBe(503);
-    expect((await own.write(PATH, down, 'again')).status).toBe(503);
+    const separateFixture = stablecoinFixture(app, { as });
+    const down = separateFixture.linkBody({ apiClientSecret: 'x-008' });
+    expect((await separateFixture.write(PATH, down, 'again')).status).toBe(503);
+    expect((await separateFixture.write(PATH, down, 'again')).status).toBe(503);
     const stored = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
       [as.id],
@@ -295,24 +308,27 @@ describe('an idempotency key', () => {
 describe('listStablecoinProviderAccounts', () => {
   it('lists newest first, in pages, by status', async () => {
     const as = await app.newPlatform('Lister');
-    const own = stablecoinFixture(app, { as });
+    const separateFixture = stablecoinFixture(app, { as });
     const ids: string[] = [];
     for (const suffix of ['000', '003', '000']) {
       app.effects.set(app.effects.now() + 1_000);
-      ids.unshift((await own.linked(suffix)).id);
+      ids.unshift((await separateFixture.linked(suffix)).id);
     }
-    await own.register('000', { stablecoinProviderAccountId: ids[1] });
+    await separateFixture.register('000', { stablecoinProviderAccountId: ids[1] });
     const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
-    expect(idsOf(await own.read(PATH))).toEqual(ids);
-    const first = await own.read(`${PATH}?limit=2`);
+    expect(idsOf(await separateFixture.read(PATH))).toEqual(ids);
+    const first = await separateFixture.read(`${PATH}?limit=2`);
     expect(first.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const next = await own.read(`${PATH}?limit=2&cursor=${first.body.nextCursor}`);
+    const next = await separateFixture.read(`${PATH}?limit=2&cursor=${first.body.nextCursor}`);
     expect([...idsOf(first), ...idsOf(next)]).toEqual(ids);
-    expect(idsOf(await own.read(`${PATH}?status=INVALID`))).toEqual([ids[1]]);
-    expect(idsOf(await own.read(`${PATH}?status=ACTIVE&provider=BRALE`))).toEqual([ids[0], ids[2]]);
-    expect((await own.read(`${PATH}?status=GONE`)).status).toBe(400);
-    expect((await own.read(`${PATH}?provider=ACME`)).status).toBe(400);
-    expect((await own.read(`${PATH}?cursor=x`)).status).toBe(400);
+    expect(idsOf(await separateFixture.read(`${PATH}?status=INVALID`))).toEqual([ids[1]]);
+    expect(idsOf(await separateFixture.read(`${PATH}?status=ACTIVE&provider=BRALE`))).toEqual([
+      ids[0],
+      ids[2],
+    ]);
+    expect((await separateFixture.read(`${PATH}?status=GONE`)).status).toBe(400);
+    expect((await separateFixture.read(`${PATH}?provider=ACME`)).status).toBe(400);
+    expect((await separateFixture.read(`${PATH}?cursor=x`)).status).toBe(400);
   });
 
   describe('getStablecoinProviderAccount', () => {

@@ -129,17 +129,17 @@ describe('the amount', () => {
     const { id } = await fixture.coin();
     const amount = '3999999999999999990000';
     expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
-    const most = String(MAX_UNITS);
-    const made = ok(await minting({ amount: most }, id), 201);
-    expect(made.amount).toBe(most);
+    const max = String(MAX_UNITS);
+    const made = ok(await minting({ amount: max }, id), 201);
+    expect(made.amount).toBe(max);
     const more = await minting({ amount: '10000' }, id);
     expect(codeOf(more)).toEqual([400, 'INVALID_INPUT']);
     expect(more.body.details.errors[0].field).toBe('amount');
-    expect(codeOf(await minting({ amount: most }, id))).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(await minting({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
     expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
     // Together these burns would exceed a balance.
-    const requests = Array.from({ length: 3 }, () => burning({ amount: most }, id));
+    const requests = Array.from({ length: 3 }, () => burning({ amount: max }, id));
     const codes = (await Promise.all(requests)).map(({ status }) => status);
     expect(codes.sort()).toEqual([201, 400, 400]);
     await app.advance(5_000);
@@ -156,12 +156,16 @@ describe('the coin', () => {
   });
 
   it('of another platform is not found', async () => {
-    const theirs = mintFixture(app, { as: app.other });
+    const otherPlatformFixture = mintFixture(app, { as: app.other });
     for (const id of [coin.id, 'x', wallet.id]) {
       const code = [404, 'STABLECOIN_NOT_FOUND'];
-      expect(codeOf(await theirs.mint(id, fixture.mintBody(wallet.id)))).toEqual(code);
-      expect(codeOf(await theirs.burn(id, fixture.burnBody(bank.id)))).toEqual(code);
-      expect(codeOf(await theirs.read(`/stablecoins/${id}/operations`))).toEqual(code);
+      expect(codeOf(await otherPlatformFixture.mint(id, fixture.mintBody(wallet.id)))).toEqual(
+        code,
+      );
+      expect(codeOf(await otherPlatformFixture.burn(id, fixture.burnBody(bank.id)))).toEqual(code);
+      expect(codeOf(await otherPlatformFixture.read(`/stablecoins/${id}/operations`))).toEqual(
+        code,
+      );
     }
   });
 
@@ -230,9 +234,12 @@ describe('a balance at the provider', () => {
 
 describe('an external account', () => {
   it('must exist and belong to this platform', async () => {
-    const theirs = mintFixture(app, { as: app.other });
+    const otherPlatformFixture = mintFixture(app, { as: app.other });
     const code = [404, 'STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
-    const [theirWallet, theirBank] = [await theirs.wallet(), await theirs.bank()];
+    const [theirWallet, theirBank] = [
+      await otherPlatformFixture.wallet(),
+      await otherPlatformFixture.bank(),
+    ];
     const gone = await fixture.wallet('platform');
     const path = `/platform/external-accounts/${gone.id}`;
     expect((await app.call('DELETE', path)).status).toBe(204);

@@ -264,8 +264,8 @@ describe('provider responses', () => {
 
   it('are shown as providerStatus, and a step back changes only that', async () => {
     const { id } = await burnOrdered();
-    const odd = { ...replies('funding'), providerStatus: 'under review' };
-    const { after } = workerReplying(replies('processing'), odd);
+    const invalid = { ...replies('funding'), providerStatus: 'under review' };
+    const { after } = workerReplying(replies('processing'), invalid);
     await after(90_000);
     const shown = { status: 'PROCESSING', providerStatus: 'under review' };
     expect(await fixture.look(id)).toMatchObject(shown);

@@ -96,7 +96,7 @@ export async function platformOfRequest(
 }
 
 const KEEP_MS = 30 * 24 * 3_600_000;
-const AT_ONCE = 5_000;
+const BATCH_SIZE = 5_000;
 const EVERY_MS = 10 * 60_000;
 
 /**
@@ -106,13 +106,13 @@ const EVERY_MS = 10 * 60_000;
 const OLD_REQUESTS = `delete from api_requests where ctid = any(array(
   select old.ctid from platforms p cross join lateral (
     select ctid from api_requests where platform_id = p.id and created_at < $1
-    order by created_at, id limit ${AT_ONCE}) old
-  limit ${AT_ONCE})) returning 1`;
+    order by created_at, id limit ${BATCH_SIZE}) old
+  limit ${BATCH_SIZE})) returning 1`;
 const OLD_BODIES = `delete from api_request_bodies where ctid = any(array(
   select old.ctid from platforms p cross join lateral (
     select ctid from api_request_bodies where platform_id = p.id and created_at < $1
-    order by created_at, id limit ${AT_ONCE}) old
-  limit ${AT_ONCE})) returning 1`;
+    order by created_at, id limit ${BATCH_SIZE}) old
+  limit ${BATCH_SIZE})) returning 1`;
 
 /** Deletes requests and their bodies after 30 days. */
 export function requestRetention(): Sweep {
@@ -127,7 +127,7 @@ export function requestRetention(): Sweep {
         [OLD_REQUESTS, OLD_BODIES].map((each) => db.query(each, before)),
       );
       const counts = deleted.map(({ length }) => length);
-      if (counts.every((count) => count < AT_ONCE)) next = now + EVERY_MS;
+      if (counts.every((count) => count < BATCH_SIZE)) next = now + EVERY_MS;
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };

@@ -68,7 +68,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
 export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret stays in memory.
   const known = new Map<string, Known>();
-  const underWay = new Map<string, Promise<Caller>>();
+  const inFlight = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();
   /** Tokens by hash of a header that was valid once. */
   const proven = new Map<string, string>();
@@ -97,10 +97,10 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
       const found = known.get(key);
       if (found && found.until > now()) return found.caller;
       known.delete(key);
-      const running = underWay.get(key);
+      const running = inFlight.get(key);
       if (running) return running;
-      const asking = find(key, authorization).finally(() => underWay.delete(key));
-      underWay.set(key, asking);
+      const asking = find(key, authorization).finally(() => inFlight.delete(key));
+      inFlight.set(key, asking);
       return asking;
     },
     isProven: (authorization) => proven.size > 0 && proven.has(sha256Hex(authorization ?? '')),

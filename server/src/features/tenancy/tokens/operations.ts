@@ -52,9 +52,9 @@ export async function removeOtherTokens(
 
 export const tokenOperations = ({ drop }: Pick<Authenticator, 'drop'>) => [
   handle(createToken, async (ctx, { body }) => {
-    const lacking = body.permissions.filter((each) => !ctx.caller.permissions.includes(each));
-    if (lacking.length) {
-      const names = [...new Set(lacking)].join(', ');
+    const missing = body.permissions.filter((each) => !ctx.caller.permissions.includes(each));
+    if (missing.length) {
+      const names = [...new Set(missing)].join(', ');
       throw new Fault(
         'FORBIDDEN',
         `A token can only grant permissions that it has. Missing: ${names}.`,

@@ -67,7 +67,7 @@ function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
   return Buffer.from(opened).toString();
 }
 
-const isWords = (text: string) => validateMnemonic(text, wordlist);
+const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
 
 describe('updateInternalAccount', () => {
   it('hides a wallet once one of its sessions has signed for exactly that', async () => {
@@ -101,8 +101,8 @@ describe('updateInternalAccount', () => {
       { operation: 'updateInternalAccount', subject: id, public_key: session.publicKey },
     ]);
 
-    const back = ok(await patch(id, { privateEnabled: false }), 202);
-    ok(await patch(id, { privateEnabled: false }, await signedHeaders(back, session)), 200);
+    const disabled = ok(await patch(id, { privateEnabled: false }), 202);
+    ok(await patch(id, { privateEnabled: false }, await signedHeaders(disabled, session)), 200);
     expect((await shown(id)).privateEnabled).toBe(false);
   });
 
@@ -169,7 +169,7 @@ describe('exportInternalAccount', () => {
     const bundle = JSON.parse(done.encryptedWalletCredentials);
     expect(bundle).toMatchObject({ dataSignature: '', enclaveQuorumPublic: '' });
     const words = openBundle(bundle, keys);
-    expect(isWords(words)).toBe(true);
+    expect(isMnemonic(words)).toBe(true);
     expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
     // Each export returns the same phrase, encrypted to a new key.
     const again = ok(await exported(id, session, others), 200);
@@ -257,7 +257,7 @@ describe('exportInternalAccount', () => {
     }
     await app.advance(60_000);
     const done = ok(await takeOut(id, keys, headers), 200);
-    expect(isWords(openBundle(JSON.parse(done.encryptedWalletCredentials), keys))).toBe(true);
+    expect(isMnemonic(openBundle(JSON.parse(done.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
       requested.requestId,
@@ -279,7 +279,7 @@ describe('exportInternalAccount', () => {
         .enclaveQuorumPublic,
       returnMnemonic: true,
     });
-    expect(isWords(words)).toBe(true);
+    expect(isMnemonic(words)).toBe(true);
     const requested = ok(await takeOut(id, keys, {}, as), 202);
     const wrong = await stampWith(drawKeys().privateKey, requested.payloadToSign);
     const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };

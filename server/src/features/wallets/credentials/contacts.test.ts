@@ -231,8 +231,8 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
     await app.runtime.db.query(ended, [two.id, 'REVOKED']);
     ok(await change(one.id, { email }, signed), 200);
-    const elsewhere = walletFixture(app, { as: app.other });
-    const foreign = await elsewhere.customerWithWallet();
+    const otherPlatformFixture = walletFixture(app, { as: app.other });
+    const foreign = await otherPlatformFixture.customerWithWallet();
     ok(await change(one.id, { email: foreign.customer.email }), 202);
   });
 

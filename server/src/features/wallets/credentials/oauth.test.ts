@@ -142,13 +142,14 @@ describe('createAuthCredential', () => {
       expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
     });
 
-    const badToken = (reason: string) => [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
+    const tokenRejection = (reason: string) =>
+      [400, 'INVALID_INPUT', `oidcToken: ${reason}`] as const;
     const unauthorized = (reason: string) => [401, 'UNAUTHORIZED', reason] as const;
     it.each([
       [
         'another provider',
         { iss: 'https://id.example.com' },
-        badToken('is from an unsupported issuer'),
+        tokenRejection('is from an unsupported issuer'),
       ],
       [
         'two audiences',
@@ -192,7 +193,7 @@ describe('createAuthCredential', () => {
           ...creation(accountId, newClaims()),
           oidcToken,
         });
-        rejected(response, ...badToken('is not a JSON Web Token'));
+        rejected(response, ...tokenRejection('is not a JSON Web Token'));
         expect(response.body.details.errors[0].field).toBe('oidcToken');
         expect(await fixture.credentialsOf(accountId)).toHaveLength(1);
       },

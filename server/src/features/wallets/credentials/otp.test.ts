@@ -71,16 +71,17 @@ describe('createAuthCredential', () => {
       });
       ok(second, 204);
       const body = { type: 'EMAIL_OTP', accountId };
-      const back = await fixture.signedRetry('POST', '/auth/credentials', body, session);
-      const { type, parameters } = JSON.parse(back.first.body.payloadToSign);
+      const restored = await fixture.signedRetry('POST', '/auth/credentials', body, session);
+      const { type, parameters } = JSON.parse(restored.first.body.payloadToSign);
       expect([type, parameters.userEmail]).toEqual([
         'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
         person.email,
       ]);
-      expect(ok(back.second, 201)).toMatchObject({ ...body, nickname: person.email });
-      expect(back.second.body.id).not.toBe(of.EMAIL_OTP.id);
+      expect(ok(restored.second, 201)).toMatchObject({ ...body, nickname: person.email });
+      expect(restored.second.body.id).not.toBe(of.EMAIL_OTP.id);
       ok(
-        (await otp.submitCode(back.second.body, back.second.body.otpEncryptionTargetBundle)).answer,
+        (await otp.submitCode(restored.second.body, restored.second.body.otpEncryptionTargetBundle))
+          .answer,
         202,
       );
     });
@@ -189,10 +190,10 @@ describe('challengeAuthCredential', () => {
 
     it('is for who has the credential', async () => {
       const { credential } = await fixture.customerWithWallet();
-      const theirs = walletFixture(app, { as: app.other });
+      const otherPlatformFixture = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {
         const body = path === 'verify' ? { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' } : {};
-        const rejected = await theirs.call(
+        const rejected = await otherPlatformFixture.call(
           'POST',
           `/auth/credentials/${credential.id}/${path}`,
           body,

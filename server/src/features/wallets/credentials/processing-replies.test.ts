@@ -24,18 +24,18 @@ describe('operations in progress', () => {
 
   async function slowHandler() {
     const as = await app.newPlatform('Slow');
-    const play = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
+    const setProcessingReplies = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
     const slow = walletFixture(app, { as });
     const { accountId } = await slow.customerWithWallet({
       phoneNumber: phoneNumber(),
     });
-    return { slow, play, accountId };
+    return { slow, play: setProcessingReplies, accountId };
   }
 
   const isProcessing = (response: Answer) => expect(ok(response, 200).status).toBe('PROCESSING');
 
   /** Requests, signs and retries until completion; returns the number of signed requests. */
-  async function untilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
+  async function retryUntilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
     const requested = ok(await at.call(method, path, body), 202);
     const headers = await signedHeaders(requested, signer);
     for (let sent = 1; ; sent++) {
@@ -52,13 +52,13 @@ describe('operations in progress', () => {
     const first = await slow.emailSession(accountId);
     await play(2);
     const sms: Requested = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
-    const added = await untilDone(slow, sms, first);
+    const added = await retryUntilDone(slow, sms, first);
     expect([added.sent, added.answer.status]).toEqual([3, 201]);
 
     const keys = drawKeys();
     const path = `/auth/sessions/${first.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
-    const next = await untilDone(slow, ['POST', `${path}/refresh`, body], first);
+    const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], first);
     expect([next.sent, next.answer.status]).toEqual([3, 201]);
 
     const of = `/auth/credentials/${added.answer.body.id}`;
@@ -68,12 +68,12 @@ describe('operations in progress', () => {
     const fresh = drawKeys();
     const encryptedOtpBundle = await encryptOtp(CODE, bundle, fresh.publicKey);
     const proof = { type: 'SMS_OTP', encryptedOtpBundle };
-    const opened = await untilDone(slow, ['POST', `${of}/verify`, proof], fresh);
+    const opened = await retryUntilDone(slow, ['POST', `${of}/verify`, proof], fresh);
     expect([opened.sent, opened.answer.status]).toEqual([3, 200]);
 
-    const ended = await untilDone(slow, ['DELETE', path], keys);
+    const ended = await retryUntilDone(slow, ['DELETE', path], keys);
     expect([ended.sent, ended.answer.status]).toEqual([3, 204]);
-    const removed = await untilDone(slow, ['DELETE', of], keys);
+    const removed = await retryUntilDone(slow, ['DELETE', of], keys);
     expect([removed.sent, removed.answer.status]).toEqual([3, 204]);
     expect(await slow.sessionsOf(accountId)).toEqual([next.answer.body]);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);

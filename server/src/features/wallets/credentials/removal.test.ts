@@ -55,9 +55,9 @@ describe('revokeAuthCredential', () => {
     );
     expect(errorOf(await fixture.call('DELETE', pathOf(email.id)))).toEqual(NO_CREDENTIAL);
     // The credential may be added again.
-    const back = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
-    expect(back.id).not.toBe(email.id);
-    expect(await idsOf(accountId)).toEqual([sms.id, back.id]);
+    const restored = ok(await add({ type: 'EMAIL_OTP', accountId }, bySms), 201);
+    expect(restored.id).not.toBe(email.id);
+    expect(await idsOf(accountId)).toEqual([sms.id, restored.id]);
   });
 
   it('keeps the only credential, on both requests', async () => {

@@ -155,8 +155,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const ended = await operation.session();
     await ended.end();
     const elsewhere = await (await signedTestOperation(app, { as })).session();
-    for (const [name, who] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
-      const response = await operation.call({ headers: await operation.signed(who) });
+    for (const [name, signingKeys] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
+      const response = await operation.call({ headers: await operation.signed(signingKeys) });
       expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
     }
   });
@@ -243,7 +243,7 @@ describe('allowed signers', () => {
       await operation.session(),
       await operation.session({ credential: 'Other' }),
     ];
-    const judge = async (signer: object, keys: typeof mine) => {
+    const verifyStamp = async (signer: object, keys: typeof mine) => {
       const begin = async () => ({
         signatureRequest: {
           wallet: await app.operate((ctx) => walletOf(ctx, operation.accountId)),
@@ -255,15 +255,17 @@ describe('allowed signers', () => {
       const response = await rig.call({ headers: await rig.signed(keys) });
       return response.status === 401 ? reason(response) : response.status;
     };
-    expect(await judge({ only: mine.id }, mine)).toBe(201);
-    expect(await judge({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
-    expect(await judge({ except: 'Other' }, mine)).toBe(201);
-    expect(await judge({ except: 'Other' }, other)).toMatch(/: a session of another credential /);
+    expect(await verifyStamp({ only: mine.id }, mine)).toBe(201);
+    expect(await verifyStamp({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
+    expect(await verifyStamp({ except: 'Other' }, mine)).toBe(201);
+    expect(await verifyStamp({ except: 'Other' }, other)).toMatch(
+      /: a session of another credential /,
+    );
     const key = drawKeys();
     const named = { by: 'key', publicKey: key.publicKey };
-    expect(await judge(named, key as never)).toBe(201);
-    expect(await judge(named, mine)).toMatch(/with a different key/);
-    expect(await judge({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
+    expect(await verifyStamp(named, key as never)).toBe(201);
+    expect(await verifyStamp(named, mine)).toMatch(/with a different key/);
+    expect(await verifyStamp({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
   });
 
   it('rejects a session that ends at the same time', async () => {

@@ -21,7 +21,7 @@ import type { Node } from '../../harness/node.ts';
 import { broken, type CardMessage, type Platform, type Sim } from '../../harness/sim.ts';
 import { factsOf, unitsIn } from '../../model/card-facts.ts';
 import type { Noted } from '../../model/model.ts';
-import { type Action, expected, judge } from '../action.ts';
+import { type Action, checkReply, expected } from '../action.ts';
 
 const KINDS = [
   { kind: 'AUTHORIZATION', weight: 50 },
@@ -251,7 +251,7 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const body = { cardTransactionId: paymentId, ...money };
   const response = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
   const note = `${input.kind} ${input.amount} of ${row.status}`;
-  const code = judge(response, codes, `${note}, ${row.id}`);
+  const code = checkReply(response, codes, `${note}, ${row.id}`);
   if (code) return `${note}: ${code}`;
   const { issuerTransactionToken: token } = expected(response, 202);
   if (token !== factsOf(row).token) throw broken(`${row.id} has the token ${token}`);

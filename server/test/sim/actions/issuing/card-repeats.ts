@@ -24,7 +24,7 @@ import {
   someRequest,
   textOf,
 } from './card-messages.ts';
-import { quiesce } from './settling.ts';
+import { settleAll } from './settling.ts';
 
 /** Repeats an earlier message on both servers at once: no further effect and the same reply. */
 async function repeatMessage(sim: Sim): Promise<string> {
@@ -156,7 +156,7 @@ const LEFT = 'select id from card_open_payments where opened_at <= $1';
 
 /** No message for a month while all other work is done: older open payments expire. */
 async function expireOpenPayments(sim: Sim): Promise<string> {
-  await quiesce(sim);
+  await settleAll(sim);
   const node = sim.node();
   sim.effects.pass(sim.chance.between(30 * DAY, 32 * DAY));
   const was = openPayments(sim).length;

@@ -15,7 +15,7 @@ import {
 import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
 import type { Noted } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
-import { type Action, expected, inSandbox, judge, living } from '../action.ts';
+import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import { keyFor } from './holders.ts';
 import { sign } from './signing.ts';
@@ -94,7 +94,7 @@ async function issue(sim: Sim): Promise<string> {
   const response = await sim.call('POST', '/cards', body, person.platform);
   const unready = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
   const all = [unready, codes, taken(sim, person, platformCardId)].find((each) => each.length);
-  const code = judge(response, all ?? [], `a card of ${person.id}`);
+  const code = checkReply(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = expected(response, 201);
   if (state !== 'PROCESSING') throw broken(`a card is ${state} at creation`);
@@ -145,7 +145,7 @@ async function change(sim: Sim): Promise<string> {
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
   if (response.again && response.status === 409) return `${description}: again`;
-  const code = judge(response, due, `${card.id}: ${description}`);
+  const code = checkReply(response, due, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;
   expected(response, 200);
   return description;
@@ -211,7 +211,8 @@ async function createKey(sim: Sim): Promise<string> {
   const as = wallet.owner.platform;
   const leg = { method: 'POST', path: '/auth/delegated-keys', body, as };
   const { answer, note } = await sign(sim, leg, key, 2);
-  const code = answer && judge(answer, without.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
+  const code =
+    answer && checkReply(answer, without.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
   if (answer && !code) expected(answer, 201);
   return code ?? note;
 }
@@ -225,7 +226,7 @@ async function revokeKey(sim: Sim): Promise<string> {
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
   if (response.again && response.status === 400) return 'again';
-  const code = judge(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
+  const code = checkReply(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
   if (!code) expected(response, 204);
   return code ?? 'revoked';
 }

@@ -8,7 +8,7 @@ import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { behind, operator, outcome } from '../../harness/operator.ts';
 import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
 import type { Noted } from '../../model/model.ts';
-import { type Action, expected, inSandbox, judge, living } from '../action.ts';
+import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
 import { digits } from '../payments/parties.ts';
 import { platformIn } from './card-messages.ts';
 
@@ -54,7 +54,7 @@ export async function linkAs(
   const path = '/stablecoin-provider-accounts';
   const response = await sim.call('POST', path, body, platform, { callsExternal: true });
   const codes = linkCodes(sim, secret, known !== undefined, known);
-  const code = judge(response, codes, `${path}, a secret …${secret}`);
+  const code = checkReply(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
   const { id, providerAccountId: account, status } = expected(response, 201);
   if (status !== 'ACTIVE') throw broken(`${id} is linked with status ${status}`);
@@ -117,8 +117,8 @@ interface Names {
 /** Names of a token that the platform registered before, or new names. */
 function someNames(sim: Sim, platform: Platform): Names {
   const n = sim.next();
-  const odd = sim.chance.percent(4) ? '002' : '000';
-  const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${odd}` };
+  const unexpected = sim.chance.percent(4) ? '002' : '000';
+  const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${unexpected}` };
   const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
   const dead = all.filter((each) => !isLiving(each));
   if (all.length === 0 || !sim.chance.percent(15)) return fresh;
@@ -178,7 +178,7 @@ async function register(sim: Sim): Promise<string> {
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
   const which = !named && active.length !== 1 ? unnamed : undefined;
   const codes = which ?? tokenCodes(sim, client as MintClient, end, names);
-  const code = judge(response, codes, `a token …${end}`);
+  const code = checkReply(response, codes, `a token …${end}`);
   if (code) return code;
   const { symbol, issuanceStatus } = expected(response, 201);
   if (symbol !== names.symbol) throw broken(`…${end} has the symbol ${symbol}`);
@@ -194,7 +194,7 @@ async function request(sim: Sim): Promise<string> {
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
   const response = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
-  const code = judge(response, codes, `${path}, status ${was}`);
+  const code = checkReply(response, codes, `${path}, status ${was}`);
   if (code) return code;
   const { serviceOperationsStatus: is } = expected(response, 200);
   if (is !== 'PENDING_APPROVAL') throw broken(`${path}: ${is}`);
@@ -253,7 +253,7 @@ async function removeAccount(sim: Sim): Promise<string> {
   const end = sim.chance.of(left);
   const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
   const response = await sim.call('DELETE', path, undefined, end.owner.platform);
-  const code = judge(
+  const code = checkReply(
     response,
     response.again && response.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
     path,

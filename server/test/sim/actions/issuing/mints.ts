@@ -12,7 +12,7 @@ import {
 } from '../../harness/sim.ts';
 import { isOrderOver } from '../../model/coin-book.ts';
 import type { Noted } from '../../model/model.ts';
-import { type Action, expected, judge } from '../action.ts';
+import { type Action, checkReply, expected } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import { coinsOf, GONE, inactiveAccountCode, linkAs, replaceSecret, statusOf } from './coins.ts';
 
@@ -31,12 +31,12 @@ function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endp
   const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
   const valid = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
   const end = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
-  const odd = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
-  if (!odd) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
-  const { id, gone, owner, suffix } = odd;
+  const unexpected = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
+  if (!unexpected) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
+  const { id, gone, owner, suffix } = unexpected;
   const active = sim.model.outside.get(id)?.status === 'ACTIVE';
   const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
-  const codes = gone || owner.gone ? ENDS_LOST : isFit(odd) && active ? [] : unfit;
+  const codes = gone || owner.gone ? ENDS_LOST : isFit(unexpected) && active ? [] : unfit;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
 }
 
@@ -149,8 +149,8 @@ const providerCode = ({ secret }: MintClient): string | undefined => {
 
 function endpointCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
   const { ends, type, source, amount } = order;
-  const odd = ends.find(({ codes }) => codes.length);
-  if (odd) return odd.codes;
+  const unexpected = ends.find(({ codes }) => codes.length);
+  if (unexpected) return unexpected.codes;
   // A provider that revoked access reports it on the first call.
   if (client.secret === '003' || client.secret === '004') return [providerCode(client) as string];
   const problem = ends.flatMap(({ bank }) => LINKS[bank ?? ''] ?? [])[0];
@@ -185,7 +185,7 @@ async function order(sim: Sim): Promise<string> {
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
   const response = await sim.call('POST', path, body, platform, { callsExternal: true });
   const note = `${type} ${amount} ${source}`;
-  const code = judge(response, codes, `${note}, of …${client.secret}`);
+  const code = checkReply(response, codes, `${note}, of …${client.secret}`);
   if (code) return `${note}: ${code}`;
   const { id, status } = expected(response, 201);
   if (status !== 'CREATED') throw broken(`${id} begins ${status}`);

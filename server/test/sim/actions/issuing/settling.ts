@@ -149,7 +149,7 @@ function* pursesLeft(sim: Sim): Iterable<string> {
 }
 
 /** After settling, nothing is under way or held, and system accounts hold no funds in progress. */
-function* strays({ model }: Sim): Iterable<string> {
+function* strayDeposits({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
     const requested = row.type === 'INCOMING' && row.status === 'PENDING';
     const waits = requested || row.status === 'PENDING_AUTHORIZATION';
@@ -192,7 +192,7 @@ async function processQueue(sim: Sim): Promise<void> {
 }
 
 /** Settles all work and compares it with the expectations. */
-export async function quiesce(sim: Sim): Promise<string> {
+export async function settleAll(sim: Sim): Promise<string> {
   await sim.revive();
   for (const node of sim.nodes) node.trap(undefined);
   for (const platform of sim.platforms) platform.receiver.behavior = 'well';
@@ -203,7 +203,7 @@ export async function quiesce(sim: Sim): Promise<string> {
   await processQueue(sim);
   const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
   chargeCards(sim);
-  problems.push(...pursesLeft(sim), ...strays(sim), ...cardsLeft(sim), ...settleOrders(sim));
+  problems.push(...pursesLeft(sim), ...strayDeposits(sim), ...cardsLeft(sim), ...settleOrders(sim));
   if (problems.length) throw broken(`after settling: ${problems.join('\n')}`);
   const { length } = sim.orders;
   sim.orders = [];

@@ -17,7 +17,15 @@ import {
   spendable,
   type Waiting,
 } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, judge, PAID_IN, purseOf, rejection } from '../action.ts';
+import {
+  type Action,
+  checkReply,
+  expected,
+  inSandbox,
+  PAID_IN,
+  purseOf,
+  rejection,
+} from '../action.ts';
 import { connected } from '../payments/agents.ts';
 import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
 import { executionCodes, isGated, noteExecuted, UNAUTHORIZED } from './authorizations.ts';
@@ -145,7 +153,7 @@ async function quote(sim: Sim): Promise<string> {
   const strange = [source, inside].some((each) => each && allowed && !allowed.includes(each.id));
   const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
   const response = await sim.call('POST', '/agents/me/quotes', body, agent.as);
-  if (forbidden) return judge(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
+  if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
   const code = rejection(
     response,

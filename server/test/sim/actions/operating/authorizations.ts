@@ -16,9 +16,9 @@ import {
 import { challengesOf, pendingOf } from '../../model/authentication.ts';
 import {
   type Action,
+  checkReply,
   expected,
   isTrusted,
-  judge,
   living,
   PAID_IN,
   purseOf,
@@ -315,7 +315,7 @@ async function transfer(sim: Sim): Promise<string> {
   };
   const response = await sim.call('POST', '/transfer-out', body, owner.platform);
   const codes = isActive(sim, source) ? ['CONFLICT'] : ['INVALID_INPUT'];
-  return judge(response, codes, source.id) ?? '';
+  return checkReply(response, codes, source.id) ?? '';
 }
 
 /** Orders that wait for their customers, including those of agents. */

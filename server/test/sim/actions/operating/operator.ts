@@ -263,12 +263,12 @@ async function changeAccount(sim: Sim): Promise<string> {
   adopt(sim);
   const verb = sim.chance.of(ACCOUNT_VERBS);
   const all = living(sim).flatMap((each) => [...each.purses.values()]);
-  const odd = all.filter((each) =>
+  const unexpected = all.filter((each) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
   );
   const rare = all.filter((each) => !PAID_IN.includes(each.currency));
   const purse = sim.chance.of(
-    verb === 'close' && sim.chance.percent(70) ? rare : odd.length ? odd : all,
+    verb === 'close' && sim.chance.percent(70) ? rare : unexpected.length ? unexpected : all,
   );
   const before = sim.model.internal.get(purse.id)?.status ?? '';
   const result = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');

@@ -12,10 +12,18 @@ import {
   type Sim,
 } from '../../harness/sim.ts';
 import { countedOn, usedIn } from '../../model/agent-usage.ts';
-import { type Action, expected, inSandbox, judge, PAID_IN, payers, rejection } from '../action.ts';
+import {
+  type Action,
+  checkReply,
+  expected,
+  inSandbox,
+  PAID_IN,
+  payers,
+  rejection,
+} from '../action.ts';
 import { strong } from './strong.ts';
 
-const MOST = 12;
+const MAX_AGENTS = 12;
 
 const alive = (sim: Sim): Agent[] => sim.agents.filter(({ gone, owner }) => !gone && !owner.gone);
 export const connected = (sim: Sim): (Agent & { as: Platform })[] =>
@@ -74,7 +82,7 @@ async function redeemAgain(sim: Sim): Promise<string> {
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
   const connectedBefore = policyOf(sim, agent).row?.token_hash !== null;
-  const code = judge(response, connectedBefore ? ['CONFLICT'] : [], path);
+  const code = checkReply(response, connectedBefore ? ['CONFLICT'] : [], path);
   if (code) return code;
   agent.code = expected(response, 201).code;
   return redeem(sim, agent);
@@ -112,7 +120,7 @@ async function remove(sim: Sim): Promise<string> {
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.as) {
     const gone = await sim.call('GET', '/agents/me', undefined, agent.as);
-    judge(gone, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
+    checkReply(gone, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
   }
   return agent.as ? 'connected before' : 'gone';
 }
@@ -165,7 +173,8 @@ export const AGENTS: readonly Action[] = [
     name: 'create an agent',
     weight: 4,
     ready: (sim) =>
-      alive(sim).length < MOST && [...payers(sim), ...strong(sim)].some(({ id }) => id !== null),
+      alive(sim).length < MAX_AGENTS &&
+      [...payers(sim), ...strong(sim)].some(({ id }) => id !== null),
     run: create,
   },
   { name: 'renew the code of an agent', weight: 0.5, ready: anyAgent, run: redeemAgain },

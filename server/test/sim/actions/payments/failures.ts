@@ -131,7 +131,7 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
 }
 
 /** Sends requests on all servers at once; returns all replies. */
-async function crowd(sim: Sim, requests: readonly Request[], cut: boolean) {
+async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boolean) {
   disarm(sim);
   const sent = requests.map((each, index) => sim.once(sim.nodes[index % 2] as Node, each));
   if (cut) {
@@ -158,7 +158,7 @@ async function fundConcurrently(sim: Sim): Promise<string> {
   }));
   for (let attempts = 0; left.length; attempts++) {
     if (attempts > 50) throw broken(`${left.length} deposits have no reply`);
-    const responses = await crowd(sim, left, cut && attempts === 0);
+    const responses = await sendConcurrently(sim, left, cut && attempts === 0);
     left = left.filter((_, index) => {
       const status = responses[index]?.status ?? 500;
       if (status !== 200 && status < 500) throw broken(`a deposit returned ${status}`);
@@ -195,7 +195,7 @@ async function executeConcurrently(sim: Sim): Promise<string> {
     as: order.platform,
     key: same ?? `crowd-${sim.next()}`,
   }));
-  const responses = await crowd(sim, requests, false);
+  const responses = await sendConcurrently(sim, requests, false);
   const done = responses.filter((each) => each?.status === 200);
   const fresh = done.filter((each) => !each?.replayed);
   const others = responses.filter((each) => each?.status !== 200);

@@ -13,10 +13,10 @@ import {
 } from '../../harness/sim.ts';
 import {
   type Action,
+  checkReply,
   expected,
   inSandbox,
   isTrusted,
-  judge,
   living,
   payers,
   rejection,
@@ -214,7 +214,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   const response = await sim.call('DELETE', path, undefined, owner.platform);
   // A trusted account cannot be removed.
   const trusted = !gone && !owner.gone && isTrusted(sim, account);
-  if (trusted) return judge(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
+  if (trusted) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
   if (!gone && !owner.gone && code && !response.again) throw broken(`${account.id} is not found`);
   account.gone = true;

@@ -3,7 +3,15 @@
 // customer is known from the diary, and each reply is predicted from it.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Person, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, judge, living, payers, rejection } from '../action.ts';
+import {
+  type Action,
+  checkReply,
+  expected,
+  inSandbox,
+  living,
+  payers,
+  rejection,
+} from '../action.ts';
 import { digits, openPurses } from './parties.ts';
 
 export const CODE = '123456';
@@ -11,7 +19,7 @@ const WRONG = '111111';
 export const ADDRESS = '203.0.113.7';
 const MINUTE = 60_000;
 const SESSION_MS = 180 * 24 * 60 * MINUTE;
-const MOST = 8;
+const MAX_CUSTOMERS = 8;
 
 export type Strong = Person & { strong: { proven: boolean } };
 
@@ -118,7 +126,7 @@ async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   const at = (what: string) => `/sca/login/${what}?customerId=${id}`;
   const factor = 'SMS_OTP';
   const start = await sim.call('POST', at('start'), { factor }, platform);
-  const unproven = judge(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
+  const unproven = checkReply(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
   if (unproven) return unproven;
   const { challengeId } = expected(start, 200);
   const method = sim.chance.weighed(WAYS).name;
@@ -126,7 +134,7 @@ async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   const codes = loginCodes(sim, person, method);
   const proof = { factor, challengeId, code: codeOf(method), endUserIpAddress: ADDRESS };
   const response = await sim.call('POST', at('complete'), proof, platform);
-  const rejected = judge(response, codes, at('complete'));
+  const rejected = checkReply(response, codes, at('complete'));
   if (rejected) return `${method}: ${rejected}`;
   const { sessionExpiresAt } = expected(response, 200);
   const until = Date.parse(sessionExpiresAt);
@@ -144,7 +152,7 @@ async function fail(sim: Sim): Promise<string> {
   let isFrozen = isLocked(sim, person);
   for (let index = 0; index < times; index++) {
     const response = await sim.call('POST', path, body, person.platform);
-    const rejected = judge(response, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
+    const rejected = checkReply(response, isFrozen ? ['ACCOUNT_LOCKED'] : [], path);
     if (!rejected) failed++;
     const { failedAttempts, suspended, lockedUntil } = rejected
       ? response.body.details
@@ -179,19 +187,19 @@ async function setTrust(sim: Sim): Promise<string> {
   const locked = isLocked(sim, person);
   const isFrozen = person.strong.proven ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
-  const first = judge(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
+  const first = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
   if (first) return `${what}: ${first}`;
   const { id: challengeId } = expected(start, 200).scaChallenge;
   const method = sim.chance.weighed(WAYS).name;
   if (method === 'late') sim.effects.pass(5 * MINUTE);
   const proof = { code: codeOf(method), ...(sim.chance.percent(50) ? { challengeId } : {}) };
   const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  const rejected = judge(response, loginCodes(sim, person, method), path);
+  const rejected = checkReply(response, loginCodes(sim, person, method), path);
   if (rejected) return `${what} ${method}: ${rejected}`;
   if (expected(response, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
   // A proof is valid once.
   const again = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  judge(again, ['INVALID_INPUT'], path);
+  checkReply(again, ['INVALID_INPUT'], path);
   return what;
 }
 
@@ -200,7 +208,7 @@ async function challengeExempt(sim: Sim): Promise<string> {
   const person = sim.chance.of(payers(sim).filter(({ id }) => id !== null));
   const path = `/sca/login/start?customerId=${person.id}`;
   const response = await sim.call('POST', path, { factor: 'SMS_OTP' }, person.platform);
-  return judge(response, ['CONFLICT'], path) ?? '';
+  return checkReply(response, ['CONFLICT'], path) ?? '';
 }
 
 async function setSteps(sim: Sim): Promise<string> {
@@ -216,7 +224,7 @@ export const STRONG: readonly Action[] = [
   {
     name: 'add a customer with strong authentication',
     weight: 5,
-    ready: (sim) => strong(sim).length < MOST && homes(sim).length > 0,
+    ready: (sim) => strong(sim).length < MAX_CUSTOMERS && homes(sim).length > 0,
     run: add,
   },
   {

@@ -27,7 +27,7 @@ interface Waiting {
   quote: QuoteRow;
   payment: OutgoingRow;
   row: ChallengeRow;
-  who: ScaParty;
+  authorizer: ScaParty;
 }
 
 /** The pending challenge of a quote. Throws CONFLICT if there is none. */
@@ -43,17 +43,18 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
   if (!row || !customer || customer.deleted_at !== null) {
     throw new Fault('CONFLICT', 'The quote has no pending authorization.');
   }
-  return { quote, payment, row, who: { customer, platform } };
+  return { quote, payment, row, authorizer: { customer, platform } };
 }
 
 /** After a completed step: the next step, a payment that waits for its funds, or the start. */
 function releaseOrExecute(
   ctx: Ctx,
   parts: ScaParts,
-  { quote, payment, row, who }: Waiting,
+  { quote, payment, row, authorizer: who }: Waiting,
 ): OutgoingRow | Promise<OutgoingRow> {
   const { steps, factor } = row;
-  if (steps.length) return requestAuthorization(ctx, parts, { quote, payment, who, factor, steps });
+  if (steps.length)
+    return requestAuthorization(ctx, parts, { quote, payment, authorizer: who, factor, steps });
   if (payment.source.sourceType === 'REALTIME_FUNDING') return releasePayment(ctx, payment);
   // A wallet quote is PENDING_AUTHORIZATION only after its holder has signed.
   return startPayment(ctx, payment, { signed: signedPaymentOf(quote, payment) !== undefined });
@@ -65,7 +66,7 @@ async function authorize(
   { params, body }: Input<typeof authorizeQuote>,
 ) {
   const waiting = await waitingOf(ctx, params.quoteId);
-  const { quote, payment, row, who } = waiting;
+  const { quote, payment, row, authorizer: who } = waiting;
   await checkLock(ctx, who.customer.id);
   await checkSession(ctx, who.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
@@ -77,7 +78,7 @@ async function authorize(
 }
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
-  const { quote, payment, row, who } = await waitingOf(ctx, quoteId);
+  const { quote, payment, row, authorizer: who } = await waitingOf(ctx, quoteId);
   const description = await describePayment(ctx, payment);
   await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), description });
 }

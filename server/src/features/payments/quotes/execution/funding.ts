@@ -126,13 +126,13 @@ async function receiveUnexpectedFunds(
 ): Promise<IncomingRow> {
   const { currency, amount, origin = {}, chain } = notice;
   const quoteId = row.quote_id ?? undefined;
-  const own = await findInternalAccounts(ctx.db, {
+  const customerAccounts = await findInternalAccounts(ctx.db, {
     platform_id: row.platform_id,
     customer_id: row.customer_id,
     currency,
   });
   const canReceive = ({ status }: InternalAccountRow) => status === 'ACTIVE' || status === 'FROZEN';
-  const account = own.find((each) => canReceive(each) && isBalance(each));
+  const account = customerAccounts.find((each) => canReceive(each) && isBalance(each));
   if (!isFiat(currency) && account) return depositTo(ctx, account, notice, quoteId);
   return rejectDeposit(ctx, {
     owner: await ownerOf(ctx, row.customer_id),

@@ -136,7 +136,7 @@ describe('delivered payment', () => {
 
 describe('inactive fee account', () => {
   it('fails payments whose funds arrive and rejects executions', async () => {
-    const own = await internalAccount(app, null, 'USD');
+    const platformAccount = await internalAccount(app, null, 'USD');
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'MXN');
     const fee = {
@@ -149,7 +149,7 @@ describe('inactive fee account', () => {
     const body = quoteBody(account.id, target.id, 100_00, fee);
     const paidIn = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
     const held = ok(await app.call('POST', '/quotes', body), 201);
-    await transition(own.id, 'freeze');
+    await transition(platformAccount.id, 'freeze');
     const send = { quoteId: paidIn.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', send), 200);
     await app.settle();
@@ -160,7 +160,7 @@ describe('inactive fee account', () => {
     });
     const response = await app.call('POST', `/quotes/${held.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
-    await transition(own.id, 'unfreeze');
+    await transition(platformAccount.id, 'unfreeze');
     expect((await execute(held.id)).status).toBe('PROCESSING');
   });
 });

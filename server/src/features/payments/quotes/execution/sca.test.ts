@@ -136,11 +136,11 @@ describe('payout of euros', () => {
   });
 
   it('is authorized by the customer on whose behalf a platform account pays', async () => {
-    const own = await internalAccount(app, null, 'EUR');
-    await fund(app, own.id, 500_00);
+    const platformAccount = await internalAccount(app, null, 'EUR');
+    await fund(app, platformAccount.id, 500_00);
     const { id: customerId } = payer.person;
     const target = await externalAccount(app, customerId, 'EUR');
-    const body = quoteBody(own.id, target.id, 10_00);
+    const body = quoteBody(platformAccount.id, target.id, 10_00);
     const forCustomer = { ...body, source: { ...body.source, customerId } };
     const quote = ok(await app.call('POST', '/quotes', forCustomer), 201);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PENDING_AUTHORIZATION');

@@ -136,7 +136,7 @@ export async function describePayment(ctx: Ctx, payment: OutgoingRow): Promise<s
 interface Step {
   quote: QuoteRow;
   payment: OutgoingRow;
-  who: ScaParty;
+  authorizer: ScaParty;
   factor: ChallengeRow['factor'] | undefined;
   steps: readonly Purpose[];
 }
@@ -145,7 +145,7 @@ interface Step {
 export async function requestAuthorization(
   ctx: Ctx,
   parts: ScaParts,
-  { quote, payment, who, factor, steps }: Step,
+  { quote, payment, authorizer: who, factor, steps }: Step,
 ): Promise<OutgoingRow> {
   // Funds must arrive while the price is valid, so the challenge ends with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';

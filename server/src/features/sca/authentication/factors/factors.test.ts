@@ -349,14 +349,14 @@ describe('a reset', () => {
       await reset('PASSKEY', 'COMPLETED'),
       await reset('TOTP', 'INITIATED'),
     ];
-    const stand = () =>
+    const currentFactors = () =>
       Promise.all(
         rows.map(async (row) => (await app.runtime.db.read(scaResets, row.id))?.enrollment),
       );
     await fixture.withTotp(id);
-    expect(await stand()).toEqual(['COMPLETED', 'PENDING', null]);
+    expect(await currentFactors()).toEqual(['COMPLETED', 'PENDING', null]);
     await fixture.withPasskey(id);
-    expect(await stand()).toEqual(['COMPLETED', 'COMPLETED', null]);
+    expect(await currentFactors()).toEqual(['COMPLETED', 'COMPLETED', null]);
   });
 });
 
