@@ -1,6 +1,6 @@
-// The one PostgreSQL shared by everything in a run: the embedded one, flushing every commit, in a
-// separate folder that is removed at the end. Each side has a database with the same migrations, so
-// neither works on tables that the other has filled.
+// The PostgreSQL of a run, shared by all rows: the embedded one with flushed commits, in a separate
+// folder that is removed at the end. Each side has its own database with the same migrations, so
+// that the rows of one side do not slow down the other.
 import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';

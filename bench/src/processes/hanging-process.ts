@@ -1,5 +1,5 @@
-// A service for text messages that accepts every request and answers none until it is released;
-// from then on it answers at once.
+// A service for text messages that accepts every request and replies to none until it is released;
+// from then on it replies at once.
 import http from 'node:http';
 import type net from 'node:net';
 import { answer } from '../machine/answer.ts';

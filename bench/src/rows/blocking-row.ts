@@ -100,7 +100,8 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
     note(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
   }
   await process.stop();
-  const remark = `the longest: ${longestBlocks.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`).join('; ')}`;
+  const longest = longestBlocks.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`);
+  const remark = `the longest: ${longest.join('; ')}`;
   return [
     {
       id: '9',

@@ -64,12 +64,12 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
   const before = await executedIn(bench, DATABASE);
   await ours.run('convert', api.port, CONNECTIONS, LONG_S, { count: WARM });
   const fastest = await ours.run('convert', api.port, CONNECTIONS, tryS);
-  const peerMost = await peer.run('convert');
+  const peerFastest = await peer.run('convert');
   const runs = { ours: [] as Run[], peer: [] as Run[] };
   for (let round = 1; round <= rounds; round++) {
     const half = fastest.perSecond / 2;
     runs.ours.push(await ours.run('convert', api.port, CONNECTIONS, seconds, { perSecond: half }));
-    runs.peer.push(await peer.run('convert', { perSecond: peerMost.perSecond / 2 }));
+    runs.peer.push(await peer.run('convert', { perSecond: peerFastest.perSecond / 2 }));
     const shown = [runs.ours.at(-1), runs.peer.at(-1)].map((run) => run?.p99.toFixed(1));
     note(`round ${round}, open loop, p99 in ms, ours and the peer: ${shown.join(', ')}`);
   }
@@ -85,7 +85,7 @@ export async function latencyRows(bench: Bench): Promise<Row[]> {
       what: 'p99 of execute at half of the saturated rate, open loop',
       unit: 'ms',
       ours: side(`server, ${(fastest.perSecond / 2).toFixed(0)}/s`, runs.ours, errors),
-      peer: side(`interactive, ${(peerMost.perSecond / 2).toFixed(0)}/s`, runs.peer),
+      peer: side(`interactive, ${(peerFastest.perSecond / 2).toFixed(0)}/s`, runs.peer),
       target: 4,
     },
   ];

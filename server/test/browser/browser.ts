@@ -17,8 +17,8 @@ const CANDIDATES = [
 export const browserPath = CANDIDATES.find((file) => file && existsSync(file));
 
 if (!browserPath) {
-  const how = 'Install Chromium, or name one by CHROME_PATH.';
-  process.stderr.write(`No browser was found: the tests of hosted pages are skipped. ${how}\n`);
+  const remedy = 'Install Chromium, or name one by CHROME_PATH.';
+  process.stderr.write(`No browser was found: the tests of hosted pages are skipped. ${remedy}\n`);
 }
 
 export const launch = (): Promise<Browser> =>
@@ -97,8 +97,8 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
 /** The page has no horizontal scrolling. `innerWidth` cannot be used: a phone zooms out to fit. */
 export async function expectNoHorizontalScroll(page: Page): Promise<void> {
   const root = 'document.documentElement';
-  const wide = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);
-  expect(wide).toBeLessThanOrEqual(0);
+  const overflow = await page.evaluate(`${root}.scrollWidth - ${root}.clientWidth`);
+  expect(overflow).toBeLessThanOrEqual(0);
 }
 
 export async function screenshot(page: Page, name: string): Promise<void> {

@@ -14,7 +14,7 @@ const sms = opened(startHanging);
 
 const app = testApp(() => ({ connectors: { smsUrl: sms.url } }));
 
-const messagesOf = (count: number) =>
+const queueMessages = (count: number) =>
   app.operate(async (ctx) => {
     for (let index = 0; index < count; index++) {
       sendMessage(ctx, {
@@ -31,7 +31,7 @@ describe('text messages that wait for a hanging service', () => {
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'USD');
     await app.settle();
-    await messagesOf(MESSAGES);
+    await queueMessages(MESSAGES);
     app.start();
     await vi.waitUntil(() => sms.requests() === JOB_LIMITS.perLane, { timeout: 10_000 });
     const transfer = {

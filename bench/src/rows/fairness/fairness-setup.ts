@@ -92,13 +92,13 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   const args = ['--database-url', url, '--data-dir', dataDir];
   const log = path.join(scratch, 'fairness.log');
   const first = await startServer(bench, args, { log });
-  const own = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
-  const neighbour = await createPlatform(bench, own, ['--name', 'Neighbour']);
+  const serverEnv = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
+  const attackingPlatform = await createPlatform(bench, serverEnv, ['--name', 'Neighbour']);
   const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
-  const texting = await createPlatform(bench, own, live);
+  const productionPlatform = await createPlatform(bench, serverEnv, live);
   const accounts = await makeAccounts(requester(first.port));
   const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
-    makeRecipient(requester(first.port, texting), index),
+    makeRecipient(requester(first.port, productionPlatform), index),
   );
   await first.process.stop();
   await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');
@@ -115,6 +115,6 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
       RAILHEAD_RATE_LIMIT_REFUSED: undefined,
     },
   });
-  const production = requester(port, texting);
-  return { port, process, accounts, neighbour, production, customers, service };
+  const production = requester(port, productionPlatform);
+  return { port, process, accounts, neighbour: attackingPlatform, production, customers, service };
 }

@@ -17,17 +17,18 @@ export interface Act extends Omit<MoneyAct, 'amount' | 'forThreshold'> {
   forThreshold: bigint | null;
 }
 
-export function evaluateAmounts(
+export function evaluatePlainAmounts(
   agent: { paused: boolean; policy: Policy },
   { count, day, month }: Spent,
   { amount, forThreshold, ...act }: Act,
 ): Verdict {
   const { currency } = agent.policy.spendingLimits;
-  const ofThreshold = agent.policy.approvalThresholds?.currency ?? currency;
+  const thresholdCurrency = agent.policy.approvalThresholds?.currency ?? currency;
   const spent = { count, day: { currency, amount: day }, month: { currency, amount: month } };
   return evaluate(agent, spent, {
     ...act,
     amount: { currency, amount },
-    forThreshold: forThreshold === null ? null : { currency: ofThreshold, amount: forThreshold },
+    forThreshold:
+      forThreshold === null ? null : { currency: thresholdCurrency, amount: forThreshold },
   });
 }

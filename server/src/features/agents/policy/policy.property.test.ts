@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Act,
-  evaluateAmounts as evaluate,
+  evaluatePlainAmounts as evaluate,
   type Spent,
 } from '../../../../test/kit/agents/agent-policy.ts';
 import { AGENT_PERMISSIONS, EXECUTION_MODES, type Policy, type Rule } from './policy.ts';

@@ -1,6 +1,10 @@
 // Evaluation of agent policies, case by case.
 import { describe, expect, it } from 'vitest';
-import { type Act, evaluateAmounts, type Spent } from '../../../../test/kit/agents/agent-policy.ts';
+import {
+  type Act,
+  evaluatePlainAmounts,
+  type Spent,
+} from '../../../../test/kit/agents/agent-policy.ts';
 import type { Policy, Rule, Verdict } from './policy.ts';
 
 const NOTHING: Spent = { count: 0n, day: 0n, month: 0n };
@@ -34,7 +38,7 @@ interface Case {
 }
 
 const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
-  evaluateAmounts(
+  evaluatePlainAmounts(
     { paused, policy: policy(overrides.policy) },
     { ...NOTHING, ...overrides.spent },
     act(overrides.act),

@@ -33,7 +33,7 @@ function ineligibilityOf(
 }
 
 /**
- * Throws FUNDING_SOURCE_INELIGIBLE with every reason against a list of accounts. The change set
+ * Throws FUNDING_SOURCE_INELIGIBLE with the reason for each ineligible account of a list. The change set
  * requires the accounts as read.
  */
 export async function checkFunding(

@@ -9,7 +9,7 @@ import { invitations } from './store.ts';
 
 /**
  * Erases the invitee names on invitations that the customer sent, and cancels pending ones. Returns the
- * number of changed rows. The UMA addresses are replaced after that change set.
+ * number of changed rows. UMA addresses are replaced afterwards by `empty`.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
   const sent = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);

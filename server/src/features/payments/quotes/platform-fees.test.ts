@@ -50,7 +50,7 @@ const execute = async (id: string) =>
   ok(await app.call('POST', `/quotes/${id}/execute`, undefined, options), 200);
 const transaction = async (id: string) =>
   ok(await app.call('GET', `/transactions/${id}`, undefined, options), 200);
-const holds = async (id: string) => (await balances(app, id, options)).total;
+const totalBalanceOf = async (id: string) => (await balances(app, id, options)).total;
 
 /** Balance events since `from`, as account and balance. */
 async function balanceEvents(from: number) {
@@ -67,7 +67,7 @@ describe('platform fee', () => {
     const quote = await quoted(account.id, target.id, 100_00);
     // 100.00 less 0.50 is 99.50: 0.30 % is 29.85 cents, 0.50 % of the service 49.75.
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     const fees = async () => {
       const { platformFees, fees, status } = await transaction(quote.transactionId);
       return [status, platformFees, fees];
@@ -75,13 +75,13 @@ describe('platform fee', () => {
     expect(await fees()).toEqual(['PENDING', 80, 130]);
     await execute(quote.id);
     expect(await fees()).toEqual(['PROCESSING', 80, 130]);
-    expect(await holds(platformAccount.id)).toBe(before);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(before);
     await app.settle();
     expect(await fees()).toEqual(['COMPLETED', 80, 130]);
-    expect(await holds(platformAccount.id)).toBe(before + 80);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(before + 80);
     await app.advance(60_000);
     expect(await fees()).toEqual(['FAILED', 80, 130]);
-    expect(await holds(platformAccount.id)).toBe(before);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(before);
   });
 
   it('is not charged in one currency by default', async () => {
@@ -95,11 +95,11 @@ describe('platform fee', () => {
       platformFeesIncluded: 125,
       totalReceivingAmount: 98_75,
     });
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     await app.settle();
-    expect(await holds(platformAccount.id)).toBe(before + 125);
-    expect(await holds(account.id)).toBe(900_00);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(before + 125);
+    expect(await totalBalanceOf(account.id)).toBe(900_00);
     const locked = await quoted(account.id, target.id, 100_00, {
       ...override(25, 100),
       lockedCurrencySide: 'RECEIVING',
@@ -128,9 +128,9 @@ describe('platform fee', () => {
       await execute(quote.id);
       await app.advance(60_000);
       left -= target === returned ? 0 : 101_02;
-      expect(await holds(account.id)).toBe(left);
+      expect(await totalBalanceOf(account.id)).toBe(left);
     }
-    expect(await holds(inside.id)).toBe(100_01);
+    expect(await totalBalanceOf(inside.id)).toBe(100_01);
     const [stuck] = await app.runtime.db.query(
       `select sum(case when credit like '%:rail_in_transit:%' then amount else -amount end)::text as net
         from ledger_transfers where phase in ('post', 'posted') and step <> 'deposit'
@@ -209,7 +209,7 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '004', options);
     const quote = await quoted(account.id, target.id, 100_00);
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.settle();
@@ -244,7 +244,7 @@ describe('refund', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '007', options);
     const quote = await quoted(account.id, target.id, 100_00);
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     await execute(quote.id);
     const from = (await app.events()).length;
     await app.advance(60_000);
@@ -267,19 +267,19 @@ describe('refund', () => {
     const quote = await quoted(account.id, target.id, 100_00);
     await execute(quote.id);
     await app.settle();
-    const spent = await holds(platformAccount.id);
+    const spent = await totalBalanceOf(platformAccount.id);
     const aside = await internalAccount(app, person.id, 'USD', options);
     const away = await quoted(platformAccount.id, aside.id, spent, override(0, 0));
     await execute(away.id);
-    expect(await holds(platformAccount.id)).toBe(0);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
     await app.advance(60_000);
     expect(await transaction(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await holds(account.id)).toBe(1_000_00 + spent);
-    expect(await holds(platformAccount.id)).toBe(0);
+    expect(await totalBalanceOf(account.id)).toBe(1_000_00 + spent);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     expect((await balanceEvents(from)).map(([id]) => id)).toEqual([account.id]);
     const [owed] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
       'system:sandbox:receivable:USD',
@@ -291,22 +291,24 @@ describe('refund', () => {
 describe('platform that pays from its fee account', () => {
   it.each(['000', '002', '004', '005', '006'])('has the expected balance: …%s', async (suffix) => {
     await fund(app, platformAccount.id, 1_000_00, options);
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', suffix, options);
     const quote = await quoted(platformAccount.id, target.id, 100_00);
     expect(quote).toMatchObject({ platformFeesIncluded: 80, feesIncluded: 130 });
     await execute(quote.id);
     await app.advance(60_000);
-    expect(await holds(platformAccount.id)).toBe(suffix === '000' ? before - 99_20 : before);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(
+      suffix === '000' ? before - 99_20 : before,
+    );
   });
 
   it('is debited except for its fee if the refund fails', async () => {
-    const before = await holds(platformAccount.id);
+    const before = await totalBalanceOf(platformAccount.id);
     const target = await externalAccount(app, null, 'EUR', '007', options);
     const quote = await quoted(platformAccount.id, target.id, 100_00);
     await execute(quote.id);
     await app.advance(60_000);
-    expect(await holds(platformAccount.id)).toBe(before - 99_20);
+    expect(await totalBalanceOf(platformAccount.id)).toBe(before - 99_20);
     expect((await transaction(quote.transactionId)).refund.status).toBe('FAILED');
   });
 });

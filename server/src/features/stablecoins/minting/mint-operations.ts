@@ -35,7 +35,12 @@ type Burn = Static<typeof StablecoinBurnRequest>;
 type Placed = Promise<StablecoinOperationRow | Rejected>;
 
 /** The coin, its provider account and the amount, if all three are valid. */
-async function validated(ctx: Ctx, parts: StablecoinParts, coinId: string, amount: string) {
+async function validateOrderInput(
+  ctx: Ctx,
+  parts: StablecoinParts,
+  coinId: string,
+  amount: string,
+) {
   mintOf(ctx, parts);
   const coin = await stablecoinOf(ctx, coinId);
   const access = await providerAccessOf(ctx, parts, coin);
@@ -75,14 +80,14 @@ async function fromBalance(
   );
 }
 
-/** The funding. A bank account beside another kind of funding is not debited. */
+/** The funding. A bank account is used only for ACH debits and ignored for other types. */
 const sourceOf = (funding: Mint['fundingSource']): OrderFields['source'] =>
   funding.type === 'ACH_DEBIT' || funding.type === 'SAME_DAY_ACH_DEBIT'
     ? { type: funding.type, externalAccountId: funding.externalAccountId }
     : { type: funding.type };
 
 async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): Placed {
-  const { coin, access, amount } = await validated(ctx, parts, coinId, body.amount);
+  const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
   const { fundingSource: funding, destination, description } = body;
   if (funding.type === 'SERVICE_INTERNAL_ACCOUNT') {
     throw reservedFault(coin, 'STABLECOIN_OPERATION_NOT_SUPPORTED');
@@ -101,7 +106,7 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
 }
 
 async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): Placed {
-  const { coin, access, amount } = await validated(ctx, parts, coinId, body.amount);
+  const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
   const { type } = body.source;
   if (type === 'SERVICE_INTERNAL_ACCOUNT') {
     throw reservedFault(coin, 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED');

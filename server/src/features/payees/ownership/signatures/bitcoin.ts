@@ -29,7 +29,7 @@ export const bitcoinDigest = (message: string): Uint8Array =>
 type Kind = BitcoinAddress['kind'];
 
 const SEGWIT: readonly Kind[] = ['p2wpkh', 'p2tr'];
-const ANY: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
+const ANY_KIND: readonly Kind[] = ['p2pkh', 'p2sh', ...SEGWIT];
 
 /** First of four headers, and the address types that they stand for. */
 const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly Kind[] }[]> = {
@@ -41,7 +41,7 @@ const HEADERS: Record<SignatureScheme, readonly { from: number; kinds: readonly 
   ],
   electrum: [
     { from: 27, kinds: ['p2pkh'] },
-    { from: 31, kinds: ANY },
+    { from: 31, kinds: ANY_KIND },
   ],
 };
 const UNCOMPRESSED = 27;
@@ -75,9 +75,9 @@ export function provesBitcoin(
   const bytes = Buffer.from(signature, 'base64');
   if (!target || bytes.length !== 65 || bytes.toString('base64') !== signature) return false;
   const header = bytes[0]!;
-  const four = HEADERS[scheme].find(({ from }) => header >= from && header < from + 4);
-  if (!four?.kinds.includes(target.kind)) return false;
-  const key = recoverKey(bitcoinDigest(message), bytes.subarray(1), header - four.from);
-  const program = key && programOf(target.kind, key, four.from === UNCOMPRESSED);
+  const headerGroup = HEADERS[scheme].find(({ from }) => header >= from && header < from + 4);
+  if (!headerGroup?.kinds.includes(target.kind)) return false;
+  const key = recoverKey(bitcoinDigest(message), bytes.subarray(1), header - headerGroup.from);
+  const program = key && programOf(target.kind, key, headerGroup.from === UNCOMPRESSED);
   return !!program && Buffer.from(program).equals(target.program);
 }
