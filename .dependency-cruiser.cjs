@@ -98,6 +98,19 @@ module.exports = {
       from: { path: '^bench/src/' },
       to: { circular: true },
     },
+    {
+      name: 'the SDK imports only itself and Node.js, the latter in one entry',
+      severity: 'error',
+      from: { path: '^packages/sdk/src/' },
+      // Generated files are absent before the build.
+      to: { pathNot: '^packages/sdk/src/|/generated/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'only the entry for Node.js imports from it',
+      severity: 'error',
+      from: { path: '^packages/sdk/src/', pathNot: '^packages/sdk/src/node\\.ts$' },
+      to: { dependencyTypes: ['core'] },
+    },
     layer('kernel', 'kernel/', 'kernel/'),
     layer('catalog', 'catalog/', 'catalog/|kernel/'),
     layer('ledger', 'ledger/', 'ledger/|kernel/'),

@@ -13,7 +13,18 @@ const documents = tracked.filter(
 
 const isFile = /\.(ts|mjs|cjs|js|md|sql|json|jsonc)$/;
 const FOLDERS = new Set([
-  ...['server', 'docs', 'bench', 'scripts', 'examples', 'kernel', 'ledger', 'runtime', 'catalog'],
+  ...[
+    'server',
+    'docs',
+    'bench',
+    'packages',
+    'scripts',
+    'examples',
+    'kernel',
+    'ledger',
+    'runtime',
+    'catalog',
+  ],
   ...['connectors', 'features', 'http', 'operator'],
 ]);
 /** A file, or a folder that begins like one of ours; not an address of the API, a type or a command. */

@@ -11,7 +11,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((file) => /^(server|bench|scripts|examples)\/.*\.(ts|mjs|js)$/.test(file))
+  .filter((file) => /^(server|bench|scripts|examples|packages)\/.*\.(ts|mjs|js)$/.test(file))
   .filter((file) => existsSync(path.join(root, file)));
 
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

@@ -35,7 +35,9 @@ const isChecked = (file: string): boolean => {
   const migration = /^server\/migrations\/(\d+)_/.exec(file)?.[1];
   if (migration) return Number(migration) >= FIRST_MIGRATION;
   return (
-    /^(server|bench|scripts|examples|docs|site)\/|^(README|CONTRIBUTING)\.md$/.test(file) &&
+    /^(server|bench|scripts|examples|packages|docs|site)\/|^(README|CONTRIBUTING)\.md$/.test(
+      file,
+    ) &&
     /\.(ts|mts|cts|js|mjs|cjs|md|json|jsonc|sql|html|css|sh|vue|yml|yaml)$/.test(file) &&
     !file.endsWith('structure/words.test.ts')
   );

@@ -1,0 +1,203 @@
+// Writes src/generated/ from the OpenAPI document: schemas by openapi-typescript, and by this file the
+// table of operations, their groups, the error codes of each operation and the data of each event.
+import fs from 'node:fs';
+import path from 'node:path';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { groupsText, tableText } from './groups.mjs';
+
+/** A method of an operation in the document. */
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+const HEADER = '// Generated from openapi.json by packages/sdk/scripts/generate.mjs.\n';
+
+const isObject = (value) => typeof value === 'object' && value !== null;
+
+const operationsOf = (document) =>
+  Object.entries(document.paths).flatMap(([route, methods]) =>
+    METHODS.filter((method) => methods[method]).map((method) => ({
+      route,
+      method: method.toUpperCase(),
+      ...methods[method],
+    })),
+  );
+
+const refOf = (text) => text.replace('#/components/schemas/', '');
+
+/** Names of all schemas that a value refers to, directly or not. */
+function reachable(document, value, found = new Set()) {
+  if (!isObject(value)) return found;
+  for (const [key, each] of Object.entries(value)) {
+    if (key === '$ref' && each.startsWith('#/components/schemas/')) {
+      const name = refOf(each);
+      if (found.has(name)) continue;
+      found.add(name);
+      reachable(document, document.components.schemas[name], found);
+    } else reachable(document, each, found);
+  }
+  return found;
+}
+
+/** A response without examples, headers and links. */
+const contentOf = ({ description, content }) => ({
+  description,
+  ...(content && {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, { schema }]) => [type, { schema }]),
+    ),
+  }),
+});
+
+function slimOperation({ operationId, parameters = [], requestBody, responses }) {
+  const replies = Object.entries(responses).filter(([status]) => Number(status) < 400);
+  return {
+    operationId,
+    // Headers are options of a call.
+    parameters: parameters.filter((each) => each.in !== 'header'),
+    ...(requestBody && {
+      requestBody: { required: requestBody.required ?? false, ...contentOf(requestBody) },
+    }),
+    responses: Object.fromEntries(replies.map(([status, each]) => [status, contentOf(each)])),
+  };
+}
+
+const pascal = (text) => text.replaceAll(/(?:^|[-_. ]+)(\w)/g, (_, letter) => letter.toUpperCase());
+
+/** Types of events with the name of the schema of their data. */
+function eventsOf(document) {
+  const schemas = {};
+  const events = {};
+  for (const [name, { post }] of Object.entries(document.webhooks)) {
+    const { type, data } = post.requestBody.content['application/json'].schema.properties;
+    const inline = `${pascal(name)}EventData`;
+    const schema = data.$ref ? refOf(data.$ref) : inline;
+    if (!data.$ref) schemas[inline] = data;
+    const types = type.enum ?? type.allOf.find((each) => each.enum).enum;
+    for (const each of types) events[each] = schema;
+  }
+  return { schemas, events };
+}
+
+/** The document with what the types are made from. */
+function slim(document) {
+  const { schemas: extra } = eventsOf(document);
+  const paths = {};
+  for (const operation of operationsOf(document)) {
+    paths[operation.route] ??= {};
+    paths[operation.route][operation.method.toLowerCase()] = slimOperation(operation);
+  }
+  const all = { ...document.components.schemas, ...extra };
+  const whole = { components: { schemas: all } };
+  const used = reachable(whole, [paths, document.webhooks, extra, { $ref: refTo('FieldError') }]);
+  for (const name of Object.keys(extra)) used.add(name);
+  const kept = Object.entries(all).filter(([name]) => used.has(name) && !/Error\d+$/.test(name));
+  return {
+    openapi: document.openapi,
+    info: document.info,
+    paths,
+    components: { schemas: Object.fromEntries(kept) },
+  };
+}
+
+const refTo = (name) => `#/components/schemas/${name}`;
+
+const nameOf = (node) => node.name?.escapedText ?? node.name?.text;
+
+async function typesText(document) {
+  const nodes = await openapiTS(slim(document), {
+    silent: true,
+    defaultNonNullable: false,
+    transform: ({ format }) => (format === 'binary' ? fileNode() : undefined),
+  });
+  const kept = nodes.filter((node) => ['components', 'operations'].includes(nameOf(node)));
+  const text = astToString(kept)
+    .replaceAll('"__FILE__"', 'FileInput')
+    .replaceAll(/\n\s*(header|cookie)\?: never;/g, '')
+    .replaceAll(/\n\s*headers: \{\s*\[name: string\]: unknown;\s*\};/g, '');
+  return `${HEADER}import type { FileInput } from '../http/upload.ts';\n\n${text}`;
+}
+
+/** A literal type that becomes a name: nodes of another TypeScript cannot be made here. */
+let fileNode;
+
+function schemaNames(document) {
+  return Object.keys(slim(document).components.schemas).filter((name) => /^[A-Z]\w*$/.test(name));
+}
+
+const aliasesText = (document) =>
+  `${HEADER}import type { components } from './schemas.ts';\n\n` +
+  schemaNames(document)
+    .map((name) => `export type ${name} = components['schemas']['${name}'];\n`)
+    .join('');
+
+/** Error codes of an operation, as its responses list them. */
+function codesOf(document, { responses }) {
+  const codes = new Set();
+  const collect = (value) => {
+    if (!isObject(value)) return;
+    if (value.$ref) collect(at(document, value.$ref));
+    for (const each of value.allOf ?? []) {
+      // The first part lists all codes of the status, the second those of the operation.
+      if (!each.$ref || value.allOf.length === 1) collect(each);
+    }
+    for (const code of value.properties?.code?.enum ?? []) codes.add(code);
+  };
+  for (const [status, response] of Object.entries(responses)) {
+    if (Number(status) < 400) continue;
+    const { content } = response.$ref ? at(document, response.$ref) : response;
+    collect(content?.['application/json']?.schema);
+  }
+  return codes;
+}
+
+const at = (document, ref) =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce((value, key) => value[key], document);
+
+const union = (codes) => codes.map((code) => `'${code}'`).join(' | ') || 'never';
+
+function errorsText(document) {
+  const operations = operationsOf(document).map((each) => [
+    each.operationId,
+    codesOf(document, each),
+  ]);
+  const all = [...new Set(operations.flatMap(([, codes]) => [...codes]))].sort();
+  const common = all.filter((code) => operations.every(([, codes]) => codes.has(code)));
+  const rows = operations.map(([id, codes]) => {
+    const own = [...codes].filter((code) => !common.includes(code)).sort();
+    return `  ${id}: ${union(own)};\n`;
+  });
+  return (
+    `${HEADER}/** Codes that every operation can return. */\n` +
+    `export type CommonErrorCode = ${union(common)};\n\n` +
+    `/** Further codes of each operation. */\nexport interface OwnErrorCodes {\n${rows.join('')}}\n`
+  );
+}
+
+function eventsText(document) {
+  const { events } = eventsOf(document);
+  const rows = Object.entries(events).map(
+    ([type, schema]) => `  '${type}': components['schemas']['${schema}'];\n`,
+  );
+  return (
+    `${HEADER}import type { components } from './schemas.ts';\n\n` +
+    `/** The data of each type of event. */\nexport interface EventDataByType {\n${rows.join('')}}\n`
+  );
+}
+
+export async function generate({ document, folder, factory }) {
+  fileNode = () => factory.createLiteralTypeNode(factory.createStringLiteral('__FILE__'));
+  fs.mkdirSync(folder, { recursive: true });
+  const operations = operationsOf(document);
+  const texts = {
+    'schemas.ts': await typesText(document),
+    'aliases.ts': aliasesText(document),
+    'errors.ts': errorsText(document),
+    'events.ts': eventsText(document),
+    'groups.ts': HEADER + groupsText(operations),
+    'operations.ts': HEADER + tableText(operations),
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    fs.writeFileSync(path.join(folder, name), text);
+  }
+}

@@ -1,0 +1,109 @@
+// The groups of operations: their names, their documented types and the table that the client is made
+// from at run time.
+
+/** Names of groups by the tag of their operations; another tag becomes a name in camel case. */
+const GROUPS = {
+  'Platform Configuration': 'config',
+  'API Tokens': 'tokens',
+  'KYC/KYB Verifications': 'verifications',
+  'Contact Verification': 'contacts',
+  'Embedded Wallet Auth': 'walletAuth',
+  'Strong Customer Authentication': 'sca',
+  'Cross-Currency Transfers': 'quotes',
+  'Available UMA Providers': 'umaProviders',
+  VASPs: 'vasps',
+  'Same-Currency Transfers': 'transfers',
+  'Agent Management': 'agents',
+  'Sandbox Fixtures': 'sandbox',
+  'Sandbox Clock': 'sandbox',
+};
+
+const camel = (text) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+(\w)/g, (_, letter) => letter.toUpperCase())
+    .replaceAll(/[^a-zA-Z0-9]/g, '');
+
+const pascal = (text) => text[0].toUpperCase() + text.slice(1);
+
+const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
+
+function grouped(operations) {
+  const groups = new Map();
+  for (const each of operations) {
+    const name = groupOf(each);
+    groups.set(name, [...(groups.get(name) ?? []), each]);
+  }
+  return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Links of the documentation site have no meaning in an editor; codes are in the types. */
+function docOf({ summary, description = '', method, route }) {
+  const paragraphs = description
+    .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')
+    .replaceAll('*/', '*\\/')
+    .split('\n\n')
+    .filter((each) => each && !/^\*\*(Errors|Guides)\*\*/.test(each));
+  const lines = [`${summary}.`, ...paragraphs, `\`${method} ${route}\``].flatMap((each, index) => [
+    ...(index ? [''] : []),
+    ...each.split('\n'),
+  ]);
+  return `  /**\n${lines.map((line) => `   *${line ? ` ${line}` : ''}\n`).join('')}   */\n`;
+}
+
+export function groupsText(operations) {
+  const groups = grouped(operations);
+  const interfaces = groups.map(([name, members]) => {
+    const rows = members.map((each) => {
+      const { operationId } = each;
+      return `${docOf(each)}  readonly ${operationId}: Method<'${operationId}'>;\n`;
+    });
+    const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
+    return `/** ${tags}. */\nexport interface ${pascal(name)}Group {\n${rows.join('\n')}}\n`;
+  });
+  const all = groups.map(([name]) => `  readonly ${name}: ${pascal(name)}Group;\n`);
+  return [
+    `import type { Method } from '../types.ts';\n`,
+    ...interfaces,
+    `/** All groups of operations. */\nexport interface Groups {\n${all.join('')}}\n`,
+  ].join('\n');
+}
+
+const inQuery = ({ parameters = [] }) => parameters.filter((each) => each.in === 'query');
+
+/** i: Idempotency-Key, b: body, m: multipart, a: an agent's token, n: no credential, l: a list. */
+function flagsOf(operation) {
+  const { parameters = [], requestBody, security, responses } = operation;
+  const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
+  const content = requestBody?.content;
+  const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
+  return [
+    parameters.some(({ name }) => name === 'Idempotency-Key') && 'i',
+    content?.['application/json'] && 'b',
+    content?.['multipart/form-data'] && 'm',
+    scheme === 'AgentAuth' && 'a',
+    security?.length === 0 && 'n',
+    isList && 'l',
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
+function rowOf(operation) {
+  const { operationId, method, route, requestBody } = operation;
+  // Without a body every input that is not in the path is in the query.
+  const query = requestBody ? inQuery(operation).map(({ name }) => name) : [];
+  return [operationId, method, route, flagsOf(operation) || '-', ...query].join(' ');
+}
+
+export function tableText(operations) {
+  const rows = grouped(operations).map(
+    ([name, members]) => `  ${name}: \`\n${members.map(rowOf).join('\n')}\`,\n`,
+  );
+  return (
+    '/** Operations by group, one a line: name, method, path, flags, and parameters that are in the\n' +
+    ' * query although there is a body. Flags: i Idempotency-Key, b body, m multipart, a token of an\n' +
+    ' * agent, n no credential, l list. */\n' +
+    `export const TABLE = {\n${rows.join('')}} as const;\n`
+  );
+}

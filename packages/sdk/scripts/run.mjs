@@ -1,0 +1,90 @@
+// `node packages/sdk/scripts/run.mjs build|test`: installs the packages of packages/sdk, generates
+// its types from openapi.json and builds it as ES modules and CommonJS. `test` also runs its tests
+// with the kit of the server (`npm run test:sdk [-- FILES]`).
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureInstalled } from '../../../scripts/install.mjs';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const sdk = path.join(root, 'packages', 'sdk');
+const dist = path.join(sdk, 'dist');
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function run(program, args, cwd = sdk) {
+  const { status, error } = spawnSync(program, args, { cwd, stdio: 'inherit' });
+  if (error) say(error.message);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Whether the installed packages match the lock file. */
+function isInstalled() {
+  const read = (file) => {
+    try {
+      return JSON.parse(fs.readFileSync(path.join(sdk, file), 'utf8')).packages;
+    } catch {
+      return undefined;
+    }
+  };
+  const wanted = read('package-lock.json') ?? {};
+  const there = read('node_modules/.package-lock.json');
+  return Object.entries(wanted).every(
+    ([place, { version, optional }]) =>
+      place === '' || optional || there?.[place]?.version === version,
+  );
+}
+
+async function generate() {
+  // It needs packages that are installed by now.
+  const { generate: write } = await import('./generate.mjs');
+  const { factory } = createRequire(path.join(sdk, 'package.json'))('typescript');
+  const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8'));
+  await write({ document, folder: path.join(sdk, 'src', 'generated'), factory });
+}
+
+/** Declarations name files as the source does, which a consumer has under another name. */
+function renameInDeclarations(folder) {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.name.endsWith('.d.ts')) continue;
+    const file = path.join(entry.parentPath, entry.name);
+    const text = fs.readFileSync(file, 'utf8');
+    fs.writeFileSync(file, text.replaceAll(/(['"]\.{1,2}\/[\w./-]+)\.ts(['"])/g, '$1.js$2'));
+  }
+}
+
+async function build() {
+  if (!isInstalled()) {
+    say('Installing what the SDK is built with …');
+    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    run('npm', args);
+  }
+  await generate();
+  fs.rmSync(dist, { recursive: true, force: true });
+  const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
+  for (const kind of ['esm', 'cjs']) run(process.execPath, [tsc, '-p', `tsconfig.${kind}.json`]);
+  const types = { esm: 'module', cjs: 'commonjs' };
+  for (const [kind, type] of Object.entries(types)) {
+    const text = `${JSON.stringify({ type, sideEffects: false })}\n`;
+    fs.writeFileSync(path.join(dist, kind, 'package.json'), text);
+    renameInDeclarations(path.join(dist, kind));
+  }
+  fs.copyFileSync(path.join(root, 'LICENSE'), path.join(sdk, 'LICENSE'));
+}
+
+const [verb, ...rest] = process.argv.slice(2);
+if (verb !== 'build' && verb !== 'test') {
+  say('Usage: node packages/sdk/scripts/run.mjs build | test [FILES]');
+  process.exit(2);
+}
+await build();
+if (verb === 'test') {
+  await ensureInstalled({ dev: true });
+  const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
+  run(process.execPath, [tsc, '-p', 'tsconfig.json']);
+  const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const config = path.join(sdk, 'vitest.config.ts');
+  run(process.execPath, [vitest, 'run', '--config', config, ...rest], root);
+}

@@ -1,0 +1,55 @@
+// The client: its groups are made from the table of operations, its types from the document.
+
+import type { EventType } from './events.ts';
+import { type EventStream, type FollowOptions, follow } from './follow.ts';
+import type { EventsGroup, Groups } from './generated/groups.ts';
+import { TABLE } from './generated/operations.ts';
+import { callOf, type Sender } from './http/call.ts';
+import { type Fields, operationOf } from './http/request.ts';
+import { type ClientOptions, settingsOf } from './http/settings.ts';
+import { send } from './http/transport.ts';
+import type { CallOptions } from './types.ts';
+
+export interface FollowedEvents extends EventsGroup {
+  /**
+   * Iterates the events of the platform as they occur, each once and in a fixed order, and goes on after
+   * every interruption. With a store it goes on where it was after a restart.
+   */
+  follow<Type extends EventType = EventType>(options?: FollowOptions<Type>): EventStream<Type>;
+}
+
+/** Operations by group, such as `client.quotes.createQuote`. */
+export interface Client extends Omit<Groups, 'events'> {
+  readonly events: FollowedEvents;
+}
+
+type Functions = Record<string, (input?: Fields, options?: CallOptions) => unknown>;
+
+function groupOf(rows: string, sender: Sender): Functions {
+  const functions = rows
+    .trim()
+    .split('\n')
+    .map((row) => {
+      const operation = operationOf(row);
+      const call = (input: Fields = {}, options: CallOptions = {}) =>
+        callOf(sender, operation, input, options);
+      return [operation.id, call] as const;
+    });
+  return Object.fromEntries(functions);
+}
+
+/** A client of the API with the credentials of a platform, of an agent, or of both. */
+export function createClient(options: ClientOptions = {}): Client {
+  const settings = settingsOf(options);
+  const sender: Sender = (operation, input, callOptions) =>
+    send(settings, operation, input, callOptions);
+  // The table and the types come from the same document.
+  const groups = Object.fromEntries(
+    Object.entries(TABLE).map(([name, rows]) => [name, groupOf(rows, sender)]),
+  ) as unknown as Groups;
+  const { events } = groups;
+  return {
+    ...groups,
+    events: { ...events, follow: (more) => follow(events.listEvents, more) },
+  };
+}

@@ -1,0 +1,56 @@
+// Signatures of P-256: Web Crypto has both numbers in 32 bytes each, everything else has DER.
+import { type Bytes, concat } from './bytes.ts';
+
+const SIZE = 32;
+const [SEQUENCE, INTEGER] = [0x30, 0x02];
+
+/** The number at `at`, in 32 bytes; undefined if there is none. */
+function integer(der: Uint8Array, at: number): { number: Bytes; end: number } | undefined {
+  const length = der[at + 1] ?? 0;
+  const end = at + 2 + length;
+  if (der[at] !== INTEGER || length === 0 || end > der.length) return undefined;
+  const start = der[at + 2] === 0 ? at + 3 : at + 2;
+  if (end - start > SIZE) return undefined;
+  const number = new Uint8Array(SIZE);
+  number.set(der.subarray(start, end), SIZE - (end - start));
+  return { number, end };
+}
+
+/** A DER signature as Web Crypto takes it; undefined if it is none. */
+function fromDer(der: Uint8Array): Bytes | undefined {
+  if (der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined;
+  const r = integer(der, 2);
+  const s = r && integer(der, r.end);
+  return r && s && s.end === der.length ? concat(r.number, s.number) : undefined;
+}
+
+function derInteger(number: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < number.length - 1 && number[start] === 0) start++;
+  const bytes = number.subarray(start);
+  // A leading zero keeps the number positive.
+  const padding = (bytes[0] as number) > 0x7f ? [0] : [];
+  return Uint8Array.of(INTEGER, bytes.length + padding.length, ...padding, ...bytes);
+}
+
+/** A signature of Web Crypto in DER. */
+function toDer(pair: Uint8Array): Bytes {
+  const numbers = concat(derInteger(pair.subarray(0, SIZE)), derInteger(pair.subarray(SIZE)));
+  return concat(Uint8Array.of(SEQUENCE, numbers.length), numbers);
+}
+
+const ECDSA = { name: 'ECDSA', hash: 'SHA-256' };
+
+export async function verifyDer(key: CryptoKey, der: Uint8Array, signed: Bytes): Promise<boolean> {
+  const signature = fromDer(der);
+  return signature ? crypto.subtle.verify(ECDSA, key, signature, signed) : false;
+}
+
+export const signDer = async (key: CryptoKey, signed: Bytes): Promise<Bytes> =>
+  toDer(new Uint8Array(await crypto.subtle.sign(ECDSA, key, signed)));
+
+const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
+
+/** The key that verifies: an SPKI structure or an uncompressed point. */
+export const verificationKey = (format: 'spki' | 'raw', key: Bytes): Promise<CryptoKey> =>
+  crypto.subtle.importKey(format, key, P256, false, ['verify']);

@@ -1,0 +1,27 @@
+// Types of events, with the data of each type.
+import type { EventDataByType } from './generated/events.ts';
+
+/** A type of event, such as `OUTGOING_PAYMENT.COMPLETED`. */
+export type EventType = keyof EventDataByType;
+
+/** What a webhook carries; `type` discriminates `data`. */
+export type WebhookEvent<Type extends EventType = EventType> = {
+  [Each in Type]: {
+    /** The same for every delivery of the event; detects repeated ones. */
+    readonly id: string;
+    readonly type: Each;
+    readonly timestamp: string;
+    readonly data: EventDataByType[Each];
+  };
+}[Type];
+
+/** An event of the list. Its data is null once the customer was erased. */
+export type StoredEvent<Type extends EventType = EventType> = {
+  [Each in Type]: {
+    readonly id: string;
+    readonly type: Each;
+    readonly timestamp: string;
+    readonly resourceId?: string;
+    readonly data: EventDataByType[Each] | null;
+  };
+}[Type];

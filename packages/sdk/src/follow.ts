@@ -1,0 +1,132 @@
+// Follows the events of a platform from a durable cursor. The place of each processed event is stored,
+// not only that of a page: after an interruption only the event that was being processed is repeated.
+import { isRailheadError } from './error.ts';
+import type { EventType, StoredEvent } from './events.ts';
+import { pause } from './http/retry.ts';
+import type { CallOptions, Output } from './types.ts';
+
+/** Where the place of a follower is kept, such as a file or a row of a database. */
+export interface CursorStore {
+  load(): Promise<string | undefined> | string | undefined;
+  save(cursor: string): Promise<void> | void;
+}
+
+export interface FollowOptions<Type extends EventType = EventType> {
+  /**
+   * Where to start if the store has no place: `beginning` for the oldest kept event, `now`, or a cursor.
+   * Default: `now`.
+   */
+  readonly after?: string;
+  /** Only events of these types. */
+  readonly types?: readonly Type[];
+  /** Only events about this resource. */
+  readonly resourceId?: string;
+  /** Only events about this customer. */
+  readonly customerId?: string;
+  readonly store?: CursorStore;
+  /** Ends the iteration. */
+  readonly signal?: AbortSignal;
+  /** Seconds for which a request waits for an event. Default: 30. */
+  readonly wait?: number;
+  /** Observes interruptions, after which it goes on by itself. */
+  readonly onInterruption?: (error: unknown, delayMs: number) => void;
+}
+
+export interface EventStream<Type extends EventType = EventType>
+  extends AsyncIterable<StoredEvent<Type>> {
+  /** The place behind the last processed event; undefined before the start. */
+  readonly cursor: string | undefined;
+}
+
+type ListEvents = (input: object, options: CallOptions) => Promise<Output<'listEvents'>>;
+
+const DEFAULT_WAIT_S = 30;
+const PAGE = 100;
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 15_000;
+
+/** A place inside a page: the cursor before it and the last processed event of it. */
+const SEPARATOR = '~';
+const placeOf = (after: string, eventId: string) => `${after}${SEPARATOR}${eventId}`;
+function read(place: string): { after: string; processed: string | undefined } {
+  const [after = '', processed] = place.split(SEPARATOR);
+  return { after, processed };
+}
+
+/** Repeats a request until it succeeds or cannot. */
+async function persistently<T>(
+  request: () => Promise<T>,
+  { signal, onInterruption }: Pick<FollowOptions, 'signal' | 'onInterruption'>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await request();
+    } catch (error) {
+      if (signal?.aborted || !isRailheadError(error) || !error.retryable) throw error;
+      const backoff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+      const delayMs = Math.max((error.retryAfter ?? 0) * 1000, backoff * (0.5 + Math.random() / 2));
+      onInterruption?.(error, delayMs);
+      await pause(delayMs, signal);
+    }
+  }
+}
+
+export function follow<Type extends EventType = EventType>(
+  listEvents: ListEvents,
+  options: FollowOptions<Type> = {},
+): EventStream<Type> {
+  const { store, signal, types, resourceId, customerId, wait = DEFAULT_WAIT_S } = options;
+  const filter = {
+    ...(types && { type: types }),
+    ...(resourceId !== undefined && { resourceId }),
+    ...(customerId !== undefined && { customerId }),
+  };
+  const callOptions: CallOptions = { maxRetries: 0, ...(signal && { signal }) };
+  let cursor: string | undefined;
+
+  const list = (input: object) => persistently(() => listEvents(input, callOptions), options);
+
+  async function start(): Promise<string> {
+    const place = (await store?.load()) ?? options.after ?? 'now';
+    // The first reply of the newest events covers everything until now.
+    return place === 'now' ? (await list({ limit: 1 })).after : place;
+  }
+
+  async function save(place: string): Promise<void> {
+    cursor = place;
+    await store?.save(place);
+  }
+
+  async function* events(): AsyncGenerator<StoredEvent<Type>> {
+    let place = await start();
+    // A place that was read is stored before anything waits, so that a restart misses nothing.
+    await save(place);
+    for (;;) {
+      const { after, processed } = read(place);
+      const page = await list({ ...filter, after, wait, limit: PAGE });
+      const all = page.data as StoredEvent<Type>[];
+      const skipped = processed === undefined ? 0 : all.findIndex(({ id }) => id === processed) + 1;
+      for (const event of all.slice(skipped)) {
+        yield event;
+        await save(placeOf(after, event.id));
+      }
+      place = page.after;
+      await save(place);
+    }
+  }
+
+  async function* untilAborted(): AsyncGenerator<StoredEvent<Type>> {
+    try {
+      yield* events();
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+    }
+  }
+
+  return {
+    get cursor() {
+      return cursor;
+    },
+    [Symbol.asyncIterator]: untilAborted,
+  };
+}

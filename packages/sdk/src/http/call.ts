@@ -1,0 +1,58 @@
+// What a call returns: a promise of the data, with the whole reply and the further pages on demand.
+
+import type { CallOptions } from '../types.ts';
+import type { Fields, Operation } from './request.ts';
+import type { AnyReply } from './transport.ts';
+
+export type Sender = (
+  operation: Operation,
+  input: Fields,
+  options: CallOptions,
+) => Promise<AnyReply>;
+
+interface Page {
+  readonly data?: readonly unknown[];
+  readonly hasMore?: boolean;
+  readonly nextCursor?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+/** Input of the next page; undefined after the last one. */
+function nextInput(input: Fields, page: Page): Fields | undefined {
+  if (!page.hasMore) return undefined;
+  if (page.nextCursor !== undefined) return { ...input, cursor: page.nextCursor };
+  // Events have cursors in both directions.
+  if (input.after !== undefined) return { ...input, after: page.after };
+  return page.before === undefined ? undefined : { ...input, before: page.before };
+}
+
+export function callOf(send: Sender, operation: Operation, input: Fields, options: CallOptions) {
+  const replied = send(operation, input, options);
+  const call = replied.then(({ data }) => data);
+
+  async function* pages() {
+    let page = (await call) as Page;
+    for (let at = input; ; ) {
+      yield page;
+      const next = nextInput(at, page);
+      if (!next) return;
+      at = next;
+      page = (await send(operation, at, options)).data as Page;
+    }
+  }
+
+  async function* items() {
+    for await (const { data = [] } of pages()) yield* data;
+  }
+
+  const extras = {
+    withResponse() {
+      // Its rejection is that of the reply.
+      call.catch(() => undefined);
+      return replied;
+    },
+  };
+  const list = { pages, [Symbol.asyncIterator]: items };
+  return Object.assign(call, extras, operation.isList ? list : undefined);
+}

@@ -1,0 +1,89 @@
+// From the input of an operation to the parts of its HTTP request.
+import { clientError } from '../error.ts';
+import type { OperationId } from '../types.ts';
+import { type EncodedBody, encodeForm } from './upload.ts';
+
+/** One row of the table of operations. */
+export interface Operation {
+  readonly id: OperationId;
+  readonly method: string;
+  readonly path: string;
+  readonly acceptsKey: boolean;
+  readonly body: 'none' | 'json' | 'form';
+  readonly auth: 'token' | 'agent' | 'none';
+  readonly isList: boolean;
+  /** Parameters of the query, where the other inputs are the body. */
+  readonly query: readonly string[];
+}
+
+export function operationOf(row: string): Operation {
+  const [id = '', method = '', path = '', flags = '', ...query] = row.split(' ');
+  const has = (flag: string) => flags.includes(flag);
+  return {
+    id: id as OperationId,
+    method,
+    path,
+    acceptsKey: has('i'),
+    body: has('m') ? 'form' : has('b') ? 'json' : 'none',
+    auth: has('a') ? 'agent' : has('n') ? 'none' : 'token',
+    isList: has('l'),
+    query,
+  };
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(',');
+  return value instanceof Date ? value.toISOString() : String(value);
+}
+
+function queryOf(fields: Fields): string {
+  const parts = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined || value === null
+      ? []
+      : [`${encodeURIComponent(name)}=${encodeURIComponent(textOf(value))}`],
+  );
+  return parts.length ? `?${parts.join('&')}` : '';
+}
+
+/** The path with its parameters, and the inputs that are left. */
+function pathOf({ id, path }: Operation, input: Fields): { path: string; rest: Fields } {
+  if (!path.includes('{')) return { path, rest: input };
+  const rest: Record<string, unknown> = { ...input };
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest[name];
+    delete rest[name];
+    if (value === undefined || value === null || value === '') {
+      throw clientError('INVALID_CLIENT_INPUT', `${name} is required.`, { operationId: id });
+    }
+    return encodeURIComponent(String(value));
+  });
+  return { path: filled, rest };
+}
+
+export interface RequestParts {
+  /** Below the base URL, with the query. */
+  readonly path: string;
+  readonly encoded: EncodedBody | undefined;
+}
+
+function split(fields: Fields, names: readonly string[]): { query: Fields; body: Fields } {
+  if (names.length === 0) return { query: {}, body: fields };
+  const entries = Object.entries(fields);
+  return {
+    query: Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    body: Object.fromEntries(entries.filter(([name]) => !names.includes(name))),
+  };
+}
+
+export async function requestParts(operation: Operation, input: Fields): Promise<RequestParts> {
+  const { path, rest } = pathOf(operation, input);
+  if (operation.body === 'none') return { path: path + queryOf(rest), encoded: undefined };
+  const { query, body } = split(rest, operation.query);
+  const encoded =
+    operation.body === 'form'
+      ? await encodeForm(body)
+      : { body: JSON.stringify(body), contentType: 'application/json', isRepeatable: true };
+  return { path: path + queryOf(query), encoded };
+}

@@ -1,0 +1,61 @@
+// When an attempt is repeated, and after how long.
+
+const BASE_DELAY_MS = 500;
+const MAX_DELAY_MS = 8_000;
+/** A longer `Retry-After` is left to the caller. */
+const MAX_RETRY_AFTER_S = 60;
+
+const TRANSIENT = [408, 429, 500, 502, 503, 504];
+/** Rejected before the operation ran, so that even a call without an idempotency key can be repeated. */
+const NOT_STARTED = [429, 503];
+
+/** Whether the same request can succeed later; the server's advice precedes the status. */
+export function isTransient(status: number, headers: Headers): boolean {
+  const advice = headers.get('x-should-retry');
+  return advice ? advice === 'true' : TRANSIENT.includes(status);
+}
+
+/** Seconds of `Retry-After`, which is a number or a date. */
+export function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after');
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : Math.max(0, (time - Date.now()) / 1000);
+}
+
+interface Failure {
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly retryAfter: number | undefined;
+}
+
+/** Whether a failed attempt may be repeated without a second effect. */
+export const isRepeatable = ({ status, retryable }: Failure, isIdempotent: boolean): boolean =>
+  retryable && (isIdempotent || NOT_STARTED.includes(status));
+
+/** Milliseconds before the next attempt, with jitter; undefined if the server asks for longer. */
+export function delayOf({ retryAfter }: Failure, attempt: number): number | undefined {
+  const backoff = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
+  const jittered = backoff * (0.5 + Math.random() / 2);
+  if (retryAfter === undefined) return jittered;
+  // Jitter above it: many clients are rejected at the same moment.
+  return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jittered / 2;
+}
+
+/** Waits; rejects with the reason of the signal. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,116 @@
+// Options of a client, and what they are when they are left out.
+import { clientError } from '../error.ts';
+import type { OperationId } from '../types.ts';
+
+/** An attempt of a call. Headers are those of the request without its credential. */
+export interface RequestInfo {
+  readonly operationId: OperationId;
+  readonly method: string;
+  readonly url: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** May be changed, for example to add a trace context. */
+  readonly headers: Record<string, string>;
+}
+
+export interface ResponseInfo extends RequestInfo {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly durationMs: number;
+}
+
+export interface RetryInfo {
+  readonly operationId: OperationId;
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  /** Absent without a reply. */
+  readonly status: number | undefined;
+  readonly code: string;
+}
+
+/** Functions that observe requests; what they throw rejects the call. */
+export interface Hooks {
+  readonly onRequest?: (info: RequestInfo) => void;
+  readonly onResponse?: (info: ResponseInfo) => void;
+  readonly onRetry?: (info: RetryInfo) => void;
+}
+
+export interface ClientOptions extends Hooks {
+  /** `http://localhost:4100/2025-10-13`. Default: the environment variable RAILHEAD_BASE_URL. */
+  readonly baseUrl?: string;
+  /** Default: RAILHEAD_CLIENT_ID. */
+  readonly clientId?: string;
+  /** Default: RAILHEAD_CLIENT_SECRET. Never give it to a browser. */
+  readonly clientSecret?: string;
+  /** Access token of an agent, for the operations of `agentOperations`. Default: RAILHEAD_AGENT_TOKEN. */
+  readonly agentToken?: string;
+  /** Milliseconds for each attempt. Default: 30 seconds. */
+  readonly timeout?: number;
+  /** Milliseconds for a call with its repetitions. Default: 2 minutes. */
+  readonly deadline?: number;
+  /** Repetitions after the first attempt. Default: 2. */
+  readonly maxRetries?: number;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Replaces the global `fetch`, for example by one with a proxy. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** Writes a line for each attempt, without headers, bodies and queries. `true`: to the console. */
+  readonly debug?: boolean | ((line: string) => void);
+  /** `RAILHEAD_SERVICE_WORD` of the server, if it has another one than `Service`. */
+  readonly serviceWord?: string;
+}
+
+export interface Settings {
+  readonly baseUrl: string;
+  readonly authorization: Readonly<Record<'token' | 'agent', string | undefined>>;
+  readonly timeout: number;
+  readonly deadline: number;
+  readonly maxRetries: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly log: ((line: string) => void) | undefined;
+  readonly signatureHeader: string;
+  readonly hooks: Hooks;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_DEADLINE_MS = 120_000;
+const DEFAULT_RETRIES = 2;
+
+function environment(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  return process?.env?.[name] || undefined;
+}
+
+/** Base64 of UTF-8; `btoa` takes one byte for each character. */
+const base64 = (text: string) =>
+  btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
+
+export function settingsOf(options: ClientOptions): Settings {
+  const baseUrl = (options.baseUrl ?? environment('RAILHEAD_BASE_URL'))?.replace(/\/+$/, '');
+  if (!baseUrl) {
+    throw clientError('INVALID_CLIENT_INPUT', 'Set `baseUrl` or RAILHEAD_BASE_URL.');
+  }
+  const clientId = options.clientId ?? environment('RAILHEAD_CLIENT_ID');
+  const clientSecret = options.clientSecret ?? environment('RAILHEAD_CLIENT_SECRET');
+  const agentToken = options.agentToken ?? environment('RAILHEAD_AGENT_TOKEN');
+  const { debug } = options;
+  return {
+    baseUrl,
+    authorization: {
+      token:
+        clientId && clientSecret ? `Basic ${base64(`${clientId}:${clientSecret}`)}` : undefined,
+      agent: agentToken ? `Bearer ${agentToken}` : undefined,
+    },
+    timeout: options.timeout ?? DEFAULT_TIMEOUT_MS,
+    deadline: options.deadline ?? DEFAULT_DEADLINE_MS,
+    maxRetries: options.maxRetries ?? DEFAULT_RETRIES,
+    headers: options.headers ?? {},
+    // Looked up for each request, so that instrumentation that replaces it later is used.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    log: typeof debug === 'function' ? debug : debug ? (line) => console.debug(line) : undefined,
+    signatureHeader: `${options.serviceWord ?? 'Service'}-Wallet-Signature`,
+    hooks: options,
+  };
+}

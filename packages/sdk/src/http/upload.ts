@@ -1,0 +1,129 @@
+// Files of multipart requests. Blobs and bytes are encoded once, so that a repeated request has the
+// same body; a stream is sent as it is read and cannot be repeated.
+
+type Bytes = Uint8Array | ArrayBuffer;
+/** A web stream, a stream of Node.js, or any other iterable of bytes. */
+export type ByteStream = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array>;
+export type FileContent = Blob | Bytes | ByteStream;
+
+/** A file: its content, or the content with a name and a type. A `File` has both already. */
+export type FileInput =
+  | FileContent
+  | { readonly content: FileContent; readonly name?: string; readonly type?: string };
+
+export interface EncodedBody {
+  readonly body: Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array>;
+  readonly contentType: string;
+  readonly isRepeatable: boolean;
+}
+
+interface NamedFile {
+  content: FileContent;
+  name: string;
+  type: string;
+}
+
+const isBytes = (value: unknown): value is Bytes =>
+  value instanceof Uint8Array || value instanceof ArrayBuffer;
+const isStream = (value: unknown): value is ByteStream =>
+  typeof value === 'object' &&
+  value !== null &&
+  (Symbol.asyncIterator in value || 'getReader' in value);
+const isContent = (value: unknown): value is FileContent =>
+  isBytes(value) || value instanceof Blob || isStream(value);
+
+const DEFAULT_NAME = 'file';
+const DEFAULT_TYPE = 'application/octet-stream';
+
+function fileOf(value: unknown): NamedFile | undefined {
+  if (isContent(value)) return fileOf({ content: value });
+  const { content, name, type } = (value ?? {}) as Partial<NamedFile>;
+  if (!isContent(content)) return undefined;
+  const known = content as Partial<NamedFile>;
+  return {
+    content,
+    name: name ?? (typeof known.name === 'string' ? known.name : DEFAULT_NAME),
+    type: type ?? (content instanceof Blob && content.type ? content.type : DEFAULT_TYPE),
+  };
+}
+
+const encoder = new TextEncoder();
+const escaped = (text: string) =>
+  text.replaceAll('\r', '%0D').replaceAll('\n', '%0A').replaceAll('"', '%22');
+
+async function* chunksOf(content: FileContent): AsyncIterable<Uint8Array> {
+  if (content instanceof Uint8Array) return yield content;
+  if (content instanceof ArrayBuffer) return yield new Uint8Array(content);
+  if (content instanceof Blob) return yield new Uint8Array(await content.arrayBuffer());
+  if (Symbol.asyncIterator in content) {
+    for await (const chunk of content)
+      yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
+    return;
+  }
+  // Safari has no iterator of streams.
+  const reader = (content as ReadableStream<Uint8Array>).getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+async function* partsOf(fields: readonly [string, unknown][], boundary: string) {
+  const disposition = (name: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"`;
+  for (const [name, value] of fields) {
+    const file = fileOf(value);
+    if (!file) {
+      const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      yield encoder.encode(`${disposition(name)}\r\n\r\n${text}\r\n`);
+      continue;
+    }
+    const head = `; filename="${escaped(file.name)}"\r\nContent-Type: ${file.type}\r\n\r\n`;
+    yield encoder.encode(`${disposition(name)}${head}`);
+    yield* chunksOf(file.content);
+    yield encoder.encode('\r\n');
+  }
+  yield encoder.encode(`--${boundary}--\r\n`);
+}
+
+async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  const bytes = new Uint8Array(all.reduce((total, { length }) => total + length, 0));
+  let offset = 0;
+  for (const chunk of all) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return(undefined);
+    },
+  });
+}
+
+/** Encodes a form; files follow the fields, because the server reads the fields first. */
+export async function encodeForm(form: Readonly<Record<string, unknown>>): Promise<EncodedBody> {
+  const given = Object.entries(form).filter(([, value]) => value !== undefined);
+  const isFile = ([, value]: [string, unknown]) => fileOf(value) !== undefined;
+  const fields = [...given.filter((each) => !isFile(each)), ...given.filter(isFile)];
+  const boundary = `railhead-${crypto.randomUUID()}`;
+  const contentType = `multipart/form-data; boundary=${boundary}`;
+  const isRepeatable = !given.some(([, value]) => {
+    const content = fileOf(value)?.content;
+    return isStream(content) && !(content instanceof Blob) && !isBytes(content);
+  });
+  const parts = partsOf(fields, boundary);
+  const body = isRepeatable ? await joined(parts) : streamOf(parts);
+  return { body, contentType, isRepeatable };
+}

@@ -1,0 +1,40 @@
+// Entry `railhead-sdk/node`: what needs files.
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { CursorStore } from './follow.ts';
+import type { FileInput } from './http/upload.ts';
+
+/** Keeps the place of a follower in a file, which is replaced as a whole. */
+export function fileStore(file: string): CursorStore {
+  const temporary = `${file}.${process.pid}`;
+  return {
+    async load() {
+      try {
+        return (await readFile(file, 'utf8')).trim() || undefined;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    async save(cursor) {
+      await mkdir(dirname(file), { recursive: true });
+      const handle = await open(temporary, 'w', 0o600);
+      try {
+        await handle.writeFile(`${cursor}\n`);
+        // A crash of the machine must not leave an empty file.
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, file);
+    },
+  };
+}
+
+/** A file for an upload, read while it is sent. Such a call is not repeated. */
+export const fileStream = (file: string, type?: string): FileInput => ({
+  content: createReadStream(file),
+  name: basename(file),
+  ...(type !== undefined && { type }),
+});

@@ -1,0 +1,193 @@
+// Entry `railhead-sdk/webhooks`: verifies that a webhook comes from the server and parses it. Both
+// schemes of signatures work on Web Crypto: the one of the server over the body, and Standard Webhooks.
+import { type Bytes, concat, fromBase64, fromUtf8, utf8 } from './crypto/bytes.ts';
+import { verificationKey, verifyDer } from './crypto/ecdsa.ts';
+import { clientError } from './error.ts';
+import type { EventType, WebhookEvent } from './events.ts';
+
+export { isRailheadError, RailheadError } from './error.ts';
+export type { EventType, WebhookEvent } from './events.ts';
+export type { EventDataByType } from './generated/events.ts';
+
+type HeaderValue = string | readonly string[] | undefined;
+
+export interface VerifyOptions {
+  /** The raw body: the text or the bytes as they were received. */
+  readonly body: string | Uint8Array | ArrayBuffer;
+  /** Headers of the request: those of `fetch`, or an object as in Node.js. */
+  readonly headers: Headers | Readonly<Record<string, HeaderValue>>;
+  /**
+   * Keys of which one must have signed: the public keys of the server (PEM), the secrets of an endpoint
+   * (`whsec_…`), or the public key of Standard Webhooks (`whpk_…`). Several during a rotation.
+   */
+  readonly keys: string | readonly string[];
+  /** Greatest age of a signature of Standard Webhooks, in seconds. Default: 300. */
+  readonly tolerance?: number;
+  /** The present, in milliseconds since 1970; for tests. */
+  readonly now?: number;
+}
+
+interface Message {
+  readonly body: Bytes;
+  readonly id: string;
+  readonly timestamp: string;
+  readonly standard: readonly string[];
+  readonly service: readonly string[];
+}
+
+interface Verifier {
+  readonly signsTime: boolean;
+  /** Whether the key has signed; undefined if the message has no signature of its scheme. */
+  check(message: Message): Promise<boolean | undefined>;
+}
+
+const DEFAULT_TOLERANCE_S = 300;
+const ED25519_SPKI_LENGTH = 44;
+
+const bytesOf = (body: VerifyOptions['body']): Bytes =>
+  typeof body === 'string' ? utf8(body) : new Uint8Array(body);
+
+const invalid = (reason: string) => clientError('WEBHOOK_INVALID', reason);
+
+function headersOf(headers: VerifyOptions['headers']): Map<string, string> {
+  const entries =
+    typeof (headers as Headers).entries === 'function'
+      ? [...(headers as Headers).entries()]
+      : Object.entries(headers as Record<string, HeaderValue>);
+  return new Map(
+    entries.flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), String(value)] as const],
+    ),
+  );
+}
+
+function messageOf({ body, headers }: VerifyOptions): Message {
+  const found = headersOf(headers);
+  // An operator can replace the word `Service`.
+  const service = [...found].filter(([name]) => /^x-\w+-signature$/.test(name));
+  return {
+    body: bytesOf(body),
+    id: found.get('webhook-id') ?? '',
+    timestamp: found.get('webhook-timestamp') ?? '',
+    standard: (found.get('webhook-signature') ?? '').split(' ').filter(Boolean),
+    service: service.map(([, value]) => value),
+  };
+}
+
+function decoded(text: string): Bytes | undefined {
+  try {
+    return fromBase64(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const some = async <T>(all: readonly T[], test: (each: T) => Promise<boolean>) => {
+  for (const each of all) if (await test(each)) return true;
+  return false;
+};
+
+/** A verifier of one version of Standard Webhooks. */
+const standard = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
+  signsTime: true,
+  async check({ id, timestamp, body, standard: all }) {
+    const own = all.filter((each) => each.startsWith(`${version},`));
+    if (own.length === 0) return undefined;
+    const signed = concat(utf8(`${id}.${timestamp}.`), body);
+    return some(own, async (each) => {
+      const signature = decoded(each.slice(version.length + 1));
+      return signature ? crypto.subtle.verify(algorithm, key, signature, signed) : false;
+    });
+  },
+});
+
+const service = (key: CryptoKey): Verifier => ({
+  signsTime: false,
+  async check({ body, service: all }) {
+    if (all.length === 0) return undefined;
+    return some(all, async (each) => {
+      const der = decoded(each);
+      return der ? verifyDer(key, der, body) : false;
+    });
+  },
+});
+
+async function ed25519(format: 'spki' | 'raw', key: Bytes): Promise<Verifier> {
+  const imported = await crypto.subtle.importKey(format, key, 'Ed25519', false, ['verify']);
+  return standard('v1a', imported, 'Ed25519');
+}
+
+async function verifierOf(key: string): Promise<Verifier> {
+  if (key.startsWith('whsec_')) {
+    const hmac = { name: 'HMAC', hash: 'SHA-256' };
+    const secret = fromBase64(key.slice('whsec_'.length));
+    const imported = await crypto.subtle.importKey('raw', secret, hmac, false, ['verify']);
+    return standard('v1', imported, 'HMAC');
+  }
+  if (key.startsWith('whpk_')) return ed25519('raw', fromBase64(key.slice('whpk_'.length)));
+  const spki = fromBase64(key.replaceAll(/-----[^-]+-----|\s/g, ''));
+  if (spki.length === ED25519_SPKI_LENGTH) return ed25519('spki', spki);
+  return service(await verificationKey('spki', spki));
+}
+
+const MAX_CACHED = 100;
+const cache = new Map<string, Promise<Verifier>>();
+
+/** Importing a key takes longer than verifying with it. */
+function cached(key: string): Promise<Verifier> {
+  const known = cache.get(key);
+  if (known) return known;
+  if (cache.size >= MAX_CACHED) cache.clear();
+  const made = verifierOf(key).catch(() => {
+    cache.delete(key);
+    const forms = 'a public key in PEM, `whsec_…` or `whpk_…`';
+    throw clientError('INVALID_CLIENT_INPUT', `A key of a webhook is ${forms}.`);
+  });
+  cache.set(key, made);
+  return made;
+}
+
+function checkTime({ timestamp }: Message, options: VerifyOptions): void {
+  const { tolerance = DEFAULT_TOLERANCE_S, now = Date.now() } = options;
+  const age = Math.abs(now / 1000 - Number(timestamp));
+  // A time that is no number has no age either.
+  if (!(age <= tolerance)) throw invalid(`The signature is not within ${tolerance} s of now.`);
+}
+
+function parse(body: Bytes): WebhookEvent {
+  try {
+    return JSON.parse(fromUtf8(body)) as WebhookEvent;
+  } catch {
+    throw invalid('The body is not JSON.');
+  }
+}
+
+/**
+ * Verifies a webhook and returns its event. Rejects with `WEBHOOK_INVALID` unless one of the keys has
+ * signed it. Only Standard Webhooks sign the time of the delivery; with the key of the server alone
+ * detect repeated events by their `id`.
+ */
+export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
+  const message = messageOf(options);
+  const keys = typeof options.keys === 'string' ? [options.keys] : options.keys;
+  let hasSignature = false;
+  for (const key of keys) {
+    const verifier = await cached(key);
+    const signed = await verifier.check(message);
+    hasSignature ||= signed !== undefined;
+    if (!signed) continue;
+    if (verifier.signsTime) checkTime(message, options);
+    return parse(message.body);
+  }
+  throw invalid(
+    hasSignature
+      ? 'No key has signed this body. Verify the raw body, before it is parsed.'
+      : 'The request has no signature of the given keys.',
+  );
+}
+
+/** Narrows an event to one type or to several. */
+export const isEvent = <Type extends EventType>(
+  event: WebhookEvent,
+  ...types: readonly Type[]
+): event is Extract<WebhookEvent, { readonly type: Type }> => types.includes(event.type as Type);

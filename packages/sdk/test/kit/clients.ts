@@ -1,0 +1,36 @@
+// Clients of the SDK for a server of the tests, which listens on a port of its own.
+import type { AddressInfo } from 'node:net';
+import type {
+  TestApp,
+  CallOptions as TestCallOptions,
+} from '../../../../server/test/kit/app/harness.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/index.ts';
+
+/** The base URL of a server, which listens from the first call on. */
+async function listening({ server }: TestApp): Promise<string> {
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}/2025-10-13`;
+}
+
+export async function clientOf(
+  app: TestApp,
+  options: ClientOptions = {},
+  as: TestCallOptions['as'] = app.platform,
+): Promise<Client> {
+  const { clientId, clientSecret } = as ?? {};
+  const credentials = clientId && clientSecret ? { clientId, clientSecret } : {};
+  return createClient({ baseUrl: await listening(app), ...credentials, ...options });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: replies of every shape; tests assert what they read.
+type AnyFunction = (input?: object, options?: object) => any;
+
+/** The function of an operation, found by its name. */
+export function functionOf(client: Client, operationId: string): AnyFunction {
+  for (const group of Object.values(client)) {
+    const found = (group as Record<string, AnyFunction>)[operationId];
+    if (found) return found;
+  }
+  throw new Error(`the SDK has no operation ${operationId}`);
+}

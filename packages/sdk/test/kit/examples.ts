@@ -1,0 +1,75 @@
+// Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a story is a
+// call of the SDK to a listening server, so the stories test every operation of the SDK.
+import { describe, expect, it } from 'vitest';
+import type { AppOptions, CallOptions } from '../../../../server/test/kit/app/harness.ts';
+import { opened, testApp } from '../../../../server/test/kit/app/test-app.ts';
+import { type Receiver, startReceiver } from '../../../../server/test/kit/http/webhook-receiver.ts';
+import type { Client } from '../../src/index.ts';
+import { clientOf, functionOf } from './clients.ts';
+
+type App = ReturnType<typeof testApp>;
+
+interface Shown extends CallOptions {
+  summary: string;
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface Stage {
+  app: App;
+  receiver: Receiver;
+  // biome-ignore lint/suspicious/noExplicitAny: a story reads replies of every shape.
+  show(operationId: string, name: string, request: Shown): Promise<any>;
+}
+
+export type Story = (stage: Stage) => Promise<void>;
+
+/** Headers of a story that are options of a call. */
+function optionsOf(headers: Record<string, string> = {}) {
+  const {
+    authorization: _,
+    'idempotency-key': idempotencyKey,
+    'service-wallet-signature': walletSignature,
+    'request-id': requestId,
+    ...others
+  } = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  return { idempotencyKey, walletSignature, requestId, headers: others };
+}
+
+async function clientFor(app: App, { as, headers }: Shown): Promise<Client> {
+  const bearer = /^Bearer (.+)$/.exec(headers?.authorization ?? '')?.[1];
+  if (bearer) return clientOf(app, { agentToken: bearer }, null);
+  return clientOf(app, {}, as === undefined ? app.platform : as);
+}
+
+async function show(app: App, operationId: string, name: string, request: Shown) {
+  const { params, query, headers, body } = request;
+  const fields = body instanceof FormData ? Object.fromEntries(body) : body;
+  const call = functionOf(await clientFor(app, request), operationId);
+  const reply = await call({ ...params, ...query, ...(fields as object) }, optionsOf(headers))
+    .withResponse()
+    .catch((error: unknown) => {
+      throw new Error(`${operationId} ${name}: ${String(error)}`, { cause: error });
+    });
+  expect(reply.requestId, operationId).toMatch(/\w/);
+  return reply.data ?? '';
+}
+
+export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
+  describe(`the SDK performs the stories of ${name}`, () => {
+    const app = testApp(options);
+    const receiver = opened(() => startReceiver());
+    it.each(Object.entries(stories))('%s', async (_, story) => {
+      await app.call('PATCH', '/config', { webhookEndpoint: receiver.url });
+      await story({
+        app,
+        receiver,
+        show: (operationId, example, request) => show(app, operationId, example, request),
+      });
+      await app.settle();
+    });
+  });
+}

@@ -1,0 +1,79 @@
+// Lists over several pages, and inputs in path, query and body.
+import { describe, expect, it } from 'vitest';
+import { customer } from '../../../server/test/kit/app/fixtures.ts';
+import { testApp } from '../../../server/test/kit/app/test-app.ts';
+import { clientOf } from './kit/clients.ts';
+
+const app = testApp();
+const COUNT = 7;
+
+async function customers() {
+  const made = [];
+  for (let index = 0; index < COUNT; index++) made.push((await customer(app)).id as string);
+  return made.sort();
+}
+
+describe('a list', () => {
+  it('is a page, and iterates all pages', async () => {
+    const ids = await customers();
+    const client = await clientOf(app);
+    const page = await client.customers.listCustomers({ limit: 3 });
+    expect(page.data).toHaveLength(3);
+    expect(page.hasMore).toBe(true);
+    const found: string[] = [];
+    for await (const { id } of client.customers.listCustomers({ limit: 3 })) found.push(id);
+    expect(found.sort()).toEqual(ids);
+    const sizes: number[] = [];
+    for await (const { data } of client.customers.listCustomers({ limit: 3 }).pages()) {
+      sizes.push(data.length);
+    }
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it('requests no further page than it needs', async () => {
+    let requests = 0;
+    const client = await clientOf(app, { onRequest: () => void requests++ });
+    let count = 0;
+    for await (const _ of client.customers.listCustomers({ limit: 2 })) if (++count === 2) break;
+    expect(requests).toBe(1);
+  });
+
+  it('of events goes to older ones, and to newer ones with `after`', async () => {
+    const client = await clientOf(app);
+    const newest: string[] = [];
+    for await (const { id } of client.events.listEvents({ limit: 3 })) newest.push(id);
+    const oldest: string[] = [];
+    const all = client.events.listEvents({ limit: 3, after: 'beginning' });
+    for await (const { id } of all) oldest.push(id);
+    expect(newest.length).toBeGreaterThanOrEqual(COUNT);
+    expect(oldest.reverse()).toEqual(newest);
+  });
+
+  it('without pages is iterated as well', async () => {
+    const client = await clientOf(app);
+    const currencies: unknown[] = [];
+    for await (const each of client.internalAccounts.listPlatformInternalAccounts()) {
+      currencies.push(each.balance.currency.code);
+    }
+    expect(currencies).toContain('USD');
+  });
+});
+
+describe('inputs', () => {
+  it('are in the path, the query and the body', async () => {
+    const client = await clientOf(app);
+    const { id } = await customer(app);
+    const changed = await client.customers
+      .updateCustomerById({ customerId: id, customerType: 'INDIVIDUAL', fullName: 'Ada King' })
+      .withResponse();
+    expect(changed).toMatchObject({ status: 200, data: { id, fullName: 'Ada King' } });
+    const rates = await client.exchangeRates.getExchangeRates({
+      sourceCurrency: 'USD',
+      destinationCurrency: ['EUR', 'MXN'],
+    });
+    const codes = new Set(rates.data.map(({ destinationCurrency: { code } }) => code));
+    expect(codes).toEqual(new Set(['EUR', 'MXN']));
+    const deleted = await client.customers.deleteCustomerById({ customerId: id }).withResponse();
+    expect(deleted).toMatchObject({ status: 204, data: undefined });
+  });
+});

@@ -1,0 +1,263 @@
+// Attempts and their repetition, against a server that fails as the test says.
+import { once } from 'node:events';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { opened } from '../../../server/test/kit/app/test-app.ts';
+import { type ClientOptions, createClient, type RetryInfo } from '../src/index.ts';
+
+interface Seen {
+  method: string;
+  url: string;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+}
+
+type Answer = (response: http.ServerResponse, seen: Seen) => void;
+
+/** A server that gives each request the next answer, and the last one to all further. */
+async function startFailing() {
+  const seen: Seen[] = [];
+  let answers: Answer[] = [];
+  const server = http.createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { method = '', url = '', headers } = request;
+    const each = { method, url, headers, body };
+    seen.push(each);
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    answer?.(response, each);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    seen,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    behave(...next: Answer[]) {
+      seen.length = 0;
+      answers = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const failing = opened(startFailing);
+
+const json =
+  (status: number, body: object, headers: http.OutgoingHttpHeaders = {}): Answer =>
+  (response) =>
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'r-1', ...headers })
+      .end(JSON.stringify(body));
+
+const error = (status: number, code: string, headers?: http.OutgoingHttpHeaders) =>
+  json(status, { status, code, reason: 'No.', message: 'No.' }, headers);
+const cut: Answer = (response) => void response.destroy();
+const never: Answer = () => undefined;
+const found = json(200, { id: 'Token:1' });
+
+const retries: RetryInfo[] = [];
+afterEach(() => {
+  retries.length = 0;
+});
+const client = (options: ClientOptions = {}) =>
+  createClient({
+    baseUrl: failing.url,
+    clientId: 'id',
+    clientSecret: 'secret',
+    onRetry: (info) => retries.push(info),
+    ...options,
+  });
+const get = (options: ClientOptions = {}, more = {}) =>
+  client(options).tokens.getTokenById({ tokenId: 'Token:1' }, more);
+const create = (options: ClientOptions = {}, more = {}) =>
+  client(options).tokens.createToken({ name: 'one', permissions: ['VIEW'] }, more);
+
+describe('a call', () => {
+  it.each([
+    ['500', error(500, 'INTERNAL_ERROR')],
+    ['503', error(503, 'SERVICE_UNAVAILABLE')],
+    ['a connection that is cut', cut],
+    ['409 with x-should-retry: true', error(409, 'CONFLICT', { 'x-should-retry': 'true' })],
+  ])('is repeated after %s', async (_, answer) => {
+    failing.behave(answer, found);
+    await expect(get()).resolves.toEqual({ id: 'Token:1' });
+    expect(failing.seen).toHaveLength(2);
+    expect(retries).toMatchObject([{ operationId: 'getTokenById', attempt: 1 }]);
+    const [{ delayMs = 0 } = {}] = retries;
+    expect(delayMs).toBeGreaterThanOrEqual(250);
+    expect(delayMs).toBeLessThanOrEqual(500);
+  });
+
+  it.each([
+    ['400', error(400, 'INVALID_INPUT')],
+    ['409 without advice', error(409, 'CONFLICT')],
+    ['501', error(501, 'NOT_IMPLEMENTED')],
+    ['429 with x-should-retry: false', error(429, 'RATE_LIMITED', { 'x-should-retry': 'false' })],
+  ])('is not repeated after %s', async (_, answer) => {
+    failing.behave(answer);
+    await expect(get()).rejects.toMatchObject({ retryable: false, requestId: 'r-1' });
+    expect(failing.seen).toHaveLength(1);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '1' }), found);
+    const started = performance.now();
+    await get();
+    expect(performance.now() - started).toBeGreaterThanOrEqual(990);
+  });
+
+  it('leaves a long Retry-After to the caller', async () => {
+    failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '3600' }));
+    await expect(get()).rejects.toMatchObject({ retryAfter: 3600, retryable: true });
+    expect(failing.seen).toHaveLength(1);
+  });
+
+  it('ends after its repetitions', async () => {
+    failing.behave(error(503, 'SERVICE_UNAVAILABLE'));
+    await expect(get({ maxRetries: 1 })).rejects.toMatchObject({ status: 503 });
+    expect(failing.seen).toHaveLength(2);
+    await expect(get({}, { maxRetries: 0 })).rejects.toMatchObject({ status: 503 });
+    expect(failing.seen).toHaveLength(3);
+  });
+
+  it('repeats a POST with the same key and body', async () => {
+    failing.behave(cut, error(500, 'INTERNAL_ERROR'), json(201, { id: 'Token:2' }));
+    await create();
+    const [first, ...others] = failing.seen.map(({ headers, body }) => [
+      headers['idempotency-key'],
+      body,
+    ]);
+    expect(first?.[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(others).toEqual([first, first]);
+    await create();
+    expect(failing.seen.at(-1)?.headers['idempotency-key']).not.toBe(first?.[0]);
+  });
+
+  it('uses the key of the caller', async () => {
+    failing.behave(json(201, {}));
+    await create({}, { idempotencyKey: 'order-1' });
+    expect(failing.seen[0]?.headers['idempotency-key']).toBe('order-1');
+  });
+
+  it('does not repeat a POST without a key unless the server has not started it', async () => {
+    const reveal = () => client().cards.revealCard({ id: 'Card:1' });
+    failing.behave(cut);
+    await expect(reveal()).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+    expect(failing.seen).toHaveLength(1);
+    expect(failing.seen[0]?.headers['idempotency-key']).toBeUndefined();
+    failing.behave(error(503, 'SERVICE_UNAVAILABLE'), json(200, {}));
+    await reveal();
+    expect(failing.seen).toHaveLength(2);
+  });
+});
+
+describe('a limit of time', () => {
+  it('ends an attempt', async () => {
+    failing.behave(never, found);
+    await expect(get({ timeout: 100 })).resolves.toEqual({ id: 'Token:1' });
+    expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
+    failing.behave(never);
+    await expect(get({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: 'getTokenById: TIMEOUT: No reply within 50 ms.',
+    });
+  });
+
+  it('ends a call with its repetitions', async () => {
+    failing.behave(error(503, 'SERVICE_UNAVAILABLE'));
+    await expect(get({ deadline: 400, maxRetries: 10 })).rejects.toMatchObject({ status: 503 });
+    // A second pause would end after it.
+    expect(failing.seen.length).toBeLessThanOrEqual(2);
+    failing.behave(never);
+    await expect(get({ deadline: 100 })).rejects.toMatchObject({ code: 'TIMEOUT' });
+  });
+
+  it('rejects with the reason of the signal, also during a pause', async () => {
+    const reason = new Error('the user left');
+    failing.behave(never);
+    const running = new AbortController();
+    const call = get({}, { signal: running.signal });
+    setTimeout(() => running.abort(reason), 20);
+    await expect(call).rejects.toBe(reason);
+    failing.behave(error(429, 'RATE_LIMITED', { 'retry-after': '30' }));
+    const paused = get({}, { signal: AbortSignal.timeout(100) });
+    await expect(paused).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(get({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(failing.seen).toHaveLength(1);
+  });
+});
+
+describe('a reply', () => {
+  it('that is not JSON is an error', async () => {
+    failing.behave((response) => response.writeHead(200).end('<html>'));
+    await expect(get()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 200 });
+    failing.behave((response) => response.writeHead(413).end('<html>'));
+    await expect(get()).rejects.toMatchObject({ code: 'UNEXPECTED_RESPONSE', status: 413 });
+  });
+
+  it('is returned whole on demand', async () => {
+    failing.behave(found);
+    const { data, status, headers, requestId } = await get().withResponse();
+    expect({ data, status, requestId }).toEqual({
+      data: { id: 'Token:1' },
+      status: 200,
+      requestId: 'r-1',
+    });
+    expect(headers.get('content-type')).toBe('application/json');
+  });
+
+  it('without a connection names the reason', async () => {
+    const gone = await startFailing();
+    await gone.close();
+    const none = { baseUrl: gone.url, maxRetries: 0 };
+    await expect(get(none)).rejects.toMatchObject({ code: 'CONNECTION_FAILED', retryable: true });
+    await expect(get(none)).rejects.toThrow('ECONNREFUSED');
+  });
+});
+
+describe('observation', () => {
+  it('lets hooks add headers and see replies', async () => {
+    failing.behave(found);
+    const replies: unknown[] = [];
+    await get({
+      headers: { 'x-app': 'shop' },
+      onRequest: ({ headers }) => {
+        headers.traceparent = '00-1-2-01';
+      },
+      onResponse: (info) => replies.push(info),
+    });
+    const { headers } = failing.seen[0] as Seen;
+    expect(headers).toMatchObject({ traceparent: '00-1-2-01', 'x-app': 'shop' });
+    expect(replies).toMatchObject([{ status: 200, requestId: 'r-1', attempt: 1 }]);
+    expect(JSON.stringify(replies)).not.toMatch(/secret|basic/i);
+  });
+
+  it('writes no secret', async () => {
+    failing.behave(error(503, 'SERVICE_UNAVAILABLE'), json(200, {}));
+    const lines: string[] = [];
+    const debug = (line: string) => lines.push(line);
+    await client({ debug }).agents.redeemAgentDeviceCode({ code: 'ABCD-1234' });
+    await client({ debug, agentToken: 'rha_secret' }).agentOperations.getAgentMe();
+    expect(lines.length).toBeGreaterThanOrEqual(3);
+    expect(lines.join('\n')).not.toMatch(/ABCD-1234|rha_secret|Basic|Bearer/);
+    expect(lines.at(-1)).toMatch(/^railhead getAgentMe GET \/agents\/me 200 \d+ ms attempt 1 r-1$/);
+  });
+
+  it('sends the credential that an operation takes', async () => {
+    failing.behave(json(200, {}));
+    const both = client({ agentToken: 'agent' });
+    await both.agentOperations.getAgentMe();
+    await both.config.getPlatformConfig();
+    await both.agents.redeemAgentDeviceCode({ code: 'x' });
+    expect(failing.seen.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer agent',
+      `Basic ${btoa('id:secret')}`,
+      undefined,
+    ]);
+  });
+});

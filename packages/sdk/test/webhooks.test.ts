@@ -1,0 +1,93 @@
+// Deliveries of a real server, verified by the SDK with every kind of key.
+import { describe, expect, it } from 'vitest';
+import { customer } from '../../../server/test/kit/app/fixtures.ts';
+import { opened, testApp } from '../../../server/test/kit/app/test-app.ts';
+import { startReceiver } from '../../../server/test/kit/http/webhook-receiver.ts';
+import { isEvent, verify } from '../src/webhooks.ts';
+import { clientOf } from './kit/clients.ts';
+
+const app = testApp();
+const receiver = opened(() => startReceiver());
+const second = opened(() => startReceiver());
+
+/** The clock of the server. */
+const now = () => app.effects.now();
+
+async function delivery() {
+  const client = await clientOf(app);
+  await client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
+  const { id } = await customer(app);
+  await app.settle();
+  const found = receiver.arrivals.find(({ body }) => body.includes(id));
+  if (!found) throw new Error('the webhook did not arrive');
+  return { ...found, customerId: id as string };
+}
+
+const serviceKey = () => app.keys.sandbox.publicKeyPem;
+const standardKey = () => app.keys.sandbox.standard.publicKeyPem;
+
+describe('verify', () => {
+  it.each([
+    ['the key of the server', serviceKey],
+    ['the key of Standard Webhooks', standardKey],
+  ])('accepts a delivery by %s', async (_, key) => {
+    const { body, headers, id, customerId } = await delivery();
+    const event = await verify({ body, headers, keys: key(), now: now() });
+    expect(event).toMatchObject({ id, data: { id: customerId } });
+    const bytes = Buffer.from(body);
+    const ofFetch = new Headers(headers);
+    const again = await verify({ body: bytes, headers: ofFetch, keys: [key()], now: now() });
+    expect(again).toEqual(event);
+    if (!isEvent(event, 'CUSTOMER.KYC_APPROVED')) throw new Error(`it is ${event.type}`);
+    expect(event.data.customerType).toBe('INDIVIDUAL');
+  });
+
+  it.each([
+    ['the key of the server', serviceKey],
+    ['the key of Standard Webhooks', standardKey],
+  ])('rejects a changed body by %s', async (_, key) => {
+    const { body, headers } = await delivery();
+    const changed = body.replace('Ada', 'Eve');
+    const verified = verify({ body: changed, headers, keys: key(), now: now() });
+    await expect(verified).rejects.toMatchObject({ code: 'WEBHOOK_INVALID', status: 0 });
+    await expect(verified).rejects.toThrow('No key has signed this body');
+  });
+
+  it('accepts the secrets of an endpoint while they are rotated', async () => {
+    const client = await clientOf(app);
+    const endpoint = await client.webhookEndpoints.createWebhookEndpoint({ url: second.url });
+    const { id: endpointId } = endpoint;
+    const rotated = await client.webhookEndpoints.rotateWebhookEndpointKey({ endpointId });
+    await customer(app);
+    await app.settle();
+    const { body, headers } = second.arrivals.at(-1) ?? { body: '', headers: {} };
+    const [old, fresh] = [endpoint.secret, rotated.secret] as [string, string];
+    for (const keys of [old, fresh, [fresh, old], ['whsec_bm90aGluZw==', old]]) {
+      await expect(verify({ body, headers, keys, now: now() })).resolves.toHaveProperty('id');
+    }
+    const wrong = verify({ body, headers, keys: 'whsec_bm90aGluZw==', now: now() });
+    await expect(wrong).rejects.toMatchObject({ code: 'WEBHOOK_INVALID' });
+    await expect(verify({ body, headers, keys: [], now: now() })).rejects.toThrow('no signature');
+  });
+
+  it('rejects an old signature of the time, and takes another tolerance', async () => {
+    const { body, headers } = await delivery();
+    const later = now() + 301_000;
+    const keys = standardKey();
+    await expect(verify({ body, headers, keys, now: later })).rejects.toThrow('within 300 s');
+    await verify({ body, headers, keys, now: later, tolerance: 600 });
+    // The key of the server signs no time.
+    await verify({ body, headers, keys: serviceKey(), now: later });
+  });
+
+  it('rejects a request without signatures and a key that is none', async () => {
+    const { body } = await delivery();
+    const keys = serviceKey();
+    const none = verify({ body, headers: {}, keys });
+    await expect(none).rejects.toThrow('no signature of the given keys');
+    const headers = { 'x-service-signature': '%%%' };
+    await expect(verify({ body, headers, keys })).rejects.toThrow('No key has signed');
+    const wrong = verify({ body, headers, keys: 'nonsense' });
+    await expect(wrong).rejects.toMatchObject({ code: 'INVALID_CLIENT_INPUT' });
+  });
+});

@@ -1,0 +1,30 @@
+// How `npm run test:sdk` runs: with the database, the servers and the stories of the server's tests. The
+// stories of the examples are run through the SDK over HTTP, in place of the recorder's requests.
+import path from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      {
+        find: /^.*\/kit\/http\/examples\.ts$/,
+        replacement: path.join(import.meta.dirname, 'test/kit/examples.ts'),
+      },
+    ],
+  },
+  test: {
+    root,
+    include: ['packages/sdk/{src,test}/**/*.test.ts', 'server/test/examples/*.test.ts'],
+    // It compares the reference with a server.
+    exclude: ['server/test/examples/sample.test.ts', '**/node_modules/**', '**/dist/**'],
+    globalSetup: 'server/test/kit/app/global-setup.ts',
+    pool: 'forks',
+    maxWorkers: 2,
+    isolate: false,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    teardownTimeout: 30_000,
+  },
+});
