@@ -73,7 +73,14 @@ describe('inputs', () => {
     });
     const codes = new Set(rates.data.map(({ destinationCurrency: { code } }) => code));
     expect(codes).toEqual(new Set(['EUR', 'MXN']));
-    const deleted = await client.customers.deleteCustomerById({ customerId: id }).withResponse();
+    const deleted = await client.customers.deleteCustomerById({ customerId: id });
+    expect(deleted.isDeleted).toBe(true);
+  });
+
+  it('of an operation without a body return nothing', async () => {
+    const client = await clientOf(app);
+    const { id } = await client.tokens.createToken({ name: 'one', permissions: ['VIEW'] });
+    const deleted = await client.tokens.deleteTokenById({ tokenId: id }).withResponse();
     expect(deleted).toMatchObject({ status: 204, data: undefined });
   });
 });

@@ -1,0 +1,75 @@
+// HPKE (RFC 9180) in base mode, one message for each key: DHKEM(P-256, HKDF-SHA256), HKDF-SHA256 and
+// AES-256-GCM. `info` and the authenticated data are those of the wallets' format.
+import { type Bytes, concat, fromHex, utf8 } from '../crypto/bytes.ts';
+import { importPrivate, importPublic } from './import.ts';
+import { generateKeys, type WalletKeys } from './keys.ts';
+
+const VERSION = utf8('HPKE-v1');
+const KEM = concat(utf8('KEM'), Uint8Array.of(0x00, 0x10));
+const SUITE = concat(utf8('HPKE'), Uint8Array.of(0x00, 0x10, 0x00, 0x01, 0x00, 0x02));
+const INFO = utf8('turnkey_hpke');
+const EMPTY: Bytes = new Uint8Array(0);
+const [SECRET, KEY, NONCE, HASH] = [32, 32, 12, 32];
+
+export interface Sealed {
+  /** The public key of the message, uncompressed. */
+  readonly encapped: Bytes;
+  readonly ciphertext: Bytes;
+}
+
+async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
+  // An empty key is one of zeros, which Web Crypto does not import.
+  const bytes = key.length ? key : new Uint8Array(HASH);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const imported = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, data));
+}
+
+const labeledExtract = (suite: Bytes, salt: Bytes, label: string, ikm: Bytes) =>
+  hmac(salt, concat(VERSION, suite, utf8(label), ikm));
+
+/** No value is longer than one block of the hash. */
+async function labeledExpand(suite: Bytes, prk: Bytes, label: string, info: Bytes, size: number) {
+  const labeled = concat(Uint8Array.of(0, size), VERSION, suite, utf8(label), info);
+  return (await hmac(prk, concat(labeled, Uint8Array.of(1)))).slice(0, size);
+}
+
+async function sharedSecret(own: WalletKeys, other: Bytes, encapped: Bytes, recipient: Bytes) {
+  const algorithm = { name: 'ECDH', public: await importPublic(other) };
+  const key = await importPrivate(own, 'ECDH');
+  const dh = new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 8 * SECRET));
+  const prk = await labeledExtract(KEM, EMPTY, 'eae_prk', dh);
+  return labeledExpand(KEM, prk, 'shared_secret', concat(encapped, recipient), SECRET);
+}
+
+async function aesOf(shared: Bytes, usage: 'encrypt' | 'decrypt') {
+  const [id, info] = await Promise.all([
+    labeledExtract(SUITE, EMPTY, 'psk_id_hash', EMPTY),
+    labeledExtract(SUITE, EMPTY, 'info_hash', INFO),
+  ]);
+  const context = concat(Uint8Array.of(0), id, info);
+  const secret = await labeledExtract(SUITE, shared, 'secret', EMPTY);
+  const key = await labeledExpand(SUITE, secret, 'key', context, KEY);
+  const iv = await labeledExpand(SUITE, secret, 'base_nonce', context, NONCE);
+  return { iv, key: await crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]) };
+}
+
+/** Encrypts to a public key. */
+export async function seal(recipient: Bytes, plaintext: Bytes): Promise<Sealed> {
+  const ephemeral = await generateKeys();
+  const encapped = fromHex(ephemeral.uncompressedKey);
+  const shared = await sharedSecret(ephemeral, recipient, encapped, recipient);
+  const { iv, key } = await aesOf(shared, 'encrypt');
+  const algorithm = { name: 'AES-GCM', iv, additionalData: concat(encapped, recipient) };
+  const ciphertext = await crypto.subtle.encrypt(algorithm, key, plaintext);
+  return { encapped, ciphertext: new Uint8Array(ciphertext) };
+}
+
+/** Decrypts what was encrypted to the key; rejects if it was changed or encrypted to another key. */
+export async function open(keys: WalletKeys, { encapped, ciphertext }: Sealed): Promise<Bytes> {
+  const recipient = fromHex(keys.uncompressedKey);
+  const shared = await sharedSecret(keys, encapped, encapped, recipient);
+  const { iv, key } = await aesOf(shared, 'decrypt');
+  const algorithm = { name: 'AES-GCM', iv, additionalData: concat(encapped, recipient) };
+  return new Uint8Array(await crypto.subtle.decrypt(algorithm, key, ciphertext));
+}

@@ -1,0 +1,26 @@
+// Keys of P-256 as Web Crypto imports them.
+import { type Bytes, fromHex, toBase64Url } from '../crypto/bytes.ts';
+
+const SIZE = 32;
+
+/** A private key as Web Crypto imports it. */
+export function importPrivate(
+  { privateKey, uncompressedKey }: { privateKey: string; uncompressedKey: string },
+  name: 'ECDSA' | 'ECDH',
+): Promise<CryptoKey> {
+  const point = fromHex(uncompressedKey);
+  const jwk: JsonWebKey = {
+    kty: 'EC',
+    crv: 'P-256',
+    d: toBase64Url(fromHex(privateKey)),
+    x: toBase64Url(point.subarray(1, 1 + SIZE)),
+    y: toBase64Url(point.subarray(1 + SIZE)),
+  };
+  const algorithm = { name, namedCurve: 'P-256' };
+  return crypto.subtle.importKey('jwk', jwk, algorithm, false, [
+    name === 'ECDSA' ? 'sign' : 'deriveBits',
+  ]);
+}
+
+export const importPublic = (point: Bytes): Promise<CryptoKey> =>
+  crypto.subtle.importKey('raw', point, { name: 'ECDH', namedCurve: 'P-256' }, true, []);

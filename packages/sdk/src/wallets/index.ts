@@ -1,0 +1,25 @@
+// Entry `railhead-sdk/wallets`: the side of an embedded wallet that belongs to its owner, on Web Crypto.
+export {
+  type BundleTrust,
+  encryptCode,
+  openRecoveryPhrase,
+  openSessionKey,
+} from './bundles.ts';
+export { generateKeys, keysOf, stamp, type WalletKeys } from './keys.ts';
+export {
+  type CreatedPasskey,
+  createPasskey,
+  type NewPasskey,
+  type PasskeyAssertion,
+  signWithPasskey,
+  type UsedPasskey,
+} from './passkeys.ts';
+export {
+  isChallenge,
+  type Signature,
+  type SignatureChallenge,
+  type Signed,
+  type SignedOptions,
+  type SignedResult,
+  signed,
+} from './signed.ts';

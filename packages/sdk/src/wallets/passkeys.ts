@@ -1,0 +1,100 @@
+// The two ceremonies of passkeys in the format of the API: creating one, and signing in with one.
+import { type Bytes, fromBase64, toBase64Url, utf8 } from '../crypto/bytes.ts';
+
+const TIMEOUT_MS = 60_000;
+const [ES256, RS256] = [-7, -257] as const;
+const CHALLENGE_BYTES = 32;
+/** Those that the API knows; a browser can name others. */
+const TRANSPORTS = ['usb', 'nfc', 'ble', 'internal', 'hybrid'] as const;
+type Transport = (typeof TRANSPORTS)[number];
+
+const allowed = (credentialIds: readonly string[]): PublicKeyCredentialDescriptor[] =>
+  credentialIds.map((id) => ({ type: 'public-key', id: fromBase64(id) }));
+
+/** `challenge` and `attestation` of `createAuthCredential`. */
+export interface CreatedPasskey {
+  readonly challenge: string;
+  readonly attestation: {
+    credentialId: string;
+    clientDataJson: string;
+    attestationObject: string;
+    transports: Transport[];
+  };
+}
+
+export interface NewPasskey {
+  /** Shown by the browser: the name of the app. */
+  readonly appName: string;
+  /** A domain that the page belongs to. Default: its host. */
+  readonly site?: string;
+  /** Id and name of the owner; the name is shown when a passkey is chosen. */
+  readonly user: { readonly id: string; readonly name: string };
+  /** `credentialId` of the passkeys that exist, of which no second one is made on one device. */
+  readonly existing?: readonly string[];
+}
+
+/** Creates a passkey on this device. */
+export async function createPasskey(options: NewPasskey): Promise<CreatedPasskey> {
+  const { appName, site = location.hostname, user, existing = [] } = options;
+  const challenge: Bytes = crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES));
+  const made = (await navigator.credentials.create({
+    publicKey: {
+      challenge,
+      rp: { id: site, name: appName },
+      user: { id: utf8(user.id), name: user.name, displayName: user.name },
+      pubKeyCredParams: [ES256, RS256].map((alg) => ({ type: 'public-key', alg })),
+      authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
+      excludeCredentials: allowed(existing),
+      timeout: TIMEOUT_MS,
+    },
+  })) as PublicKeyCredential;
+  const response = made.response as AuthenticatorAttestationResponse;
+  return {
+    challenge: toBase64Url(challenge),
+    attestation: {
+      credentialId: toBase64Url(made.rawId),
+      clientDataJson: toBase64Url(response.clientDataJSON),
+      attestationObject: toBase64Url(response.attestationObject),
+      transports: TRANSPORTS.filter((each) => response.getTransports().includes(each)),
+    },
+  };
+}
+
+/** `assertion` of `verifyAuthCredential`. */
+export interface PasskeyAssertion {
+  credentialId: string;
+  clientDataJson: string;
+  authenticatorData: string;
+  signature: string;
+  userHandle?: string;
+}
+
+export interface UsedPasskey {
+  /** `challenge` of the reply to `challengeAuthCredential`, as it is. */
+  readonly challenge: string;
+  readonly credentialId: string;
+  /** A domain that the page belongs to. Default: its host. */
+  readonly site?: string;
+}
+
+/** Signs the challenge, which is a text: its UTF-8 bytes are signed, not the decoded hexadecimal. */
+export async function signWithPasskey(options: UsedPasskey): Promise<PasskeyAssertion> {
+  const { challenge, credentialId, site = location.hostname } = options;
+  const used = (await navigator.credentials.get({
+    publicKey: {
+      challenge: utf8(challenge),
+      rpId: site,
+      allowCredentials: allowed([credentialId]),
+      userVerification: 'required',
+      timeout: TIMEOUT_MS,
+    },
+  })) as PublicKeyCredential;
+  const response = used.response as AuthenticatorAssertionResponse;
+  return {
+    credentialId: toBase64Url(used.rawId),
+    clientDataJson: toBase64Url(response.clientDataJSON),
+    authenticatorData: toBase64Url(response.authenticatorData),
+    signature: toBase64Url(response.signature),
+    ...(response.userHandle && { userHandle: toBase64Url(response.userHandle) }),
+  };
+}

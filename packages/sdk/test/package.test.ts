@@ -1,0 +1,138 @@
+// The package as its users get it: packed, installed into new projects of both module systems, compiled
+// there in strict mode and run; and its size.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../../server/test/structure/sources.ts';
+
+const sdk = path.join(root, 'packages/sdk');
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sdk-package-'));
+const require = createRequire(path.join(sdk, 'package.json'));
+const tsc = path.join(path.dirname(require.resolve('typescript')), 'tsc.js');
+const TYPES = path.dirname(require.resolve('@types/node/package.json'));
+
+let tarball = '';
+beforeAll(() => {
+  const args = ['pack', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: sdk, encoding: 'utf8' }));
+  tarball = path.join(folder, filename);
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const PROGRAM = `
+import { createClient, isRailheadError, type Quote } from 'railhead-sdk';
+import { fileStore } from 'railhead-sdk/node';
+import { generateKeys, stamp } from 'railhead-sdk/wallets';
+import { verify } from 'railhead-sdk/webhooks';
+
+async function main(): Promise<void> {
+  const client = createClient({ baseUrl: 'http://127.0.0.1:9', maxRetries: 0 });
+  const quote: Promise<Quote> = client.quotes.getQuoteById({ quoteId: 'Quote:1' });
+  const code = await quote.catch((error: unknown) =>
+    isRailheadError(error, 'getQuoteById') ? error.code : 'none');
+  const keys = await generateKeys();
+  const signed = await stamp(keys, 'text');
+  const rejected = await verify({ body: '{}', headers: {}, keys: 'whsec_AA==' }).catch(
+    (error: unknown) => isRailheadError(error));
+  const store = fileStore('cursor');
+  console.log(code, signed.length > 100, rejected, await store.load());
+}
+void main();
+`;
+
+const EXPECTED = 'INVALID_CLIENT_INPUT true true undefined\n';
+
+/** A project with the package and no other; \`type\` is its module system. */
+function project(name: string, type: 'module' | 'commonjs', compilerOptions: object): string {
+  const at = mkdtempSync(path.join(folder, `${name}-`));
+  const write = (file: string, content: object | string) =>
+    writeFileSync(
+      path.join(at, file),
+      typeof content === 'string' ? content : JSON.stringify(content),
+    );
+  write('package.json', { name, type, private: true });
+  write('tsconfig.json', {
+    compilerOptions: {
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: false,
+      target: 'ES2022',
+      lib: ['ES2022'],
+      types: [TYPES],
+      ...compilerOptions,
+    },
+    files: ['main.ts'],
+  });
+  write('main.ts', PROGRAM);
+  const args = ['install', '--offline', '--no-audit', '--no-fund', '--no-save', tarball];
+  execFileSync('npm', args, { cwd: at });
+  return at;
+}
+
+const run = (program: string, args: string[], cwd: string) =>
+  execFileSync(program, args, { cwd, encoding: 'utf8', env: { PATH: process.env.PATH } });
+
+const NODE = { module: 'NodeNext', moduleResolution: 'NodeNext' };
+
+describe('the package', () => {
+  it.each([
+    ['modules', 'module', NODE],
+    ['CommonJS', 'commonjs', NODE],
+    ['the older resolution', 'commonjs', { module: 'CommonJS', moduleResolution: 'Node10' }],
+  ] as const)(
+    'compiles in a strict project of %s and runs',
+    (name, type, options) => {
+      const at = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
+      expect(readdirSync(path.join(at, 'node_modules')).filter((each) => each[0] !== '.')).toEqual([
+        'railhead-sdk',
+      ]);
+      run(process.execPath, [tsc, '-p', '.'], at);
+      expect(run(process.execPath, ['main.js'], at)).toBe(EXPECTED);
+    },
+    60_000,
+  );
+
+  it('contains what it needs and nothing else', () => {
+    const names = run('tar', ['-tzf', tarball], folder).split('\n').filter(Boolean);
+    const others = names.filter(
+      (name) => !/^package\/(dist\/(esm|cjs)\/|package\.json|README\.md|LICENSE)/.test(name),
+    );
+    expect(others).toEqual([]);
+    expect(names).toContain('package/LICENSE');
+    const { dependencies } = JSON.parse(readFileSync(path.join(sdk, 'package.json'), 'utf8'));
+    expect(dependencies).toBeUndefined();
+  });
+});
+
+/** Bytes of a bundle for browsers that imports these names of an entry, compressed. */
+async function sizeOf(names: string, entry: string): Promise<number> {
+  const { outputFiles } = await build({
+    stdin: { contents: `export { ${names} } from './dist/esm/${entry}.js';`, resolveDir: sdk },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+  });
+  return gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
+}
+
+describe('the size of a bundle', () => {
+  it.each([
+    ['createClient, isRailheadError', 'index', 15_000],
+    ['verify', 'webhooks', 3_000],
+    ['generateKeys, stamp, signed', 'wallets/index', 3_000],
+    ['isRailheadError', 'index', 600],
+  ])('of %s from %s is below %i bytes', async (names, entry, limit) => {
+    const size = await sizeOf(names, entry);
+    console.info(`${entry} (${names}): ${size} bytes compressed`);
+    expect(size).toBeLessThan(limit);
+    expect(size).toBeGreaterThan(limit / 10);
+  });
+});

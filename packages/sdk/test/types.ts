@@ -1,0 +1,125 @@
+// What must compile, and what must not: `tsc` reads this file as part of the tests, nothing runs it.
+import {
+  type Client,
+  createClient,
+  type ErrorCode,
+  type Item,
+  isRailheadError,
+  type Quote,
+  type RailheadError,
+  type StoredEvent,
+} from '../src/index.ts';
+import { generateKeys, signed } from '../src/wallets/index.ts';
+import { isEvent, verify } from '../src/webhooks.ts';
+
+type Equal<One, Other> =
+  (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
+const expectType = <_Check extends true>(): void => undefined;
+
+const client: Client = createClient({ baseUrl: 'http://localhost' });
+
+export async function inputs(): Promise<void> {
+  await client.quotes.getQuoteById({ quoteId: 'Quote:1' });
+  // @ts-expect-error a required parameter is missing
+  await client.quotes.getQuoteById({});
+  // @ts-expect-error an operation with required inputs is not called without them
+  await client.quotes.getQuoteById();
+  // @ts-expect-error another name
+  await client.quotes.getQuoteById({ id: 'Quote:1' });
+  // @ts-expect-error no such operation
+  await client.quotes.getQuote({ quoteId: 'Quote:1' });
+  await client.config.getPlatformConfig();
+  await client.customers.listCustomers();
+  await client.customers.listCustomers({ limit: 10 });
+  // @ts-expect-error a number
+  await client.customers.listCustomers({ limit: '10' });
+  await client.transactions.cancelTransaction({ transactionId: 'Transaction:1' });
+  const source = { sourceType: 'ACCOUNT', accountId: 'InternalAccount:1' } as const;
+  await client.quotes.createQuote({
+    source,
+    destination: { destinationType: 'ACCOUNT', accountId: 'ExternalAccount:1' },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 100,
+  });
+  await client.quotes.createQuote({
+    source,
+    // @ts-expect-error no such kind of destination
+    destination: { destinationType: 'CASH' },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: 100,
+  });
+  await client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });
+  // @ts-expect-error a business has another name
+  await client.customers.createCustomer({ customerType: 'BUSINESS', fullName: 'Ada' });
+  const options = { idempotencyKey: 'a', signal: AbortSignal.timeout(1), timeout: 1, deadline: 2 };
+  await client.customers.updateCustomerById(
+    { customerId: 'Customer:1', customerType: 'INDIVIDUAL', email: 'ada@example.com' },
+    options,
+  );
+  // @ts-expect-error no such option
+  await client.config.getPlatformConfig({}, { retry: 1 });
+}
+
+export async function outputs(): Promise<void> {
+  const quote = await client.quotes.getQuoteById({ quoteId: 'Quote:1' });
+  expectType<Equal<typeof quote, Quote>>();
+  const deleted = await client.tokens.deleteTokenById({ tokenId: 'Token:1' });
+  expectType<Equal<typeof deleted, undefined>>();
+  const executed = await client.quotes.executeQuote({ quoteId: 'Quote:1' });
+  // @ts-expect-error a challenge has no price
+  executed.totalSendingAmount;
+  const reply = await client.quotes.executeQuote({ quoteId: 'Quote:1' }).withResponse();
+  if (reply.status === 200) expectType<Equal<typeof reply.data, Quote>>();
+  else reply.data.payloadToSign.toUpperCase();
+  for await (const each of client.transactions.listTransactions()) {
+    expectType<Equal<typeof each, Item<'listTransactions'>>>();
+    if (each.type === 'CARD') each.merchant?.toString();
+    // @ts-expect-error of cards only
+    else each.merchant;
+  }
+  // @ts-expect-error no list
+  for await (const _ of client.quotes.getQuoteById({ quoteId: 'Quote:1' })) return;
+}
+
+export function errors(error: unknown): void {
+  if (isRailheadError(error, 'executeQuote')) {
+    expectType<Equal<typeof error, RailheadError<ErrorCode<'executeQuote'>>>>();
+    if (error.code === 'INSUFFICIENT_FUNDS') return;
+    // @ts-expect-error the code of another operation
+    if (error.code === 'STABLECOIN_NOT_PROVISIONED') return;
+  }
+  // @ts-expect-error no code at all
+  if (isRailheadError(error) && error.code === 'NONSENSE') return;
+  // @ts-expect-error no such operation
+  isRailheadError(error, 'nonsense');
+}
+
+export async function events(body: string): Promise<void> {
+  const event = await verify({ body, headers: {}, keys: 'whsec_' });
+  if (event.type === 'OUTGOING_PAYMENT.COMPLETED') event.data.sentAmount.amount.toFixed();
+  if (event.type === 'CUSTOMER.KYC_APPROVED') {
+    // @ts-expect-error of payments only
+    event.data.sentAmount;
+  }
+  if (isEvent(event, 'OUTGOING_PAYMENT.FAILED', 'OUTGOING_PAYMENT.COMPLETED')) event.data.status;
+  // @ts-expect-error no such type
+  if (event.type === 'PAYMENT.DONE') return;
+  // @ts-expect-error at least one key
+  await verify({ body, headers: {} });
+  for await (const each of client.events.follow({ types: ['CARD.STATE_CHANGE'] })) {
+    expectType<Equal<typeof each, StoredEvent<'CARD.STATE_CHANGE'>>>();
+    each.data?.state.toLowerCase();
+    // @ts-expect-error the data of an erased customer is null
+    each.data.state;
+  }
+}
+
+export async function wallets(): Promise<void> {
+  const keys = await generateKeys();
+  const { data } = await signed(keys, (options) =>
+    client.internalAccounts.exportInternalAccount({ id: '', clientPublicKey: '' }, options),
+  );
+  data.encryptedWalletCredentials.toUpperCase();
+  // @ts-expect-error the challenge was signed
+  data.payloadToSign;
+}

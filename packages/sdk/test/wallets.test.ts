@@ -1,0 +1,220 @@
+// The owner's side of embedded wallets against a real server, compared with the published libraries and
+// the vectors of their formats.
+import { createECDH, createPublicKey, randomBytes, verify as verifyNode } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { testApp } from '../../../server/test/kit/app/test-app.ts';
+import { authenticator } from '../../../server/test/kit/wallets/authenticator.ts';
+import { stampWith } from '../../../server/test/kit/wallets/client-keys.ts';
+import { walletCrypto } from '../../../server/test/kit/wallets/client-libraries.ts';
+import { walletFixture } from '../../../server/test/kit/wallets/embedded-wallets.ts';
+import { SEALED_KEY, STAMP } from '../../../server/test/kit/wallets/wallet-vectors.ts';
+import {
+  encryptCode,
+  generateKeys,
+  isChallenge,
+  keysOf,
+  openRecoveryPhrase,
+  openSessionKey,
+  signed,
+  stamp,
+  type WalletKeys,
+} from '../src/wallets/index.ts';
+import { clientOf } from './kit/clients.ts';
+
+const app = testApp();
+const fixture = walletFixture(app);
+const SANDBOX = { signer: 'sandbox' };
+const CODE = '000000';
+
+async function signIn(id: string) {
+  const client = await clientOf(app);
+  const keys = await generateKeys();
+  const challenge = await client.walletAuth.challengeAuthCredential({ id });
+  if (!('otpEncryptionTargetBundle' in challenge)) throw new Error('no bundle');
+  const { publicKey } = keys;
+  const bundle = challenge.otpEncryptionTargetBundle as string;
+  const encryptedOtpBundle = await encryptCode({ code: CODE, bundle, publicKey }, SANDBOX);
+  const { data: session } = await signed(keys, (options) =>
+    client.walletAuth.verifyAuthCredential({ id, type: 'EMAIL_OTP', encryptedOtpBundle }, options),
+  );
+  return { client, keys, session };
+}
+
+async function wallet() {
+  const { accountId, credential } = await fixture.customerWithWallet();
+  return { accountId, credentialId: credential.id as string, ...(await signIn(credential.id)) };
+}
+
+describe('keys', () => {
+  it('are those of other libraries', async () => {
+    for (const keys of [await generateKeys(), keysOf(STAMP.privateKey)]) {
+      const curve = createECDH('prime256v1');
+      curve.setPrivateKey(keys.privateKey, 'hex');
+      expect(keys).toEqual({
+        privateKey: keys.privateKey,
+        publicKey: curve.getPublicKey('hex', 'compressed'),
+        uncompressedKey: curve.getPublicKey('hex'),
+      });
+      expect(keysOf(keys.privateKey)).toEqual(keys);
+    }
+    expect(keysOf(STAMP.privateKey).publicKey).toBe(STAMP.publicKey);
+    expect(() => keysOf('00'.repeat(32))).toThrow('not one of P-256');
+    expect(() => keysOf('ff'.repeat(32))).toThrow('not one of P-256');
+  });
+
+  it('have the points of the standard library for many scalars', () => {
+    for (let count = 0; count < 40; count++) {
+      const scalar = randomBytes(32).toString('hex');
+      const curve = createECDH('prime256v1');
+      curve.setPrivateKey(scalar, 'hex');
+      expect(keysOf(scalar).uncompressedKey).toBe(curve.getPublicKey('hex'));
+    }
+  });
+});
+
+describe('a stamp', () => {
+  it('has the form of the published library and verifies', async () => {
+    const keys = keysOf(STAMP.privateKey);
+    const parse = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
+    const [own, theirs] = [
+      await stamp(keys, STAMP.payload),
+      await stampWith(keys.privateKey, STAMP.payload),
+    ].map(parse);
+    expect(Object.keys(own)).toEqual(Object.keys(theirs));
+    expect({ ...own, signature: '' }).toEqual({ ...theirs, signature: '' });
+    const point = Buffer.from(keys.uncompressedKey, 'hex');
+    const part = (from: number) => point.subarray(from, from + 32).toString('base64url');
+    const [x, y] = [part(1), part(33)];
+    const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
+    const signature = Buffer.from(own.signature, 'hex');
+    expect(verifyNode('sha256', Buffer.from(STAMP.payload), key, signature)).toBe(true);
+    // Numbers of every length: a DER signature omits leading zeros.
+    for (let count = 0; count < 40; count++) {
+      const text = `payload ${count}`;
+      const made = parse(await stamp(keys, text));
+      const bytes = Buffer.from(made.signature, 'hex');
+      expect(verifyNode('sha256', Buffer.from(text), key, bytes)).toBe(true);
+    }
+  });
+});
+
+describe('a session key', () => {
+  it('is decrypted as published', async () => {
+    const opened = await openSessionKey(SEALED_KEY.sealedKey, keysOf(SEALED_KEY.skR));
+    expect(opened.privateKey).toBe(SEALED_KEY.plaintext);
+    const damaged = SEALED_KEY.sealedKey.replace('2D3', '2D4');
+    await expect(openSessionKey(damaged, keysOf(SEALED_KEY.skR))).rejects.toThrow('damaged');
+    await expect(openSessionKey(SEALED_KEY.sealedKey, await generateKeys())).rejects.toThrow();
+  });
+});
+
+describe('an owner', () => {
+  it('signs in by code, refreshes the session with both kinds of keys and ends it', async () => {
+    const { client, keys, session } = await wallet();
+    const { id } = session as { id: string };
+    expect(session).toMatchObject({ type: 'EMAIL_OTP' });
+    const next = await generateKeys();
+    const older = await signed(keys, (options) =>
+      client.walletAuth.refreshAuthSession({ id, clientPublicKey: next.uncompressedKey }, options),
+    );
+    const { encryptedSessionSigningKey, id: fresh } = older.data as {
+      encryptedSessionSigningKey: string;
+      id: string;
+    };
+    const own = await openSessionKey(encryptedSessionSigningKey, next);
+    const theirs = walletCrypto.decryptCredentialBundle(
+      encryptedSessionSigningKey,
+      next.privateKey,
+    );
+    expect(own.privateKey).toBe(theirs);
+    const ended = await signed(own, (options) =>
+      client.walletAuth.revokeAuthSession({ id: fresh }, options),
+    );
+    expect(ended.payloadToSign).toMatch(/^\{/);
+  });
+
+  it('waits for an operation in progress', async () => {
+    const keys = await generateKeys();
+    const replies = [
+      { payloadToSign: '{}', requestId: 'r' },
+      { status: 'PROCESSING' as const },
+      { id: 'Session:1', status: 'PROCESSING' as const },
+    ];
+    const seen: object[] = [];
+    const { data } = await signed(keys, async (signature) => {
+      seen.push(signature);
+      return replies.shift();
+    });
+    expect(data).toEqual({ id: 'Session:1', status: 'PROCESSING' });
+    expect(seen).toHaveLength(3);
+    expect(seen[2]).toEqual(seen[1]);
+  });
+
+  it('exports the recovery phrase', async () => {
+    const { client, keys, accountId } = await wallet();
+    const recipient = await generateKeys();
+    const { data, payloadToSign = '' } = await signed(keys, (options) =>
+      client.internalAccounts.exportInternalAccount(
+        { id: accountId, clientPublicKey: recipient.uncompressedKey },
+        options,
+      ),
+    );
+    const bundle = (data as { encryptedWalletCredentials: string }).encryptedWalletCredentials;
+    const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, recipient, SANDBOX);
+    expect(phrase.split(' ')).toHaveLength(12);
+    const other = JSON.stringify({ organizationId: 'another' });
+    await expect(
+      openRecoveryPhrase({ bundle, payloadToSign: other }, recipient, SANDBOX),
+    ).rejects.toThrow('another wallet');
+    const pinned = { signer: recipient.uncompressedKey };
+    await expect(openRecoveryPhrase({ bundle, payloadToSign }, recipient, pinned)).rejects.toThrow(
+      'not signed by the expected key',
+    );
+  });
+
+  it('trusts only the pinned key', async () => {
+    const { credential } = await fixture.customerWithWallet();
+    const bundle = await fixture.otpBundle(credential.id);
+    const { publicKey } = await generateKeys();
+    const signer = app.connectorsOf('sandbox').custody?.publicKeys().bundles as string;
+    const encrypt = (trusted: string, text = bundle) =>
+      encryptCode({ code: CODE, bundle: text, publicKey }, { signer: trusted });
+    await expect(encrypt(signer)).resolves.toContain('encappedPublic');
+    await expect(encrypt((await generateKeys()).publicKey)).rejects.toThrow('expected key');
+    const changed = { ...JSON.parse(bundle), data: Buffer.from('{}').toString('hex') };
+    await expect(encrypt(signer, JSON.stringify(changed))).rejects.toThrow('expected key');
+  });
+
+  it('adds a passkey and signs in with it', async () => {
+    const { client, keys, accountId } = await wallet();
+    const device = authenticator();
+    const challenge = Buffer.from('a challenge').toString('base64url');
+    const added = await signed(keys, (options) =>
+      client.walletAuth.createAuthCredential(
+        {
+          type: 'PASSKEY',
+          accountId,
+          nickname: 'Phone',
+          challenge,
+          attestation: { ...device.create(challenge), transports: ['internal'] },
+        },
+        options,
+      ),
+    );
+    const { id } = added.data as { id: string };
+    const session: WalletKeys = await generateKeys();
+    const asked = await client.walletAuth.challengeAuthCredential({
+      id,
+      clientPublicKey: session.publicKey,
+    });
+    if (!('challenge' in asked)) throw new Error('no challenge');
+    const { challenge: text, requestId } = asked as { challenge: string; requestId: string };
+    const { userHandle: _, ...assertion } = device.get(text);
+    const opened = await client.walletAuth.verifyAuthCredential(
+      { id, type: 'PASSKEY', assertion },
+      { requestId },
+    );
+    expect(isChallenge(opened)).toBe(false);
+    expect(opened).toMatchObject({ type: 'PASSKEY', nickname: 'Phone' });
+  });
+});
