@@ -36,7 +36,7 @@ async function list(system: System, args: CommandArgs): Promise<Output> {
   return { json, text };
 }
 
-function mostOf({ maxSpendPerTransaction: max, currency }: CardDetails): string {
+function spendLimitText({ maxSpendPerTransaction: max, currency }: CardDetails): string {
   if (max === null) return 'any';
   return formatMoney({ currency, amount: BigInt(max) });
 }
@@ -52,7 +52,7 @@ function shown(json: CardDetails): Output {
     ['Note', json.note ?? '-'],
     ['Number', json.last4 === undefined ? '-' : `ends in ${json.last4}`],
     ['Issuer reference', json.issuerRef ?? '-'],
-    ['Maximum per payment', mostOf(json)],
+    ['Maximum per payment', spendLimitText(json)],
     ...json.bindings.map(
       (each) =>
         [each.endedAt ? `Funded until ${each.endedAt}` : 'Funding source', each.accountId] as const,
@@ -63,12 +63,12 @@ function shown(json: CardDetails): Output {
   return { json, text };
 }
 
-const MAX_OF_A_REASON = 255;
+const MAX_REASON_LENGTH = 255;
 
 async function close({ runtime }: System, args: CommandArgs): Promise<Output> {
   const reason = args.required('reason');
-  if (reason.length > MAX_OF_A_REASON) {
-    throw usageError(`--reason must have at most ${MAX_OF_A_REASON} characters`);
+  if (reason.length > MAX_REASON_LENGTH) {
+    throw usageError(`--reason must have at most ${MAX_REASON_LENGTH} characters`);
   }
   return shown(await closeCardByOperator(runtime, { cardId: args.required('card'), reason }));
 }

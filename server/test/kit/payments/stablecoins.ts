@@ -29,7 +29,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const link = (overrides: Json = {}) =>
     write('/stablecoin-provider-accounts', linkBody(overrides));
 
-  /** Body of a registration; `ending` is the suffix of the provider's identifier. */
+  /** Body of a registration; `ownSuffix` is the suffix of the provider's identifier. */
   const tokenBody = (ownSuffix = '000', overrides: Json = {}) => ({
     providerTokenIdentifier: `coin${letters()}-${ownSuffix}`,
     networkTokenIdentifier: `btkn1test${++counter}000`,
@@ -39,7 +39,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const register = (ownSuffix?: string, overrides: Json = {}) =>
     write('/stablecoins', tokenBody(ownSuffix, overrides));
 
-  /** A linked provider account whose secret ends in `ending`. */
+  /** A linked provider account whose secret ends in `ownSuffix`. */
   const linked = async (ownSuffix = '000') =>
     ok(await link({ apiClientSecret: `secret-${++counter}-${ownSuffix}` }), 201);
 
@@ -73,7 +73,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
     return ok(await app.call('POST', '/customers/external-accounts', owned, { as }), 201);
   }
 
-  /** A bank account of a customer whose number ends in `suffix`. */
+  /** A bank account of a customer whose number ends in `ownSuffix`. */
   async function bank(suffix = '000', currency = 'USD') {
     const { id } = await customer(app, { as });
     return externalAccount(app, id, currency, suffix, { as });

@@ -257,7 +257,7 @@ describe('deletion of a customer', () => {
 });
 
 describe('the issuer', () => {
-  /** Runs a job of a card with this issuer; `meanwhile` runs before the response is staged. */
+  /** Runs a job of a card with this issuer; `concurrentWork` runs before the response is staged. */
   async function runJob(
     kind: string,
     cardId: string,

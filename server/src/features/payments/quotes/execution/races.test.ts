@@ -45,7 +45,7 @@ async function start(ctx: Ctx, id: string) {
   return startPayment(ctx, await currentOf(ctx, id, asOutgoing));
 }
 
-/** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
+/** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
 function interrupted(work: (ctx: Ctx) => Promise<unknown>, concurrentWork: () => Promise<unknown>) {
   let attempts = 0;
   return app.operate(async (ctx) => {

@@ -49,7 +49,7 @@ function operationOf(operationId: string) {
   return found;
 }
 
-/** Runs `work` and, on its first attempt only, `meanwhile` between its reads and its commit. */
+/** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
 function interrupted<R>(work: (ctx: Ctx) => Promise<R>, concurrentWork: () => Promise<unknown>) {
   let attempts = 0;
   return app.operate(async (ctx) => {
