@@ -7,14 +7,15 @@ const database = earlierDatabase('webhook_migration');
 it('belong to the configured endpoint, and what was sent again is not dropped', async () => {
   await database.migrateUntil('0052');
   await database.query(`insert into events (id, platform_id, type, subject, data, created_at)
-    select 'Webhook:' || n, 'p', 'TEST', 's', '{}', now() from generate_series(1, 3) n`);
+    select 'Webhook:' || n, 'p', 'TEST', 's', '{}', now() from generate_series(1, 4) n`);
   await database.query(`insert into webhook_queue (event_id, platform_id, due_at, attempts)
     values ('Webhook:1', 'p', '2026-01-01', 1)`);
   await database.query(`insert into webhook_attempts (id, event_id, attempt, at, ms, result) values
     ('Webhook:1/1', 'Webhook:1', 1, now(), 1, 'dropped'),
     ('Webhook:2/1', 'Webhook:2', 1, now(), 1, 'dropped'),
     ('Webhook:2/2', 'Webhook:2', 2, now(), 1, 'delivered'),
-    ('Webhook:3/1', 'Webhook:3', 1, now(), 1, 'dropped')`);
+    ('Webhook:3/1', 'Webhook:3', 1, now(), 1, 'dropped'),
+    ('Webhook:4/1', 'Webhook:4', 1, now(), 1, 'retry')`);
   await database.migrateUntil();
   const queue = 'select platform_id, endpoint, event_id, attempts from webhook_queue';
   expect((await database.query(queue)).rows).toEqual([
@@ -27,5 +28,7 @@ it('belong to the configured endpoint, and what was sent again is not dropped', 
     { endpoint: 0, event_id: 'Webhook:2', attempt: 1, result: 'retry' },
     { endpoint: 0, event_id: 'Webhook:2', attempt: 2, result: 'delivered' },
     { endpoint: 0, event_id: 'Webhook:3', attempt: 1, result: 'dropped' },
+    // It is not in the queue: its endpoint was removed or its data erased.
+    { endpoint: 0, event_id: 'Webhook:4', attempt: 1, result: 'dropped' },
   ]);
 });

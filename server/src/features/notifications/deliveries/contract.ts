@@ -125,7 +125,11 @@ export const listWebhookDeliveries = operation({
         }),
       ),
       resourceId: maybe(
-        text('Return only deliveries of events about this resource.', { maxLength: MAX_ID }),
+        text(
+          'Return only deliveries of events about this resource. With `sortOrder` asc the list ' +
+            'begins at the creation of the resource.',
+          { maxLength: MAX_ID },
+        ),
       ),
       createdAfter: maybe(time('Return only deliveries of events at or after this time.')),
       createdBefore: maybe(time('Return only deliveries of events at or before this time.')),

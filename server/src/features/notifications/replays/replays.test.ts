@@ -1,7 +1,7 @@
 // Replays: their preview, their progress, what they send, and a step that is repeated.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { idSql } from '../../../../test/kit/app/query-plans.ts';
+import { eventIdSql } from '../../../../test/kit/app/query-plans.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { eventsVisible } from '../../../../test/kit/http/event-order.ts';
 import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
@@ -115,7 +115,7 @@ describe('createWebhookReplay', () => {
     const from = time(app.effects.now());
     await app.runtime.db.query(
       `insert into events (id, platform_id, type, subject, data, created_at)
-        select ${idSql('Webhook', 'n')}, $1, 'CUSTOMER.KYC_APPROVED', 'x', '{}', $2
+        select ${eventIdSql(app.effects.now(), 'n')}, $1, 'CUSTOMER.KYC_APPROVED', 'x', '{}', $2
         from generate_series(1, $3) n`,
       [app.platform.id, new Date(app.effects.now()), count],
     );

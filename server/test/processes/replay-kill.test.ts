@@ -1,0 +1,72 @@
+// A replay of thousands of events survives a kill of the server and its database: it continues where
+// it was, every event arrives, and few arrive twice.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { eventIdSql } from '../kit/app/query-plans.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const EVENTS = 3_000;
+/** Events that are due or in progress at a time, and may be sent again after a kill. */
+const AT_ONCE = 1_500;
+const ENV = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
+const FLAGS = ['--processes', '2'];
+const WAIT = { timeout: 90_000, interval: 50 };
+
+let place: Place;
+let server: Running;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  place = createPlace('replay');
+  server = await place.start(FLAGS, ENV);
+}, 120_000);
+
+afterAll(async () => {
+  await place?.remove();
+  await receiver?.close();
+}, 60_000);
+
+async function insertEvents(): Promise<void> {
+  const at = Date.now() - 3_600_000;
+  const client = new pg.Client({ connectionString: await place.database() });
+  await client.connect();
+  try {
+    await client.query(`insert into events (id, platform_id, type, subject, data, created_at)
+      select ${eventIdSql(at, 'n')}, p.id, 'CUSTOMER.KYC_APPROVED', 'Customer:' || n, '{}',
+        to_timestamp(${at} / 1000.0)
+      from (select id from platforms order by id limit 1) p, generate_series(1, ${EVENTS}) n`);
+  } finally {
+    await client.end();
+  }
+}
+
+it('of thousands of events ends after a kill, with every event', async () => {
+  const call = (method: string, path: string, body?: object) =>
+    callOrThrow(server, method, path, body);
+  await insertEvents();
+  const { id: endpointId } = await call('POST', '/webhook-endpoints', { url: receiver.url });
+  const from = new Date(Date.now() - 2 * 3_600_000).toISOString();
+  const body = { endpointId, from, scope: 'ALL' };
+  await vi.waitUntil(
+    async () => (await call('POST', '/webhook-replays/preview', body)).count >= EVENTS,
+    WAIT,
+  );
+  const { id, total } = await call('POST', '/webhook-replays', body);
+  expect(total).toBeGreaterThanOrEqual(EVENTS);
+  await vi.waitUntil(() => receiver.arrivals.length > 700, WAIT);
+  const before = await call('GET', `/webhook-replays/${id}`);
+  expect(before.status).toBe('PROCESSING');
+  await place.kill(server.child, 'both');
+  server = await place.start(FLAGS, ENV);
+  const replay = () => call('GET', `/webhook-replays/${id}`);
+  await vi.waitUntil(async () => (await replay()).status === 'COMPLETED', WAIT);
+  const arrived = () => new Set(receiver.arrivals.map((each) => each.id)).size;
+  await vi.waitUntil(() => arrived() >= total, WAIT);
+  expect(await replay()).toMatchObject({ total, done: total });
+  const { data } = await call('GET', `/webhook-deliveries?endpointId=${endpointId}&status=FAILED`);
+  expect(data).toEqual([]);
+  expect(receiver.arrivals.length).toBeLessThanOrEqual(total + AT_ONCE);
+}, 240_000);
