@@ -1,6 +1,6 @@
 // The package as its users get it: packed, installed into new projects of both module systems, compiled
 // there in strict mode and run; and its size.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -75,8 +75,13 @@ function project(name: string, type: 'module' | 'commonjs', compilerOptions: obj
   return at;
 }
 
-const run = (program: string, args: string[], cwd: string) =>
-  execFileSync(program, args, { cwd, encoding: 'utf8', env: { PATH: process.env.PATH } });
+/** What a program prints; fails with it. */
+function run(program: string, args: string[], cwd: string): string {
+  const env = { PATH: process.env.PATH };
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8', env });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
 
 const NODE = { module: 'NodeNext', moduleResolution: 'NodeNext' };
 
@@ -97,6 +102,15 @@ describe('the package', () => {
     },
     60_000,
   );
+
+  it('has a README whose code compiles', () => {
+    const at = project('readme', 'module', { ...NODE, noUnusedLocals: false });
+    const text = readFileSync(path.join(sdk, 'README.md'), 'utf8');
+    const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+    expect(blocks.length).toBeGreaterThanOrEqual(10);
+    writeFileSync(path.join(at, 'main.ts'), blocks.join('\n'));
+    run(process.execPath, [tsc, '-p', '.', '--noEmit'], at);
+  }, 60_000);
 
   it('contains what it needs and nothing else', () => {
     const names = run('tar', ['-tzf', tarball], folder).split('\n').filter(Boolean);
