@@ -1,19 +1,26 @@
-// Wallet functions of the page, with the published client libraries. The private key of a session is
-// kept only in the memory of this module, until the page is closed.
+// Wallet functions of the page. The private key of a session is kept only in the memory of this module,
+// until the page is closed.
+import { ask, askSigned } from './api.ts';
 import {
-  decryptCredentialBundle,
-  decryptExportBundle,
-  encryptOtpCodeToBundle,
-  generateP256KeyPair,
-  getPublicKey,
-  hpkeDecrypt,
-} from '@turnkey/crypto';
-import { ask, askSigned, type Challenge, type Keys, stamp } from './api.ts';
-import { makePasskey, usePasskey } from './passkeys.ts';
+  createPasskey,
+  encryptCode,
+  generateKeys,
+  openRecoveryPhrase,
+  openSessionKey,
+  type SignatureChallenge,
+  signWithPasskey,
+  stamp,
+  type WalletKeys,
+} from './sdk.ts';
 
 /** The pinned key that signs bundles; empty in the sandbox, where bundles are not verified. */
 declare const BUNDLE_KEY: string;
 declare const SANDBOX: boolean;
+
+const SANDBOX_TRUST = { signer: 'sandbox' };
+const TRUST = BUNDLE_KEY ? { signer: BUNDLE_KEY } : SANDBOX_TRUST;
+/** The sandbox does not sign export bundles. */
+const EXPORT_TRUST = SANDBOX ? SANDBOX_TRUST : TRUST;
 
 export interface Credential {
   id: string;
@@ -37,7 +44,7 @@ export interface Quote {
   paymentInstructions: { accountOrWalletInfo: { accountType: string; payloadToSign?: string } }[];
 }
 
-let held: { session: Session; keys: Keys } | undefined;
+let held: { session: Session; keys: WalletKeys } | undefined;
 
 export const session = (): Session | undefined => held?.session;
 
@@ -45,12 +52,6 @@ function signedIn() {
   if (!held) throw new Error('Please sign in.');
   return held;
 }
-
-const toHex = (bytes: Uint8Array) =>
-  Array.from(bytes, (each) => each.toString(16).padStart(2, '0')).join('');
-
-const toBytes = (hex: string) =>
-  Uint8Array.from(hex.match(/../g) ?? [], (each) => Number.parseInt(each, 16));
 
 /** Finds the wallet of an address and its sign-in methods. */
 export const visit = async (email: string): Promise<Credential[]> =>
@@ -69,9 +70,9 @@ export async function sendCode(credential: Credential): Promise<string> {
 
 /** Generates the session key pair; the public key is sent encrypted with the code. */
 export async function signInByCode(credential: Credential, bundle: string, code: string) {
-  const keys = generateP256KeyPair();
-  const signer = BUNDLE_KEY || (JSON.parse(bundle) as Bundle).enclaveQuorumPublic;
-  const encryptedOtpBundle = await encryptOtpCodeToBundle(code, bundle, keys.publicKey, signer);
+  const keys = await generateKeys();
+  const { publicKey } = keys;
+  const encryptedOtpBundle = await encryptCode({ code, bundle, publicKey }, TRUST);
   const body = { type: credential.type, encryptedOtpBundle };
   const { answer } = await askSigned<Session>(keys, 'POST', path(credential, 'verify'), body);
   held = { session: answer, keys };
@@ -79,33 +80,30 @@ export async function signInByCode(credential: Credential, bundle: string, code:
 
 /** For an uncompressed key, the server generates the session key and encrypts it to that key. */
 export async function signInByPasskey(credential: Credential) {
-  const { privateKey, publicKeyUncompressed: clientPublicKey } = generateP256KeyPair();
-  const asked = await ask<Challenge & { challenge: string; credentialId: string }>(
+  const own = await generateKeys();
+  const asked = await ask<SignatureChallenge & { challenge: string; credentialId: string }>(
     'POST',
     path(credential, 'challenge'),
-    { clientPublicKey },
+    { clientPublicKey: own.uncompressedKey },
   );
-  const assertion = await usePasskey(asked.challenge, asked.credentialId);
+  const assertion = await signWithPasskey(asked);
   const { encryptedSessionSigningKey, ...opened } = await ask<
     Session & { encryptedSessionSigningKey: string }
   >(
     'POST',
     path(credential, 'verify'),
     { type: 'PASSKEY', assertion },
-    { 'request-id': asked.requestId },
+    { requestId: asked.requestId },
   );
-  const scalar = decryptCredentialBundle(encryptedSessionSigningKey, privateKey);
-  held = {
-    session: opened,
-    keys: { privateKey: scalar, publicKey: toHex(getPublicKey(scalar, true)) },
-  };
+  held = { session: opened, keys: await openSessionKey(encryptedSessionSigningKey, own) };
 }
 
 /** Creates a passkey on this device and adds it to the wallet. */
 export async function addPasskey(nickname: string, email: string): Promise<void> {
   const { keys, session } = signedIn();
   const existing = (await credentials()).flatMap(({ credentialId }) => credentialId ?? []);
-  const made = await makePasskey({ accountId: session.accountId, email }, existing);
+  const user = { id: session.accountId, name: email };
+  const made = await createPasskey({ appName: 'Wallet', user, existing });
   await askSigned(keys, 'POST', 'credentials', { nickname, ...made });
 }
 
@@ -139,49 +137,22 @@ export async function pay(of: Quote): Promise<Quote> {
   const signed = ways.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
   if (!signed?.payloadToSign) throw new Error('This payment is not possible from the wallet.');
   return ask('POST', `quotes/${of.id}/execute`, undefined, {
-    'service-wallet-signature': await stamp(signedIn().keys, signed.payloadToSign),
+    walletSignature: await stamp(signedIn().keys, signed.payloadToSign),
   });
 }
 
 export const quoteNow = ({ id }: Quote): Promise<Quote> => ask('GET', `quotes/${id}`);
 
-interface Bundle {
-  data: string;
-  dataSignature: string;
-  enclaveQuorumPublic: string;
-}
-
 /** Exports the recovery phrase, encrypted to a single-use key of the page. */
 export async function exportWords(): Promise<string[]> {
-  const { privateKey: embeddedKey, publicKeyUncompressed: clientPublicKey } = generateP256KeyPair();
+  const own = await generateKeys();
   const { answer, payloadToSign } = await askSigned<{ encryptedWalletCredentials: string }>(
     signedIn().keys,
     'POST',
     'export',
-    { clientPublicKey },
+    { clientPublicKey: own.uncompressedKey },
   );
-  const exportBundle = answer.encryptedWalletCredentials;
-  const { organizationId } = JSON.parse(payloadToSign) as { organizationId: string };
-  const words = SANDBOX
-    ? openUnsigned(exportBundle, embeddedKey)
-    : await decryptExportBundle({
-        exportBundle,
-        embeddedKey,
-        organizationId,
-        dangerouslyOverrideSignerPublicKey: BUNDLE_KEY,
-        returnMnemonic: true,
-      });
+  const bundle = answer.encryptedWalletCredentials;
+  const words = await openRecoveryPhrase({ bundle, payloadToSign }, own, EXPORT_TRUST);
   return words.split(' ');
-}
-
-/** The sandbox does not sign export bundles, but the library requires a signature. */
-function openUnsigned(exportBundle: string, receiverPriv: string): string {
-  const text = new TextDecoder().decode(toBytes((JSON.parse(exportBundle) as Bundle).data));
-  const { encappedPublic, ciphertext } = JSON.parse(text) as Record<string, string>;
-  const words = hpkeDecrypt({
-    ciphertextBuf: toBytes(ciphertext as string),
-    encappedKeyBuf: toBytes(encappedPublic as string),
-    receiverPriv,
-  });
-  return new TextDecoder().decode(words);
 }

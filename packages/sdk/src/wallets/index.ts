@@ -22,4 +22,5 @@ export {
   type SignedOptions,
   type SignedResult,
   signed,
+  untilDone,
 } from './signed.ts';

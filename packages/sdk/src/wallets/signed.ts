@@ -49,6 +49,18 @@ const isProcessing = (data: unknown): data is Processing =>
   !('id' in data) &&
   (data as { status?: unknown }).status === 'PROCESSING';
 
+/** Repeats a call that was answered with `PROCESSING` until the operation has ended. */
+export async function untilDone<Data>(
+  call: () => Promise<Data>,
+  { signal }: SignedOptions = {},
+): Promise<Exclude<Data, Processing>> {
+  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(2 * delay, MAX_DELAY_MS)) {
+    const data = await call();
+    if (!isProcessing(data)) return data as Exclude<Data, Processing>;
+    await pause(delay, signal);
+  }
+}
+
 /**
  * Performs a signed operation in one call: requests the payload, signs it and repeats the request until it
  * has ended.
@@ -58,19 +70,12 @@ const isProcessing = (data: unknown): data is Processing =>
 export async function signed<Data>(
   keys: WalletKeys,
   call: (signature: Signature) => Promise<Data>,
-  { signal }: SignedOptions = {},
+  options: SignedOptions = {},
 ): Promise<SignedResult<Data>> {
-  let signature: Signature = {};
-  let payloadToSign: string | undefined;
-  for (let delay = FIRST_DELAY_MS; ; ) {
-    const data = await call(signature);
-    if (payloadToSign === undefined && isChallenge(data)) {
-      payloadToSign = data.payloadToSign;
-      const walletSignature = await stamp(keys, payloadToSign);
-      signature = { walletSignature, requestId: data.requestId };
-    } else if (isProcessing(data)) {
-      await pause(delay, signal);
-      delay = Math.min(2 * delay, MAX_DELAY_MS);
-    } else return { data: data as Signed<Data>, payloadToSign };
-  }
+  const first = await untilDone(() => call({}), options);
+  if (!isChallenge(first)) return { data: first as Signed<Data>, payloadToSign: undefined };
+  const { payloadToSign, requestId } = first;
+  const signature = { walletSignature: await stamp(keys, payloadToSign), requestId };
+  const data = await untilDone(() => call(signature), options);
+  return { data: data as Signed<Data>, payloadToSign };
 }
