@@ -306,6 +306,20 @@ describe('a delivery', () => {
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
+  it('keeps its deleted endpoint as long as itself', async () => {
+    const { id } = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
+    const { resourceId } = await emitted();
+    ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
+    const rows = async () =>
+      app.runtime.db.query('select 1 from webhook_endpoints where id = $1', [id]);
+    await app.advance(29 * DAY);
+    expect(await all({ resourceId, endpointId: id })).not.toEqual([]);
+    expect(await rows()).toHaveLength(1);
+    await app.advance(3 * DAY);
+    await app.advance(DAY);
+    expect([await all({ endpointId: id }), await rows()]).toEqual([[], []]);
+  });
+
   it('is deleted with its attempts and its event after 30 days', async () => {
     const { resourceId, deliveries } = await emitted();
     const attempts = `select count(*)::int as n from webhook_attempts where event_id = $1`;

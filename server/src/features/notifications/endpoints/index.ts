@@ -1,6 +1,7 @@
 // Public interface of webhook endpoints.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
+import { deletedEndpointSweep } from './forget.ts';
 import { endpointOperations } from './operations.ts';
 import { keptDeliverySweep, pausingSweep } from './sweep.ts';
 
@@ -14,5 +15,5 @@ export { deliveryTargets, isWanted, type Target } from './targets.ts';
 export const endpointFeature = {
   operations: endpointOperations,
   webhooks: endpointWebhooks,
-  sweeps: () => [pausingSweep(), keptDeliverySweep()],
+  sweeps: () => [pausingSweep(), keptDeliverySweep(), deletedEndpointSweep()],
 } satisfies Feature;

@@ -84,7 +84,8 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
   if (!row) throw new Error(`job ${job.id} names no replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
-  if (!target?.isLive) {
+  // The number of a deleted endpoint is used again later.
+  if (!target?.isLive || target.id !== row.endpoint_id) {
     const reason = 'The webhook endpoint was deleted.';
     return { caller, stage: (ctx) => fail(ctx, replayId, reason) };
   }

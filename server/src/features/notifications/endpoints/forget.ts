@@ -1,0 +1,30 @@
+// Deletes endpoints that were deleted by their platform, once their last deliveries are. Their numbers
+// can then be used again.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+
+/** Attempts in progress have ended by then. */
+const KEEP_MS = 86_400_000;
+const EVERY_MS = 3_600_000;
+
+const FORGET = `delete from webhook_endpoints w
+  where w.deleted_at < $1 and w.number > 0
+    and not exists (select from webhook_queue q
+      where q.platform_id = w.platform_id and q.endpoint = w.number)
+    and not exists (select from webhook_attempts a
+      where a.platform_id = w.platform_id and a.endpoint = w.number)
+  returning w.id`;
+
+/** Checks every hour. */
+export function deletedEndpointSweep(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'webhook-endpoints.forget',
+    async run({ effects, db }) {
+      const now = effects.now();
+      if (now < next) return 0;
+      next = now + EVERY_MS;
+      return (await db.query(FORGET, [new Date(now - KEEP_MS)])).length;
+    },
+  };
+}
