@@ -68,7 +68,7 @@ describe('firstStart', () => {
   });
 
   it('creates nothing if an operator already created a platform', async () => {
-    const made = await on(({ runtime, fundingOf }) =>
+    const createdPlatform = await on(({ runtime, fundingOf }) =>
       createPlatformWithToken(runtime, {
         name: 'Mine',
         environment: 'production',
@@ -78,7 +78,7 @@ describe('firstStart', () => {
         fundingOf,
       }),
     );
-    const { platformId, clientId } = made;
+    const { platformId, clientId } = createdPlatform;
     expect(await start()).toEqual({ created: false, platformId, clientId });
   });
 

@@ -68,11 +68,14 @@ export async function openPlatformAccounts(
   fundingOf: FundingOf,
 ): Promise<void> {
   const { platformId, environment } = ctx.caller;
-  const held = await findInternalAccounts(ctx.db, { platform_id: platformId, customer_id: null });
+  const internalAccounts = await findInternalAccounts(ctx.db, {
+    platform_id: platformId,
+    customer_id: null,
+  });
   provisionAccounts(ctx, {
     customerId: null,
     currencies,
-    held,
+    held: internalAccounts,
     funding: fundingOf(environment),
   });
 }
@@ -147,7 +150,7 @@ export async function firstStart(
   if (known) return known;
   const caller = systemCaller(newPlatformId(runtime.effects), 'sandbox');
   try {
-    const made = await operate(runtime, caller, async (ctx) => {
+    const createdPlatform = await operate(runtime, caller, async (ctx) => {
       const { platformId } = caller;
       ctx.insert(bootstrapSteps, { id: FIRST_PLATFORM, subject: platformId, created_at: ctx.now });
       return stagePlatform(ctx, {
@@ -160,7 +163,7 @@ export async function firstStart(
         credentials: wanted,
       });
     });
-    const { platformId, clientId, clientSecret } = made;
+    const { platformId, clientId, clientSecret } = createdPlatform;
     return { created: true, platformId, clientId, clientSecret };
   } catch (error) {
     const other = isKeyTaken(error) ? await existing(runtime, wanted) : undefined;

@@ -300,8 +300,8 @@ interface PublicPages {
 /** Adds what the role `api` serves beside the operations: documentation and hosted pages. */
 function addPublicPages(server: FastifyInstance, options: PublicPages): void {
   const { runtime, parts, operations, bearers, limiter, log, openApi, siteFolder } = options;
-  const shown = sampleReference(runtime, operations, readExamples);
-  addSite(server, { openApi, siteFolder, shown });
+  const reference = sampleReference(runtime, operations, readExamples);
+  addSite(server, { openApi, siteFolder, shown: reference });
   const pages = PAGES.map((page) => page(runtime, parts));
   addPages(server, pages, limiter);
   addHostedApp(server, verificationPage(runtime), { bearers, limiter, log });

@@ -192,14 +192,19 @@ describe('platform', () => {
 
 describe('token', () => {
   it('creates, lists and revokes', async () => {
-    const { platformId, tokenId: first } = await json('platform', 'create', '--name', 'Tokens');
+    const { platformId, tokenId: firstTokenId } = await json(
+      'platform',
+      'create',
+      '--name',
+      'Tokens',
+    );
     const made = await json(
       ...['token', 'create', '--platform', platformId, '--permissions', 'VIEW,TRANSACT'],
     );
     expect(Object.keys(made)).toEqual(['tokenId', 'clientId', 'clientSecret']);
     const listed = await json('token', 'list', '--platform', platformId);
     expect(listed).toMatchObject([
-      { tokenId: first, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
+      { tokenId: firstTokenId, permissions: ['VIEW', 'TRANSACT', 'MANAGE'] },
       { tokenId: made.tokenId, permissions: ['VIEW', 'TRANSACT'], clientId: made.clientId },
     ]);
     expect(JSON.stringify(listed)).not.toContain(made.clientSecret);

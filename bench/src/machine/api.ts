@@ -181,9 +181,9 @@ export async function startApi(bench: Bench): Promise<Api> {
   const url = await cluster.create(DATABASE);
   const args = ['--database-url', url, '--data-dir', path.join(scratch, 'server')];
   const log = path.join(scratch, 'server.log');
-  const first = await startServer(bench, args, { log });
-  const templates = await makeTemplates(requester(first.port), bench.quick ? 200 : 2_000);
-  await first.process.stop();
+  const firstServer = await startServer(bench, args, { log });
+  const templates = await makeTemplates(requester(firstServer.port), bench.quick ? 200 : 2_000);
+  await firstServer.process.stop();
   // They are copied for as long as the bench runs; the sweep must not expire them.
   await cluster.rows(DATABASE, "update quotes set expires_at = expires_at + interval '10 years'");
   await cluster.copy(DATABASE, PEER_DATABASE);

@@ -56,9 +56,9 @@ function preload(dir: string, library: string): void {
 }
 
 async function start(dir: string, profiled: boolean): Promise<Embedded> {
-  const first = await startEmbedded({ dir });
-  if (!profiled) return first;
-  await first.stop();
+  const firstDatabase = await startEmbedded({ dir });
+  if (!profiled) return firstDatabase;
+  await firstDatabase.stop();
   preload(dir, 'pg_stat_statements');
   return startEmbedded({ dir });
 }

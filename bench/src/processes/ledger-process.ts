@@ -65,9 +65,10 @@ async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<R
 }
 
 async function open(url: string): Promise<void> {
-  const made = createCommitter({ connect: () => connectLane(url) });
-  committer = made;
-  while (made.stats().lanes < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+  const createdCommitter = createCommitter({ connect: () => connectLane(url) });
+  committer = createdCommitter;
+  while (createdCommitter.stats().lanes < 3)
+    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 answer({

@@ -17,9 +17,9 @@ const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 async function post({ url, connections, body, count }: PostOptions): Promise<void> {
   const { origin, pathname } = new URL(url);
   const agent = new Agent({ connections, pipelining: 1, connect: { noDelay: true } });
-  let left = count;
+  let remainingCount = count;
   const loop = async () => {
-    while (left-- > 0) {
+    while (remainingCount-- > 0) {
       const signature = sign('sha256', Buffer.from(body), privateKey).toString('base64');
       const headers = { 'content-type': 'application/json', 'x-signature': signature };
       const reply = await agent.request({ origin, path: pathname, method: 'POST', headers, body });

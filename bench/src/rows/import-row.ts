@@ -73,8 +73,8 @@ async function importFile(port: number, content: string): Promise<Run> {
   if (reply.status !== 202) throw new Error(`${reply.status} ${JSON.stringify(accepted)}`);
   for (;;) {
     await sleep(POLL_MS);
-    const shown = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
-    const { status, progress, errors } = (await shown.json()) as Progress;
+    const response = await fetch(`${url}/jobs/${accepted.jobId}`, { headers });
+    const { status, progress, errors } = (await response.json()) as Progress;
     const ms = performance.now() - started;
     if (ms > IMPORT_MS) throw new Error('the import does not end');
     if (status !== 'COMPLETED' && status !== 'FAILED') continue;

@@ -249,10 +249,10 @@ describe('openConnectors', () => {
     const settingsOf = (name: string) =>
       Type.Object({ [name]: serviceSetting({ env: name.toUpperCase(), help: 'a service' }) });
     const acme = provider('acme', { settings: settingsOf('acme') });
-    const other = provider('other', { settings: settingsOf('other') });
+    const otherProvider = provider('other', { settings: settingsOf('other') });
     const values = { acme: 1, other: [] };
     expect(() =>
-      openConnectors([acme, other], partsIn('production', testEffects()), values),
+      openConnectors([acme, otherProvider], partsIn('production', testEffects()), values),
     ).toThrow('ACME must be string.\nOTHER must be string.');
   });
 

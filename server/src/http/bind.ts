@@ -145,7 +145,10 @@ async function furtherErrors(
     const listed =
       error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
     return (listed ?? []).filter(({ field }) =>
-      found.every((known) => !isUnder(field, known.field) && !isUnder(known.field, field)),
+      found.every(
+        (knownFieldError) =>
+          !isUnder(field, knownFieldError.field) && !isUnder(knownFieldError.field, field),
+      ),
     );
   }
 }

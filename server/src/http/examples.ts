@@ -55,8 +55,9 @@ const namedOf = (
 ): { examples?: Named } => {
   const examples: Named = {};
   for (const each of exchanges) {
-    const shown = value(each);
-    if (shown !== undefined) examples[each.name] ??= { summary: each.summary, value: shown };
+    const fetchedValue = value(each);
+    if (fetchedValue !== undefined)
+      examples[each.name] ??= { summary: each.summary, value: fetchedValue };
   }
   return Object.keys(examples).length ? { examples } : {};
 };
@@ -83,8 +84,10 @@ export function parameterExample(exchanges: readonly Exchange[], name: string): 
 
 /** Examples of the body of a webhook. */
 export const webhookExamples = (all: Examples, types: readonly string[]): { examples?: Named } => {
-  const found = all.webhooks.filter(({ type }) => types.includes(type));
-  if (found.length === 0) return {};
-  const examples = found.map(({ type, body }) => [type, { summary: type, value: body }] as const);
+  const foundExamples = all.webhooks.filter(({ type }) => types.includes(type));
+  if (foundExamples.length === 0) return {};
+  const examples = foundExamples.map(
+    ({ type, body }) => [type, { summary: type, value: body }] as const,
+  );
   return { examples: Object.fromEntries(examples) };
 };

@@ -235,11 +235,11 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   errors.set(status, schema);
   const own = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
   const narrowed = { allOf: [toOpenApi(schema, components), own] };
-  const [first, ...others] = codes;
-  if (first === undefined || others.length > 0) return narrowed;
+  const [firstCode, ...others] = codes;
+  if (firstCode === undefined || others.length > 0) return narrowed;
   // Most operations have one code of a status, and many the same.
-  const name = errorName(first);
-  components[name] = { description: ERROR_GUIDE[first].cause, ...narrowed };
+  const name = errorName(firstCode);
+  components[name] = { description: ERROR_GUIDE[firstCode].cause, ...narrowed };
   return { $ref: `${REF}${name}` };
 }
 

@@ -72,12 +72,12 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     return openApi;
   };
   const published = documentSender(2);
-  const shown = documentSender();
+  const fetchedDocumentSender = documentSender();
   server.get('/openapi.json', async ({ headers }, reply) =>
     published(headers, reply, await document()),
   );
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
-    shown(headers, reply, await options.shown(await document())),
+    fetchedDocumentSender(headers, reply, await options.shown(await document())),
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');

@@ -92,8 +92,8 @@ export function toDecimal(rate: Rate, places: number): string {
   const scaled = divide(rate.num * 10n ** BigInt(places), rate.den, 'halfUp').toString();
   const digits = scaled.padStart(places + 1, '0');
   const fraction = digits.slice(digits.length - places).replace(/0+$/, '');
-  const whole = digits.slice(0, digits.length - places);
-  return fraction ? `${whole}.${fraction}` : whole;
+  const fullDigits = digits.slice(0, digits.length - places);
+  return fraction ? `${fullDigits}.${fraction}` : fullDigits;
 }
 
 /** An exact amount formatted for people: `1234567n` with 2 decimals is `12,345.67`. */

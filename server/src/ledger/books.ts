@@ -286,11 +286,11 @@ function applyFreezes(
   draft: Books,
 ): LedgerRejection | undefined {
   for (const { account, frozen, empty } of freezes) {
-    const known = draft.accounts.get(account) ?? books.accounts.get(account);
-    if (!known) return NO_ACCOUNT;
-    if (empty && (known.balance !== 0n || known.held !== 0n))
+    const knownAccount = draft.accounts.get(account) ?? books.accounts.get(account);
+    if (!knownAccount) return NO_ACCOUNT;
+    if (empty && (knownAccount.balance !== 0n || knownAccount.held !== 0n))
       return { reason: 'not-empty', account };
-    draft.accounts.set(account, { ...known, frozen });
+    draft.accounts.set(account, { ...knownAccount, frozen });
   }
   return undefined;
 }

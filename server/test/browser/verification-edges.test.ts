@@ -213,7 +213,7 @@ describe.runIf(browserPath)('the verification page', () => {
       const link = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
       const later = await customer(office.app, office.as, WITHOUT_DATA);
-      const second = await office.linkFor(later.id);
+      const secondLink = await office.linkFor(later.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');
       await press(page, 'Submit');
@@ -227,10 +227,10 @@ describe.runIf(browserPath)('the verification page', () => {
       await gone(link);
       await screenshot(page, 'phone-ended');
       await gone(`${office.origin}/verify/unknown-token`);
-      await openAndStart(page, second);
+      await openAndStart(page, secondLink);
       await title(page, 'About you');
       office.app.effects.set(office.app.effects.now() + 24 * 3_600_000);
-      await gone(second);
+      await gone(secondLink);
       await close();
     },
     TIMEOUT_MS,

@@ -98,10 +98,10 @@ const hasPrograms = (file: string, shell: Shell) =>
   shell === SHELL_OF_THE_PROGRAMS && FILES_OF_THE_PROGRAMS.includes(path.basename(file));
 
 /** A folder like the checkout after `npm start`, with the credentials of the platform. */
-function checkoutOf(shell: Shell, file: string, made: Credentials): string {
+function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials): string {
   const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
-  const credentials = JSON.stringify({ ...running.credentials, ...made });
+  const credentials = JSON.stringify({ ...running.credentials, ...createdCredentials });
   fs.writeFileSync(path.join(cwd, '.railhead', 'credentials.json'), credentials);
   const link = (name: string) =>
     fs.symlinkSync(path.join(projectRoot(), name), path.join(cwd, name));
@@ -112,16 +112,18 @@ function checkoutOf(shell: Shell, file: string, made: Credentials): string {
 
 async function follow(file: string, shell: Shell): Promise<Result> {
   // Named like the credentials of a first start.
-  const made: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
-  const before = await configurationOf(made);
+  const createdCredentials: Credentials = await operator('platform', 'create', '--name', 'Sandbox');
+  const before = await configurationOf(createdCredentials);
   const result = await runGuide(file, {
     shell,
     bin: hasPrograms(file, shell) ? bin : clients,
-    cwd: checkoutOf(shell, file, made),
+    cwd: checkoutOf(shell, file, createdCredentials),
     env: environment(),
     limitMs: GUIDE_MS - 20_000,
   });
-  expect(await configurationOf(made), 'the configuration of the platform').toEqual(before);
+  expect(await configurationOf(createdCredentials), 'the configuration of the platform').toEqual(
+    before,
+  );
   return result;
 }
 

@@ -223,8 +223,8 @@ describe('jobs cancel of other transfers', () => {
     const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const payee = await service.payee(person.id);
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
-    const made = ok(await service.app.call('POST', '/quotes', quote, service.as), 201);
-    const id = made.transactionId as string;
+    const createdQuote = ok(await service.app.call('POST', '/quotes', quote, service.as), 201);
+    const id = createdQuote.transactionId as string;
     await cancelled(id, 'funding.send');
     await service.json('payouts', 'settle', id);
     await cancelled(id);

@@ -166,18 +166,18 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
         const target = fill(contract, value, ofRegion);
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
-      const theirs = await request((name) => foreign[name] as string);
+      const otherResponse = await request((name) => foreign[name] as string);
       const random = await request(unknown);
       const malformed = await request(() => 'no-such-thing');
-      expect(theirs.status).toBe(404);
-      expect(theirs.body.code).toBe(contract.notFound);
-      expect(theirs.body).toEqual(random.body);
-      expect(theirs.body).toEqual(malformed.body);
+      expect(otherResponse.status).toBe(404);
+      expect(otherResponse.body.code).toBe(contract.notFound);
+      expect(otherResponse.body).toEqual(random.body);
+      expect(otherResponse.body).toEqual(malformed.body);
       const encoded = await request((name) => encodeURIComponent(foreign[name] as string));
-      expect(encoded.body).toEqual(theirs.body);
+      expect(encoded.body).toEqual(otherResponse.body);
       if (contract.auth !== 'agent') return;
       const neighbours = await request((name) => beside[name] as string);
-      expect(neighbours.body).toEqual(theirs.body);
+      expect(neighbours.body).toEqual(otherResponse.body);
     });
 
     it('returns the same error for an id with a NUL, also with an idempotency key', async () => {

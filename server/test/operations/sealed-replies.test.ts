@@ -25,18 +25,18 @@ const stored = async (key: string) => {
 it('stores a personal reply encrypted and replays it', async () => {
   const first = ok(await create('sealed-1'), 201);
   expect((await stored('sealed-1')).reply).not.toContain('Kestrel');
-  const again = await create('sealed-1');
-  expect(again.headers['idempotency-replayed']).toBe('true');
-  expect(ok(again, 201)).toEqual(first);
+  const secondResponse = await create('sealed-1');
+  expect(secondResponse.headers['idempotency-replayed']).toBe('true');
+  expect(ok(secondResponse, 201)).toEqual(first);
   expect((await create('sealed-1', { fullName: 'Another' })).status).toBe(409);
 });
 
 it('stores and replays a rejection in the same way', async () => {
   const taken = { umaAddress: '$unknown@elsewhere.example' };
-  const first = await create('sealed-2', taken);
-  expect(first.status).toBe(400);
+  const firstResponse = await create('sealed-2', taken);
+  expect(firstResponse.status).toBe(400);
   expect((await stored('sealed-2')).reply).toMatch(/^s1\./);
-  expect((await create('sealed-2', taken)).body).toEqual(first.body);
+  expect((await create('sealed-2', taken)).body).toEqual(firstResponse.body);
 });
 
 it('replays a reply that an earlier version stored in clear', async () => {

@@ -139,8 +139,8 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
     row?.id,
     app.runtime.vault.seal(key, noteSecret(), place),
   ]);
-  const again = await signedHeaders(other, session);
-  expect((await fixture.call('POST', path, body, again)).status).toBe(500);
+  const secondSignedHeaders = await signedHeaders(other, session);
+  expect((await fixture.call('POST', path, body, secondSignedHeaders)).status).toBe(500);
 
   const facts = noteSecret('credentials.facts');
   await db.query("update credentials set facts = $2 where account_id = $1 and type = 'PASSKEY'", [

@@ -284,16 +284,16 @@ describe('an invalid setting', () => {
   it.each(['127.0.0.1', 'localhost', '0.0.0.0'])(
     'includes a port of %s in use by another program',
     async (host) => {
-      const other = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
-      await once(other, 'listening');
-      const { port } = other.address() as net.AddressInfo;
+      const otherServer = net.createServer().listen(0, host === 'localhost' ? '127.0.0.1' : host);
+      await once(otherServer, 'listening');
+      const { port } = otherServer.address() as net.AddressInfo;
       try {
         expect(await cannotListen(['--host', host, '--port', String(port)])).toEqual([
           `Port ${port} is in use. Choose another with --port, or stop the program that uses it.`,
           '',
         ]);
       } finally {
-        other.close();
+        otherServer.close();
       }
     },
     60_000,

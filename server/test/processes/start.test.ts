@@ -52,14 +52,14 @@ async function printed(own: Place, flags: string[]): Promise<string> {
     expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
   }
   const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`);
-  const made = await fetch(`${credentials.baseUrl}/invitations`, {
+  const createResponse = await fetch(`${credentials.baseUrl}/invitations`, {
     method: 'POST',
     headers: {
       ...{ authorization: `Basic ${basic.toString('base64')}`, 'content-type': 'application/json' },
     },
     body: JSON.stringify({ inviterUma: await inviter(credentials.baseUrl, basic) }),
   });
-  expect(((await made.json()) as { url: string }).url).toMatch(`${origin}/i/`);
+  expect(((await createResponse.json()) as { url: string }).url).toMatch(`${origin}/i/`);
   child.kill('SIGTERM');
   expect(await own.ended(child)).toMatchObject({ code: 0 });
   return origin;
@@ -107,12 +107,12 @@ describe('a start on loopback', () => {
       server.child.kill('SIGTERM');
       expect(await own.ended(server.child)).toMatchObject({ code: 0 });
       expect(performance.now() - sentMs).toBeLessThan(4_000);
-      const other = net.createServer().listen(Number(port), '::1');
-      await once(other, 'listening');
+      const otherServer = net.createServer().listen(Number(port), '::1');
+      await once(otherServer, 'listening');
       try {
         expect(await printed(own, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
       } finally {
-        other.close();
+        otherServer.close();
       }
     },
     90_000,

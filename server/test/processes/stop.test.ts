@@ -193,13 +193,18 @@ describe('a stop', () => {
       ...['--currencies', 'USD,EUR', '--data-dir', place.dir, '--json'],
     ]);
     const service = JSON.parse(stdout) as Token;
-    const made = await call('POST', '/customers', GERMAN, service);
-    expect(made).toMatchObject({ status: 201 });
+    const createdCustomer = await call('POST', '/customers', GERMAN, service);
+    expect(createdCustomer).toMatchObject({ status: 201 });
     provider.answer(() => undefined);
     receiver.behave(() => undefined);
     const config = { webhookEndpoint: receiver.url };
     expect((await call('PATCH', '/config', config)).status).toBe(200);
-    const code = await call('POST', `/customers/${made.body.id}/verify-phone`, undefined, service);
+    const code = await call(
+      'POST',
+      `/customers/${createdCustomer.body.id}/verify-phone`,
+      undefined,
+      service,
+    );
     expect(code).toMatchObject({ status: 204 });
     expect(await created('Alan Turing')).toBe(201);
     await vi.waitUntil(() => provider.cases.length > 0 && receiver.arrivals.length > 0, {

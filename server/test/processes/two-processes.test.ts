@@ -120,15 +120,15 @@ describe('two processes on one database', () => {
       fullName: 'Ada Lovelace',
     });
     const query = `customerId=${id}&currency=USD`;
-    const found = await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`);
-    account = found.data[0].id;
+    const internalAccounts = await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`);
+    account = internalAccounts.data[0].id;
     await callOrThrow(two, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
-    const made = await callOrThrow(one, 'POST', '/customers/external-accounts', {
+    const createdExternalAccount = await callOrThrow(one, 'POST', '/customers/external-accounts', {
       customerId: id,
       currency: 'USD',
       accountInfo: accountInfos.USD?.('000'),
     });
-    payee = made.id;
+    payee = createdExternalAccount.id;
   });
 
   it('do not overdraw an account, and accept each key once', async () => {
@@ -214,11 +214,13 @@ describe('two processes on one database', () => {
 
   it('reject a deleted token within two seconds', async () => {
     const [one, two] = servers as [Running, Running];
-    const made = await callOrThrow(one, 'POST', '/tokens', {
+    const createdToken = await callOrThrow(one, 'POST', '/tokens', {
       name: 'Short',
       permissions: ['VIEW'],
     });
-    const basic = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
+    const basic = Buffer.from(`${createdToken.clientId}:${createdToken.clientSecret}`).toString(
+      'base64',
+    );
     const status = async () =>
       (
         await fetch(`${two.credentials.baseUrl}/config`, {
@@ -226,7 +228,7 @@ describe('two processes on one database', () => {
         })
       ).status;
     expect(await status()).toBe(200);
-    await remove(one, `/tokens/${made.id}`);
+    await remove(one, `/tokens/${createdToken.id}`);
     await sleep(2_000);
     expect(await status()).toBe(401);
   });

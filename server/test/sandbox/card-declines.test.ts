@@ -191,8 +191,11 @@ describe('a simulated message', () => {
       const first = ok(await story.simulate(what, body, key), 202);
       expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
       expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
-      const other = await story.simulate(what, { ...body, amount: 41_00 }, key);
-      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+      const otherResponse = await story.simulate(what, { ...body, amount: 41_00 }, key);
+      expect([otherResponse.status, otherResponse.body.code]).toEqual([
+        409,
+        'DUPLICATE_PAY_REQUEST',
+      ]);
     });
   });
 
@@ -213,8 +216,11 @@ describe('a simulated message', () => {
       const first = ok(await story.simulate(what, news, key), 202);
       expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
       expect(await story.payment()).toMatchObject(shows);
-      const other = await story.simulate(what, { ...news, more: 1 }, key);
-      expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+      const otherResponse = await story.simulate(what, { ...news, more: 1 }, key);
+      expect([otherResponse.status, otherResponse.body.code]).toEqual([
+        409,
+        'DUPLICATE_PAY_REQUEST',
+      ]);
     });
   });
 

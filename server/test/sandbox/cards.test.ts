@@ -93,8 +93,8 @@ describe('the table of issuing', () => {
     const platformCardId = cardName();
     const one = await cards.card(await cards.holder(), { platformCardId });
     ok(await cards.patchCard(one.id, { state: 'CLOSED' }), 200);
-    const two = await cards.card(await cards.holder(), { platformCardId });
-    expect([two.last4, two.id === one.id]).toEqual([one.last4, false]);
+    const secondCard = await cards.card(await cards.holder(), { platformCardId });
+    expect([secondCard.last4, secondCard.id === one.id]).toEqual([one.last4, false]);
   });
 });
 
@@ -120,15 +120,15 @@ describe('the table of funding', () => {
       ['USD', 'USDB'],
       ['USDB', 'USD'],
     ] as const) {
-      const held = await cards.holder({ currency });
-      const created = await cards.askCard(held, { platformCardId: cardName(suffix) });
+      const heldHolder = await cards.holder({ currency });
+      const created = await cards.askCard(heldHolder, { platformCardId: cardName(suffix) });
       ends(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
       // A rejected card is closed and cannot be changed, whatever its funding source.
       if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
-      const second = await internalAccount(app, held.customer.id, other);
-      const change = { fundingSources: [second.id] };
+      const secondInternalAccount = await internalAccount(app, heldHolder.customer.id, other);
+      const change = { fundingSources: [secondInternalAccount.id] };
       ends(await cards.patchCard(created.body.id, change), rejected === 'update' ? 400 : 200);
     }
   });
@@ -291,10 +291,10 @@ describe('a card funded by a wallet', () => {
   );
   it.each(cases)('%s, if the wallet has a delegated key: %s', async (what, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
-    const held = await wallets.walletCard({ funds: 1_000_000_000 });
-    if (hasKey) await wallets.key(held);
+    const heldCard = await wallets.walletCard({ funds: 1_000_000_000 });
+    if (hasKey) await wallets.key(heldCard);
     await fixture.app.settle();
-    const { card, accountId, customer } = held;
+    const { card, accountId, customer } = heldCard;
     const story = await fixture.storyOf(card, { accountId, customer, currency: 'USDB' });
     await story.request(what, 40);
     const emitted = await story.next();

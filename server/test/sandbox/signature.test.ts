@@ -69,10 +69,10 @@ async function session(as: TestPlatform): Promise<string> {
 const TEN = 10_000_000;
 
 async function payer(as: TestPlatform) {
-  const held = await wallet(as);
-  await fund(app, held.accountId, 10 * TEN, { as });
-  const target = await externalAccount(app, held.customer.id, 'EUR', '000', { as });
-  return { held, body: quoteBody(held.accountId, target.id, TEN) };
+  const heldWallet = await wallet(as);
+  await fund(app, heldWallet.accountId, 10 * TEN, { as });
+  const target = await externalAccount(app, heldWallet.customer.id, 'EUR', '000', { as });
+  return { held: heldWallet, body: quoteBody(heldWallet.accountId, target.id, TEN) };
 }
 
 const CASES: Record<string, Case> = {
@@ -140,9 +140,9 @@ const CASES: Record<string, Case> = {
     legs: 2,
     async prepare(as) {
       const fixture = delegatedFixture(app, { as });
-      const held = await fixture.wallets.customerWithWallet();
-      const card = await fixture.cards.card(held);
-      const body = fixture.bodyOf({ accountId: held.accountId, card });
+      const heldWallet = await fixture.wallets.customerWithWallet();
+      const card = await fixture.cards.card(heldWallet);
+      const body = fixture.bodyOf({ accountId: heldWallet.accountId, card });
       return sender(as, 'POST', '/auth/delegated-keys', body);
     },
   },
@@ -180,8 +180,8 @@ describe('sandbox-valid-signature', () => {
       }
       const last = await send({ ...STAMP, 'request-id': requestId });
       expect([operationId, last.status, last.body]).toEqual([operationId, done, last.body]);
-      const again = await send({ ...STAMP, 'request-id': first.requestId });
-      expect(again.status).toBeGreaterThanOrEqual(400);
+      const secondResponse = await send({ ...STAMP, 'request-id': first.requestId });
+      expect(secondResponse.status).toBeGreaterThanOrEqual(400);
     },
   );
 
@@ -228,9 +228,9 @@ describe('sandbox-valid-signature', () => {
       const send = await prepare(app.platform);
       const { requestId } = ok(await send(), 202);
       app.effects.set(app.effects.now() + 5 * MINUTE);
-      const late = await send({ ...STAMP, 'request-id': requestId });
+      const lateResponse = await send({ ...STAMP, 'request-id': requestId });
       // A quote expires together with the request for its signature.
-      expect(late.status === 401 || late.body.code === 'QUOTE_EXPIRED').toBe(true);
+      expect(lateResponse.status === 401 || lateResponse.body.code === 'QUOTE_EXPIRED').toBe(true);
     },
   );
 

@@ -203,7 +203,7 @@ describe('the table of quotes', () => {
   it.each(funded)('…%s, with funds %s for it', async (suffix, how) => {
     const { app } = fixture;
     const person = await customer(app);
-    const own = await internalAccount(app, person.id, 'USD');
+    const ownInternalAccount = await internalAccount(app, person.id, 'USD');
     const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
     const outside = ok(await register(fixture, person.id, 'USD', OTHER), 201);
     const source =
@@ -216,7 +216,11 @@ describe('the table of quotes', () => {
       201,
     );
     // External funds are returned externally: the customer's own account has no postings.
-    const bystander: Watched = { id: own.id, name: 'customer', labels: [[0, 'none']] };
+    const bystander: Watched = {
+      id: ownInternalAccount.id,
+      name: 'customer',
+      labels: [[0, 'none']],
+    };
     const accounts = [await earner(), bystander];
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);

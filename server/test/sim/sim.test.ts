@@ -30,9 +30,9 @@ describe('the simulator', () => {
   it(
     'repeats a run for the same seed and differs for another',
     async () => {
-      const first = await run('again', 150);
-      const second = await run('again', 150);
-      expect(second).toEqual(first);
+      const firstReport = await run('again', 150);
+      const secondReport = await run('again', 150);
+      expect(secondReport).toEqual(firstReport);
       expect((await run('other', 20)).trace).not.toBe((await run('again', 20)).trace);
     },
     TIMEOUT_MS,

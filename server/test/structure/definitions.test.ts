@@ -53,17 +53,17 @@ function holderOf(call: ts.Node): Pick<Definition, 'holder' | 'key'> {
 
 /** What calls of `define` in a source define. */
 function definitionsIn(define: string, { file, text }: { file: string; text: string }) {
-  const found: Definition[] = [];
+  const foundDefinitions: Definition[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && node.expression.getText() === define) {
       const [name] = node.arguments;
       const literal = name && ts.isStringLiteral(name) ? name.text : undefined;
-      found.push({ file, name: literal, ...holderOf(node) });
+      foundDefinitions.push({ file, name: literal, ...holderOf(node) });
     }
     ts.forEachChild(node, visit);
   };
   visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
-  return found;
+  return foundDefinitions;
 }
 
 const definitionsBy = (define: string): Definition[] =>

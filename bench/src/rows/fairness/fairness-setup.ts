@@ -91,16 +91,16 @@ export async function prepareFairness(bench: Bench, recipients: number): Promise
   const dataDir = path.join(scratch, 'fairness');
   const args = ['--database-url', url, '--data-dir', dataDir];
   const log = path.join(scratch, 'fairness.log');
-  const first = await startServer(bench, args, { log });
+  const firstServer = await startServer(bench, args, { log });
   const serverEnv = { DATABASE_URL: url, RAILHEAD_DATA_DIR: dataDir };
   const attackingPlatform = await createPlatform(bench, serverEnv, ['--name', 'Neighbour']);
   const live = ['--name', 'Live', '--environment', 'production', '--currencies', 'USD,EUR'];
   const productionPlatform = await createPlatform(bench, serverEnv, live);
-  const accounts = await makeAccounts(requester(first.port));
+  const accounts = await makeAccounts(requester(firstServer.port));
   const customers = await eachOf(Array.from({ length: recipients }), (_, index) =>
-    makeRecipient(requester(first.port, productionPlatform), index),
+    makeRecipient(requester(firstServer.port, productionPlatform), index),
   );
-  await first.process.stop();
+  await firstServer.process.stop();
   await cluster.rows(FAIRNESS_DATABASE, 'vacuum analyze');
   const service = startWorker('hanging');
   const servicePort = await service.call<number>('listen');

@@ -57,9 +57,9 @@ const brazilianDigit = (sum: number): number => (sum % 11 < 2 ? 0 : 11 - (sum % 
  */
 export function isCpf(text: string): boolean {
   if (!/^[0-9]{11}$/.test(text) || /^(.)\1+$/.test(text)) return false;
-  const first = brazilianDigit(weighted(text.slice(0, 9), [10, 9, 8, 7, 6, 5, 4, 3, 2]));
-  const second = brazilianDigit(weighted(text.slice(0, 10), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
-  return text.endsWith(`${first}${second}`);
+  const firstDigit = brazilianDigit(weighted(text.slice(0, 9), [10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  const secondDigit = brazilianDigit(weighted(text.slice(0, 10), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]));
+  return text.endsWith(`${firstDigit}${secondDigit}`);
 }
 
 /**
@@ -69,9 +69,9 @@ export function isCpf(text: string): boolean {
 export function isCnpj(text: string): boolean {
   if (!/^[0-9A-Z]{12}[0-9]{2}$/.test(text) || /^(.)\1+$/.test(text)) return false;
   const weights = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
-  const first = brazilianDigit(weighted(text.slice(0, 12), weights.slice(1)));
-  const second = brazilianDigit(weighted(text.slice(0, 13), weights));
-  return text.endsWith(`${first}${second}`);
+  const firstDigit = brazilianDigit(weighted(text.slice(0, 12), weights.slice(1)));
+  const secondDigit = brazilianDigit(weighted(text.slice(0, 13), weights));
+  return text.endsWith(`${firstDigit}${secondDigit}`);
 }
 
 /** CPF or CNPJ, by length. */

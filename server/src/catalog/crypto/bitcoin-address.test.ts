@@ -3,8 +3,13 @@ import { hasAddressFormat, isAddress } from './addresses.ts';
 import { parseBitcoinAddress } from './bitcoin-address.ts';
 
 const hex = (text: string) => {
-  const found = parseBitcoinAddress(text);
-  return found && { ...found, program: Buffer.from(found.program).toString('hex') };
+  const bitcoinAddress = parseBitcoinAddress(text);
+  return (
+    bitcoinAddress && {
+      ...bitcoinAddress,
+      program: Buffer.from(bitcoinAddress.program).toString('hex'),
+    }
+  );
 };
 
 describe('parseBitcoinAddress', () => {

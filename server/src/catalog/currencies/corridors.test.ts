@@ -80,8 +80,8 @@ describe('corridors', () => {
     ['MXN', 'SEPA', 'EUR', 1800n, 17_000_000_000n],
     ['USD', 'MOBILE_MONEY', 'KES', 100n, 1_000_000n],
   ])('%s over %s to %s', (from, rail, to, min, max) => {
-    const found = corridors(from, to).find((corridor) => corridor.rail === rail);
-    expect([found?.minSending, found?.maxSending]).toEqual([min, max]);
+    const foundCorridor = corridors(from, to).find((corridor) => corridor.rail === rail);
+    expect([foundCorridor?.minSending, foundCorridor?.maxSending]).toEqual([min, max]);
   });
 
   it('determine the destination currencies and payout rails', () => {

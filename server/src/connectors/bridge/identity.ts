@@ -72,10 +72,11 @@ export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
   if (!isOwners(owners) || !Array.isArray(findings) || !findings.every(isFinding)) return undefined;
-  const found = findings.map(findingOf);
+  const identityFindings = findings.map(findingOf);
   if (state === 'approved') return { state, owners };
-  if (state === 'rejected') return { state, owners, findings: found };
-  if (state === 'unresolved') return found.length ? { state, findings: found } : undefined;
+  if (state === 'rejected') return { state, owners, findings: identityFindings };
+  if (state === 'unresolved')
+    return identityFindings.length ? { state, findings: identityFindings } : undefined;
   return state === 'review' ? reviewOf(body) : undefined;
 }
 

@@ -40,8 +40,8 @@ describe('manualFunding', () => {
   const requested = { accountId: id, currency: 'USD', owner: 'customer' as const };
 
   it('returns the collection account with the reference of each account', () => {
-    const [first] = port.instructions(requested);
-    expect(first).toEqual({
+    const [firstInstruction] = port.instructions(requested);
+    expect(firstInstruction).toEqual({
       ...usd,
       isPlatformAccount: false,
       accountOrWalletInfo: {
@@ -49,11 +49,17 @@ describe('manualFunding', () => {
         reference: 'RA018F0000000070008000' + '0123456789AB',
       },
     });
-    expect(validate(first)).toEqual([]);
-    expect(port.instructions(requested)).toEqual([first]);
-    const [second] = port.instructions({ ...requested, accountId: other, owner: 'platform' });
-    expect(second?.accountOrWalletInfo.reference).not.toBe(first?.accountOrWalletInfo.reference);
-    expect(second?.isPlatformAccount).toBe(true);
+    expect(validate(firstInstruction)).toEqual([]);
+    expect(port.instructions(requested)).toEqual([firstInstruction]);
+    const [secondInstruction] = port.instructions({
+      ...requested,
+      accountId: other,
+      owner: 'platform',
+    });
+    expect(secondInstruction?.accountOrWalletInfo.reference).not.toBe(
+      firstInstruction?.accountOrWalletInfo.reference,
+    );
+    expect(secondInstruction?.isPlatformAccount).toBe(true);
     expect(port.instructions({ ...requested, currency: 'GBP' })).toEqual([]);
   });
 

@@ -91,9 +91,9 @@ describe('httpRates', () => {
     const port = httpRates(testEffects(NOW), url, options);
     reply = { status: 200, body: table('0.9', NOW - HOUR - 1) };
     expect(await euro(port)).toBeUndefined();
-    const other = httpRates(testEffects(NOW), url, options);
+    const otherRatePort = httpRates(testEffects(NOW), url, options);
     reply = { status: 200, body: table('0.9', NOW + 10 * 60_000) };
-    expect(await euro(other)).toBeUndefined();
+    expect(await euro(otherRatePort)).toBeUndefined();
   });
 
   it('has no rate if the service is unavailable, and logs no address', async () => {

@@ -15,7 +15,7 @@ import { httpOidc } from './tokens.ts';
 const DISCOVERY = '/.well-known/openid-configuration';
 const BOTH = [DISCOVERY, '/keys'];
 
-const [first, second, elliptic] = await Promise.all([
+const [firstProviderKey, secondProviderKey, elliptic] = await Promise.all([
   providerKey('first'),
   providerKey('second'),
   providerKey('elliptic', 'ES256'),
@@ -49,13 +49,13 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
 
 beforeEach(() => {
   provider.restore();
-  provider.show(first, elliptic);
+  provider.show(firstProviderKey, elliptic);
   provider.seen();
 });
 
 describe('accepted tokens', () => {
   it.each([
-    ['RSA', first],
+    ['RSA', firstProviderKey],
     ['an elliptic curve', elliptic],
   ])('a token signed with %s', async (_description, key) => {
     const { judge } = setUp();
@@ -70,7 +70,7 @@ describe('accepted tokens', () => {
   it('the type of an ID token, or none', async () => {
     const { judge } = setUp();
     for (const typ of ['JWT', 'jwt']) {
-      expect(await judge(first, {}, { typ })).toHaveProperty('identity');
+      expect(await judge(firstProviderKey, {}, { typ })).toHaveProperty('identity');
     }
   });
 
@@ -78,8 +78,8 @@ describe('accepted tokens', () => {
     const issuer = `${provider.issuer}/users/`;
     provider.spoil(`/users${DISCOVERY}`, { issuer, jwks_uri: `${provider.issuer}/keys` });
     const { judge } = setUp([issuer]);
-    expect(await judge(first, { iss: issuer })).toMatchObject({ identity: { issuer } });
-    expect(await judge(first, { iss: `${provider.issuer}/users` })).toMatchObject({
+    expect(await judge(firstProviderKey, { iss: issuer })).toMatchObject({ identity: { issuer } });
+    expect(await judge(firstProviderKey, { iss: `${provider.issuer}/users` })).toMatchObject({
       problem: 'malformed',
     });
   });
@@ -88,10 +88,10 @@ describe('accepted tokens', () => {
 describe('malformed tokens', () => {
   it('a token that was changed, or signed with another key', async () => {
     const { judge, verify, claims } = setUp();
-    const [header, , signature] = (await signToken(first, claims())).split('.');
+    const [header, , signature] = (await signToken(firstProviderKey, claims())).split('.');
     const other = segment({ ...claims(), sub: 'user-2' });
     expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
-    const foreign = { ...second, jwk: { ...second.jwk, kid: 'first' } };
+    const foreign = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
     expect(await judge(foreign)).toEqual(NO_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
@@ -104,7 +104,7 @@ describe('malformed tokens', () => {
       const text = `${segment({ alg, kid: 'first' })}.${segment(claims())}.x`;
       expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
-    const pem = await exportSPKI((await importJWK(first.jwk)) as CryptoKey);
+    const pem = await exportSPKI((await importJWK(firstProviderKey.jwk)) as CryptoKey);
     const signed = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
     const mac = createHmac('sha256', pem).update(signed).digest('base64url');
     expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'rejected', reason });
@@ -114,9 +114,11 @@ describe('malformed tokens', () => {
   it('a key of another type than in the token, or one inside the token', async () => {
     const { judge } = setUp();
     expect(await judge(elliptic, {}, { kid: 'first' })).toEqual(NO_KEY);
-    const { kid: _, ...own } = second.jwk;
-    expect(await judge(second, {}, { kid: 'first', jwk: own })).toEqual(NO_SIGNATURE);
-    expect(await judge(second, {}, { jku: 'https://evil.example/keys' })).toEqual(NO_KEY);
+    const { kid: _, ...own } = secondProviderKey.jwk;
+    expect(await judge(secondProviderKey, {}, { kid: 'first', jwk: own })).toEqual(NO_SIGNATURE);
+    expect(await judge(secondProviderKey, {}, { jku: 'https://evil.example/keys' })).toEqual(
+      NO_KEY,
+    );
   });
 
   it('a token of another type, or with what must be understood and is not', async () => {
@@ -127,7 +129,7 @@ describe('malformed tokens', () => {
       expect(await verify(text)).toEqual({ problem: 'rejected', reason });
     }
     const reason = 'The crit of the token is not supported.';
-    expect(await judge(first, {}, { crit: ['b64'], b64: true })).toEqual({
+    expect(await judge(firstProviderKey, {}, { crit: ['b64'], b64: true })).toEqual({
       problem: 'rejected',
       reason,
     });
@@ -135,17 +137,17 @@ describe('malformed tokens', () => {
 
   it('a token without a key id if there are several keys', async () => {
     const { judge } = setUp();
-    provider.show(first, second);
-    expect(await judge(first, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
+    provider.show(firstProviderKey, secondProviderKey);
+    expect(await judge(firstProviderKey, {}, { kid: undefined })).toEqual(NO_SIGNATURE);
   });
 
   it('an expired token, without a request, or one of an unknown provider', async () => {
     const { judge, effects } = setUp();
-    expect(await judge(first, { iat: effects.now() / 1000 - 61 })).toEqual({
+    expect(await judge(firstProviderKey, { iat: effects.now() / 1000 - 61 })).toEqual({
       problem: 'rejected',
       reason: 'The token is too old: iat is over 60 s ago.',
     });
-    expect(await judge(first, { iss: 'https://id.example.com' })).toEqual({
+    expect(await judge(firstProviderKey, { iss: 'https://id.example.com' })).toEqual({
       problem: 'malformed',
       reason: 'is from an unsupported issuer',
     });
@@ -156,34 +158,34 @@ describe('malformed tokens', () => {
 describe('the keys of a provider', () => {
   it('are cached for five minutes', async () => {
     const { judge, pass } = setUp();
-    await judge(first);
+    await judge(firstProviderKey);
     expect(provider.seen()).toEqual(BOTH);
     pass(5 * 60_000 - 1);
-    expect(await judge(first)).toHaveProperty('identity');
+    expect(await judge(firstProviderKey)).toHaveProperty('identity');
     expect(provider.seen()).toEqual([]);
     // A key that the provider has removed is not accepted longer than that.
-    provider.show(second);
+    provider.show(secondProviderKey);
     pass(1);
-    expect(await judge(first)).toEqual(NO_KEY);
+    expect(await judge(firstProviderKey)).toEqual(NO_KEY);
     expect(provider.seen()).toEqual(BOTH);
   });
 
   it('are fetched once for concurrent requests', async () => {
     const { judge } = setUp();
-    const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(first)));
+    const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(firstProviderKey)));
     for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');
     expect(provider.seen()).toEqual(BOTH);
   });
 
   it('are fetched again for an unknown one, at a limited rate', async () => {
     const { judge, pass } = setUp();
-    await judge(first);
-    provider.show(first, second);
+    await judge(firstProviderKey);
+    provider.show(firstProviderKey, secondProviderKey);
     pass(30_000);
     provider.seen();
-    expect(await judge(second)).toHaveProperty('identity');
+    expect(await judge(secondProviderKey)).toHaveProperty('identity');
     expect(provider.seen()).toEqual(BOTH);
-    const unknownKeyResult = (kid: string) => judge(second, {}, { kid });
+    const unknownKeyResult = (kid: string) => judge(secondProviderKey, {}, { kid });
     for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
     expect(provider.seen()).toEqual([]);
     pass(29_999);
@@ -198,11 +200,11 @@ describe('the keys of a provider', () => {
   });
 
   it('are of one provider only', async () => {
-    const other = await startIdentityProvider([second]);
-    const { judge } = setUp([provider.issuer, other.issuer]);
-    expect(await judge(second, { iss: other.issuer })).toHaveProperty('identity');
-    expect(await judge(second)).toEqual(NO_KEY);
-    await other.close();
+    const otherIssuer = await startIdentityProvider([secondProviderKey]);
+    const { judge } = setUp([provider.issuer, otherIssuer.issuer]);
+    expect(await judge(secondProviderKey, { iss: otherIssuer.issuer })).toHaveProperty('identity');
+    expect(await judge(secondProviderKey)).toEqual(NO_KEY);
+    await otherIssuer.close();
   });
 });
 
@@ -244,36 +246,36 @@ describe('an unavailable provider', () => {
     async (_description, path, response) => {
       const { judge, notes, pass } = setUp();
       provider.spoil(path, response());
-      provider.spoil('/more', { keys: [first.jwk] });
-      await expect(judge(first)).rejects.toThrow('is unavailable');
+      provider.spoil('/more', { keys: [firstProviderKey.jwk] });
+      await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
       expect(provider.seen()).not.toContain('/more');
       // The provider is not called again for a while, and then once more.
       provider.restore();
-      await expect(judge(first)).rejects.toThrow('a moment ago');
+      await expect(judge(firstProviderKey)).rejects.toThrow('a moment ago');
       expect(provider.seen()).toEqual([]);
       pass(5_000);
-      expect(await judge(first)).toHaveProperty('identity');
+      expect(await judge(firstProviderKey)).toHaveProperty('identity');
     },
   );
 
   it('because it is slow is not waited for', async () => {
     const { judge } = setUp();
     provider.spoil('/keys', () => {});
-    await expect(judge(first)).rejects.toThrow('is unavailable');
+    await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
   }, 10_000);
 
   it('because it is unavailable, or later for a key that may be new', async () => {
-    const gone = await startIdentityProvider([first]);
-    const { judge, pass } = setUp([gone.issuer]);
-    const mine = { iss: gone.issuer };
-    expect(await judge(first, mine)).toHaveProperty('identity');
-    await gone.close();
+    const deletedIssuer = await startIdentityProvider([firstProviderKey]);
+    const { judge, pass } = setUp([deletedIssuer.issuer]);
+    const mine = { iss: deletedIssuer.issuer };
+    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
+    await deletedIssuer.close();
     pass(60_000);
-    expect(await judge(first, mine)).toHaveProperty('identity');
-    await expect(judge(second, mine)).rejects.toThrow('is unavailable');
-    expect(await judge(first, mine)).toHaveProperty('identity');
+    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
+    await expect(judge(secondProviderKey, mine)).rejects.toThrow('is unavailable');
+    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
     pass(240_000);
-    await expect(judge(first, mine)).rejects.toThrow('is unavailable');
+    await expect(judge(firstProviderKey, mine)).rejects.toThrow('is unavailable');
   });
 });

@@ -117,8 +117,8 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
       if (again?.state !== 'issued') throw new Error('not issued again');
       const cardId = of.id;
       const { number } = await issuer.details({ cardId, secret: card.secret });
-      const second = await issuer.details({ cardId, secret: again.card.secret });
-      expect(second.number).toBe(number);
+      const secondCardDetails = await issuer.details({ cardId, secret: again.card.secret });
+      expect(secondCardDetails.number).toBe(number);
     }
   });
 
@@ -151,14 +151,17 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('opens sealed details for the same card only', async () => {
-    const [one, two] = await issuedCards(issuer);
-    if (!one || !two) throw new Error('too few cards');
-    const other = { cardId: two.of.id, secret: one.card.secret };
+    const [firstCard, secondCard] = await issuedCards(issuer);
+    if (!firstCard || !secondCard) throw new Error('too few cards');
+    const other = { cardId: secondCard.of.id, secret: firstCard.card.secret };
     await expect(issuer.details(other)).rejects.toThrow();
-    const damaged = { cardId: one.of.id, secret: `${one.card.secret.slice(0, -4)}AAAA` };
+    const damaged = {
+      cardId: firstCard.of.id,
+      secret: `${firstCard.card.secret.slice(0, -4)}AAAA`,
+    };
     await expect(issuer.details(damaged)).rejects.toThrow();
     const foreign = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
-    const own = { cardId: one.of.id, secret: one.card.secret };
+    const own = { cardId: firstCard.of.id, secret: firstCard.card.secret };
     await expect(foreign?.details(own)).rejects.toThrow();
   });
 

@@ -85,9 +85,12 @@ describe.each(offersOf('rail', effects))(
 
     it('treats a second submission of an instruction as the first', async () => {
       for (const each of everyMethod) {
-        const first = await rail.send(each);
-        expect(await rail.send({ ...each })).toEqual(first);
-        expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([first, first]);
+        const firstProgress = await rail.send(each);
+        expect(await rail.send({ ...each })).toEqual(firstProgress);
+        expect(await Promise.all([rail.send(each), rail.send(each)])).toEqual([
+          firstProgress,
+          firstProgress,
+        ]);
         const later = await rail.check(each, NOW + 60_000);
         await rail.send(each);
         expect(await rail.check(each, NOW + 60_000)).toEqual(later);
@@ -343,8 +346,8 @@ describe.each(CHECKERS)('the identity checks of the %s connector', (name, identi
 
   it('treat a second submission of a case as the first', async () => {
     for (const each of cases) {
-      const first = await identity?.submit(each);
-      expect(await identity?.submit({ ...each })).toEqual(first);
+      const firstIdentityVerdict = await identity?.submit(each);
+      expect(await identity?.submit({ ...each })).toEqual(firstIdentityVerdict);
     }
   });
 });

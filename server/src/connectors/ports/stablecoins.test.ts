@@ -74,19 +74,19 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
 describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
   it('opens the same accounts for the same credentials', async () => {
     const { mint, link } = await fixture(provider);
-    const again = await mint.accountsOf(provider.credentials);
-    expect(again).toEqual([link.providerAccountId]);
+    const secondAccounts = await mint.accountsOf(provider.credentials);
+    expect(secondAccounts).toEqual([link.providerAccountId]);
   });
 
   it('describes a token', async () => {
     const { mint, link, token } = await fixture(provider);
     const response = await mint.token(link, token, null);
     expect(response.state).toBe('found');
-    const found = response.state === 'found' ? response.token : undefined;
-    expect(found?.symbol).toMatch(/^[A-Z0-9]{1,10}$/);
-    expect(found?.name).not.toBe('');
-    expect(found?.decimals).toBeGreaterThanOrEqual(2);
-    expect(found?.supply).toBeGreaterThanOrEqual(0n);
+    const providerToken = response.state === 'found' ? response.token : undefined;
+    expect(providerToken?.symbol).toMatch(/^[A-Z0-9]{1,10}$/);
+    expect(providerToken?.name).not.toBe('');
+    expect(providerToken?.decimals).toBeGreaterThanOrEqual(2);
+    expect(providerToken?.supply).toBeGreaterThanOrEqual(0n);
   });
 
   it('links an account once, and distinguishes two accounts', async () => {

@@ -121,11 +121,11 @@ describe.each(MODES)('a session key of the %s', (environment) => {
     const emitted = new Set<string>();
     for (let round = 0; round < 20; round++) {
       const client = generateP256KeyPair();
-      const made = await custody.newSessionKey(client.publicKeyUncompressed);
-      const scalar = decryptCredentialBundle(made.sealedKey, client.privateKey);
+      const createdSessionKey = await custody.newSessionKey(client.publicKeyUncompressed);
+      const scalar = decryptCredentialBundle(createdSessionKey.sealedKey, client.privateKey);
       expect(scalar).toMatch(/^[0-9a-f]{64}$/);
-      expect(Buffer.from(getPublicKey(scalar)).toString('hex')).toBe(made.publicKey);
-      emitted.add(made.publicKey);
+      expect(Buffer.from(getPublicKey(scalar)).toString('hex')).toBe(createdSessionKey.publicKey);
+      emitted.add(createdSessionKey.publicKey);
     }
     expect(emitted.size).toBe(20);
   });

@@ -71,12 +71,12 @@ describe('smtpMail', () => {
     const named = { ...message, senderName: 'Bank "Söhne"\r\nBcc: eve@example.org' };
     await mail().send({ ...named, replyTo: 'help@bank.example.com' });
     await mail().send({ ...named, replyTo: 'a@b.example.com, eve@example.org' });
-    const [first, second] = server.received;
-    expect(first).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
-    expect(first?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
-    expect(first?.raw).not.toMatch(/^Bcc:|=0D|=0A/m);
-    expect(first?.raw).toContain('Reply-To: help@bank.example.com');
-    expect(second?.raw).not.toMatch(/^Reply-To:/m);
+    const [firstMail, secondMail] = server.received;
+    expect(firstMail).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
+    expect(firstMail?.raw).toMatch(/^From: =\?UTF-8\?.*<codes@pay\.example\.com>\r$/ms);
+    expect(firstMail?.raw).not.toMatch(/^Bcc:|=0D|=0A/m);
+    expect(firstMail?.raw).toContain('Reply-To: help@bank.example.com');
+    expect(secondMail?.raw).not.toMatch(/^Reply-To:/m);
   });
 
   it.each([550, 501, 553])('counts a recipient rejected with %s as rejected', async (status) => {
@@ -117,13 +117,15 @@ describe('smtpMail', () => {
     ['STARTTLS', 'smtp', { starttls: true }],
     ['TLS from the start', 'smtps', { secure: true }],
   ])('does not trust a self-signed certificate, with %s', async (_description, scheme, options) => {
-    const other = await startMailServer(options);
-    const remoteUrl = other.url.replace('smtp://', `${scheme}://`).replace('127.0.0.1', '0.0.0.0');
+    const otherMailServer = await startMailServer(options);
+    const remoteUrl = otherMailServer.url
+      .replace('smtp://', `${scheme}://`)
+      .replace('127.0.0.1', '0.0.0.0');
     expect(await errorTextOf(mail(remoteUrl).send(message))).toContain(
       'did not accept the message',
     );
-    expect(other.received).toEqual([]);
-    await other.close();
+    expect(otherMailServer.received).toEqual([]);
+    await otherMailServer.close();
   });
 });
 

@@ -49,9 +49,9 @@ describe('payment that requires SCA', () => {
   });
 
   it('is possible with an authorized quote, but not with a transfer', async () => {
-    const held = await scaPayer(app);
-    const { person } = held;
-    const eur = held.eur.id;
+    const heldPayer = await scaPayer(app);
+    const { person } = heldPayer;
+    const eur = heldPayer.eur.id;
     const outside = await externalAccount(app, person.id, 'EUR');
     const agent = await fixture.agentOf(person.id);
     const rejected = await agent.call('POST', '/agents/me/transfer-out', {
@@ -113,16 +113,16 @@ describe('production without an SMS provider', () => {
 describe('quote with an embedded wallet as source', () => {
   async function quoted(overrides: object = {}) {
     const wallets = walletPaymentFixture(app);
-    const held = await wallets.fundedWallet();
-    const agent = await fixture.agentOf(held.customer.id, overrides as Record<string, unknown>);
-    const target = await externalAccount(app, held.customer.id, 'EUR');
-    const body = quoteBody(held.accountId, target.id, 10_000_000);
+    const wallet = await wallets.fundedWallet();
+    const agent = await fixture.agentOf(wallet.customer.id, overrides as Record<string, unknown>);
+    const target = await externalAccount(app, wallet.customer.id, 'EUR');
+    const body = quoteBody(wallet.accountId, target.id, 10_000_000);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-    const stamp = await stampWith(held.session.privateKey, payloadOf(quote));
+    const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
     const execute = (headers: Record<string, string> = {}) =>
       agent.call('POST', `/agents/me/quotes/${quote.id}/execute`, undefined, { headers });
-    const spendable = async () => (await balances(app, held.accountId)).balance;
-    return { ...held, agent, quote, stamp, execute, spendable };
+    const spendable = async () => (await balances(app, wallet.accountId)).balance;
+    return { ...wallet, agent, quote, stamp, execute, spendable };
   }
   type Waiting = Awaited<ReturnType<typeof quoted>>;
   const approve = ({ agent }: Waiting, id: string) =>

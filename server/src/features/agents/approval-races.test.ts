@@ -145,13 +145,13 @@ describe('listAgentApprovals', () => {
   it('lists pending actions by agent, customer and time, in both orders and in pages', async () => {
     const platform = await app.newPlatform('Lists');
     const separateFixture = agentFixture(app, { as: platform });
-    const [one, two] = [
+    const [firstAgentPayer, secondAgentPayer] = [
       await agentPayer(app, separateFixture, ASKS),
       await agentPayer(app, separateFixture, ASKS),
     ];
     const start = app.effects.now();
     const ids: string[] = [];
-    for (const agent of [one, two, one]) {
+    for (const agent of [firstAgentPayer, secondAgentPayer, firstAgentPayer]) {
       app.effects.set(app.effects.now() + 1_000);
       ids.push((await agent.payments('TRANSFER_OUT', 'PENDING_APPROVAL')).id);
     }
@@ -163,14 +163,17 @@ describe('listAgentApprovals', () => {
     const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
     expect(await found()).toEqual([third, second, first]);
     expect(await found('?sortOrder=asc')).toEqual([first, second, third]);
-    expect(await found(`?agentId=${one.id}`)).toEqual([third, first]);
-    expect(await found(`?customerId=${two.customer.id}`)).toEqual([second]);
+    expect(await found(`?agentId=${firstAgentPayer.id}`)).toEqual([third, first]);
+    expect(await found(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([second]);
     expect(await found(`?startDate=${at(2)}`)).toEqual([third, second]);
     expect(await found(`?startDate=${at(2)}&endDate=${at(2)}`)).toEqual([second]);
     const page = await list('?limit=2');
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
     expect(await found(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
-    ok(await separateFixture.manage('POST', `/agents/${one.id}/actions/${third}/reject`), 200);
+    ok(
+      await separateFixture.manage('POST', `/agents/${firstAgentPayer.id}/actions/${third}/reject`),
+      200,
+    );
     expect(await found()).toEqual([second, first]);
     expect(coded(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
       400,

@@ -131,11 +131,11 @@ describe('approval', () => {
 describe('default account for UMA deposits', () => {
   it('cannot be deleted by an agent', async () => {
     const agent = await agentPayer(app, fixture);
-    const made = await externalAccount(app, agent.customer.id, 'EUR');
+    const createdExternalAccount = await externalAccount(app, agent.customer.id, 'EUR');
     await app.runtime.db.query('update external_accounts set default_uma = true where id = $1', [
-      made.id,
+      createdExternalAccount.id,
     ]);
-    const path = `/agents/me/external-accounts/${made.id}`;
+    const path = `/agents/me/external-accounts/${createdExternalAccount.id}`;
     expect(coded(await agent.call('DELETE', path))).toEqual([403, 'FORBIDDEN']);
     expect((await agent.audit()).at(-1)).toMatchObject({
       what: 'ACTION_REFUSED',
@@ -144,7 +144,7 @@ describe('default account for UMA deposits', () => {
         rule: 'DEFAULT_DEPOSIT_ACCOUNT',
       },
     });
-    await app.call('DELETE', `/customers/external-accounts/${made.id}`);
+    await app.call('DELETE', `/customers/external-accounts/${createdExternalAccount.id}`);
     expect(coded(await agent.call('DELETE', path))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 });

@@ -111,8 +111,8 @@ describe('createCard', () => {
     const holder = await fixture.holder();
     const body = fixture.cardBody(holder);
     const key = { 'idempotency-key': cardName() };
-    const first = ok(await fixture.call('POST', '/cards', body, key), 201);
-    expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(first);
+    const firstCard = ok(await fixture.call('POST', '/cards', body, key), 201);
+    expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(firstCard);
     const more = await fixture.call('POST', '/cards', { ...body, maxSpendPerTransaction: 1 }, key);
     expect(more.status).toBe(409);
     const { data } = ok(
@@ -251,24 +251,24 @@ describe('the limit of cards', () => {
     const rejection = all.filter(({ status }) => status !== 201);
     expect(rejection.map(coded)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
-    const [first] = holders;
-    if (!first) throw new Error('no holder');
-    expect(coded(await tight.askCard(first))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    const [firstHolder] = holders;
+    if (!firstHolder) throw new Error('no holder');
+    expect(coded(await tight.askCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
     ok(await tight.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
-    ok(await tight.askCard(first), 201);
-    expect(coded(await tight.askCard(first))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    ok(await tight.askCard(firstHolder), 201);
+    expect(coded(await tight.askCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
   });
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
     const as = await limitedTo({ maxLivePerHolder: 2 });
     const tight = cardFixture(app, { as });
-    const [one, two] = [await tight.holder(), await tight.holder()];
+    const [one, secondHolder] = [await tight.holder(), await tight.holder()];
     const rejected = await tight.card(one, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
     const all = await Promise.all(Array.from({ length: 30 }, () => tight.askCard(one)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(coded(await tight.askCard(one))).toEqual([409, 'CARD_LIMIT_REACHED']);
-    ok(await tight.askCard(two), 201);
+    ok(await tight.askCard(secondHolder), 201);
   });
 
   it('follows the operator: more at once, fewer without closing any', async () => {
@@ -281,12 +281,12 @@ describe('the limit of cards', () => {
         const card_program = { maxLive, maxLivePerHolder: 100, frameOrigins: [] };
         if (row) ctx.update(platforms, row, { card_program });
       }, as);
-    const first = await tight.card(holder);
+    const firstCard = await tight.card(holder);
     expect((await tight.askCard(holder)).status).toBe(409);
     await change(2);
     await tight.card(holder);
     await change(1);
-    ok(await tight.patchCard(first.id, { state: 'CLOSED' }), 200);
+    ok(await tight.patchCard(firstCard.id, { state: 'CLOSED' }), 200);
     expect((await tight.askCard(holder)).status).toBe(409);
   });
 });
@@ -331,11 +331,11 @@ describe('the issuer', () => {
   it('002 rejects it, and its platformCardId can be used again', async () => {
     const platformCardId = cardName('002');
     const holder = await fixture.holder();
-    const shown = await fixture.card(holder, { platformCardId });
-    expect(shown).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
-    expect([shown.last4, shown.brand, shown.issuerRef]).toEqual([undefined, undefined, undefined]);
-    expect(shown.fundingSources).toEqual([holder.accountId]);
-    expect(await emitted(shown.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
+    const card = await fixture.card(holder, { platformCardId });
+    expect(card).toMatchObject({ state: 'CLOSED', stateReason: 'ISSUER_REJECTED' });
+    expect([card.last4, card.brand, card.issuerRef]).toEqual([undefined, undefined, undefined]);
+    expect(card.fundingSources).toEqual([holder.accountId]);
+    expect(await emitted(card.id)).toEqual([['CARD.STATE_CHANGE', 'CLOSED', 'ISSUER_REJECTED']]);
     expect((await fixture.card(holder, { platformCardId })).state).toBe('CLOSED');
   });
 

@@ -39,18 +39,18 @@ describe('two concurrent notices with one id', () => {
       tokens.push(request.token);
     }
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
-    const [first = '', second = ''] = tokens;
+    const [firstToken = '', secondToken = ''] = tokens;
     // The other notice is committed between the reads and the commit of this one.
     const { committer } = app.runtime;
     const commit: typeof committer.commit = async (set) => {
-      await network.notify(second, clearing, `crossing-${second}`);
+      await network.notify(secondToken, clearing, `crossing-${secondToken}`);
       return committer.commit(set);
     };
     const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    const emitted = through.notify(first, clearing, `crossing-${second}`);
+    const emitted = through.notify(firstToken, clearing, `crossing-${secondToken}`);
     await expect(emitted).rejects.toMatchObject({ code: 'CONFLICT' });
     // A repetition of the same notice is not.
-    await through.notify(second, clearing, `crossing-${second}`);
+    await through.notify(secondToken, clearing, `crossing-${secondToken}`);
   });
 });
 

@@ -121,8 +121,8 @@ describe('sandboxFundInternalAccount', () => {
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([200]));
     expect((await balances(app, account.id)).total).toBe(7);
-    const other = await app.call('POST', path(account.id), { amount: 8 }, { headers });
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const otherResponse = await app.call('POST', path(account.id), { amount: 8 }, { headers });
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 
   it('adds up concurrent deposits', async () => {

@@ -65,7 +65,7 @@ export const sandboxSendOperations = [
       amount: currencyAmount === undefined ? quote.sending_amount : BigInt(currencyAmount),
       origin: { accountHolderName: 'Sandbox payer' },
     });
-    const shown = presentTransaction(taken) as Static<typeof TransactionOneOf>;
-    return { status: 200, body: shown };
+    const transaction = presentTransaction(taken) as Static<typeof TransactionOneOf>;
+    return { status: 200, body: transaction };
   }),
 ];

@@ -108,9 +108,9 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
     'The sender was not found. Use one of the UMA addresses of the sandbox.',
   );
   if (!uma.reaches(sender)) throw unknown;
-  const found = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
-  if (found.state === 'found') return sender;
-  throw found.code === 'UMA_NOT_FOUND' ? unknown : new Fault('SENDER_NOT_ACCEPTED', found.reason);
+  const lookup = await uma.lookup({ receiver: sender, sender: receiver, at: ctx.now });
+  if (lookup.state === 'found') return sender;
+  throw lookup.code === 'UMA_NOT_FOUND' ? unknown : new Fault('SENDER_NOT_ACCEPTED', lookup.reason);
 }
 
 /** The customer with this address and id, if both are present. Throws UMA_NOT_FOUND. */
@@ -144,7 +144,7 @@ export const sandboxUmaOperations = (connectors: (environment: Mode) => Connecto
       amount: BigInt(body.receivingCurrencyAmount),
       payerData: SENDER,
     });
-    const shown = presentTransaction(row) as Static<typeof IncomingTransaction>;
-    return { status: 200, body: shown };
+    const transaction = presentTransaction(row) as Static<typeof IncomingTransaction>;
+    return { status: 200, body: transaction };
   }),
 ];

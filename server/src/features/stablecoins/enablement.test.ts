@@ -104,8 +104,8 @@ describe('requestStablecoinServiceEnablement', () => {
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
     const rejected = await app.call('POST', path, undefined, { as });
     expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
-    const theirs = await app.call('POST', path, undefined, { as: app.other });
-    expect([theirs.status, theirs.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
+    const otherResponse = await app.call('POST', path, undefined, { as: app.other });
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([404, 'STABLECOIN_NOT_FOUND']);
   });
 });
 
@@ -128,8 +128,8 @@ describe('a server with another service name prefix', () => {
         const row = await ctx.read(stablecoins, made.id);
         if (row) decideService(ctx, row, 'approve');
       });
-      const again = await acme.call('POST', path);
-      expect([again.status, again.body.code]).toEqual([
+      const secondResponse = await acme.call('POST', path);
+      expect([secondResponse.status, secondResponse.body.code]).toEqual([
         409,
         'STABLECOIN_ACME_ENABLEMENT_NOT_REQUESTABLE',
       ]);

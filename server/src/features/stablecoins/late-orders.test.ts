@@ -102,7 +102,7 @@ describe('an EXPIRED mint or burn', () => {
   ] as const)('posts at most the circulating supply: %s', async (_, responses) => {
     const { coin, id, after } = await expiredBurn(...responses);
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
-    const other = ok(await fixture.burn(coin.id, body), 201);
+    const otherBurn = ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
     expect((await fixture.look(id)).status).toBe('COMPLETED');
     const row = await app.runtime.db.read(mintsAndBurns, id);
@@ -110,7 +110,7 @@ describe('an EXPIRED mint or burn', () => {
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await fixture.problems()).toEqual([]);
     await workerReplying(replies('completed')).after(HOUR);
-    expect((await fixture.look(other.id)).status).toBe('COMPLETED');
+    expect((await fixture.look(otherBurn.id)).status).toBe('COMPLETED');
     expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 

@@ -47,8 +47,8 @@ describe('createStablecoinMint', () => {
   it('by wire waits for the payment, then increases the supply', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'Reserve for May' });
-    const made = ok(await fixture.mint(coin.id, body), 201);
-    expect(made).toEqual({
+    const createdMint = ok(await fixture.mint(coin.id, body), 201);
+    expect(createdMint).toEqual({
       id: expect.stringMatching(/^StablecoinOperation:[0-9a-f-]{36}$/),
       stablecoinId: coin.id,
       operationType: 'MINT',
@@ -77,8 +77,15 @@ describe('createStablecoinMint', () => {
     });
     const waiting = 'PENDING_FUNDING';
     const [done, going] = ['COMPLETED', 'PROCESSING'];
-    expect(await statesAt(made.id, TIMES)).toEqual([waiting, waiting, going, going, done, done]);
-    const ended = await fixture.look(made.id);
+    expect(await statesAt(createdMint.id, TIMES)).toEqual([
+      waiting,
+      waiting,
+      going,
+      going,
+      done,
+      done,
+    ]);
+    const ended = await fixture.look(createdMint.id);
     expect(ended).toMatchObject({ status: done, providerStatus: 'complete' });
     expect(ended.failureReason).toBeUndefined();
     expect(await fixture.supply(coin.id)).toEqual({
@@ -91,15 +98,15 @@ describe('createStablecoinMint', () => {
   it.each(['ACH_DEBIT', 'SAME_DAY_ACH_DEBIT'])('by %s needs no payment', async (type) => {
     const coin = await fixture.coin();
     const fundingSource = { type, externalAccountId: bank.id };
-    const made = ok(
+    const createdMint = ok(
       await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
       201,
     );
-    expect(made.source).toEqual(fundingSource);
-    expect(made.fundingInstructions).toBeUndefined();
-    expect(made.expiresAt).toBeUndefined();
+    expect(createdMint.source).toEqual(fundingSource);
+    expect(createdMint.fundingInstructions).toBeUndefined();
+    expect(createdMint.expiresAt).toBeUndefined();
     const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-    expect(await statesAt(made.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
+    expect(await statesAt(createdMint.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
     expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
   });
 
@@ -109,9 +116,9 @@ describe('createStablecoinMint', () => {
   ])('described …%s fails: %s', async (suffix, failureReason, afterMs) => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
-    const made = ok(await fixture.mint(coin.id, body), 201);
+    const createdMint = ok(await fixture.mint(coin.id, body), 201);
     await app.advance(afterMs);
-    expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.look(createdMint.id)).toMatchObject({ status: 'FAILED', failureReason });
     expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 
@@ -119,32 +126,37 @@ describe('createStablecoinMint', () => {
     const coin = await fixture.coin();
     const { id: externalAccountId } = await fixture.bank('003');
     const fundingSource = { type: 'ACH_DEBIT', externalAccountId };
-    const made = ok(
+    const createdMint = ok(
       await fixture.mint(coin.id, fixture.mintBody(wallet.id, { fundingSource })),
       201,
     );
     await app.advance(5 * SECOND);
     const failureReason = 'PROVIDER_TRANSFER_FAILED';
-    expect(await fixture.look(made.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.look(createdMint.id)).toMatchObject({ status: 'FAILED', failureReason });
   });
 
   it('described …005 completes after half a minute', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'slow 005' });
-    const made = ok(await fixture.mint(coin.id, body), 201);
+    const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const times = [9_999, 10_000, 29_999, 30_000];
     const going = 'PROCESSING';
-    expect(await statesAt(made.id, times)).toEqual(['PENDING_FUNDING', going, going, 'COMPLETED']);
+    expect(await statesAt(createdMint.id, times)).toEqual([
+      'PENDING_FUNDING',
+      going,
+      going,
+      'COMPLETED',
+    ]);
   });
 
   it('expires unpaid after seven days, and not before', async () => {
     const coin = await fixture.coin();
     const body = fixture.mintBody(wallet.id, { description: 'never 001' });
-    const made = ok(await fixture.mint(coin.id, body), 201);
+    const createdMint = ok(await fixture.mint(coin.id, body), 201);
     const waiting = 'PENDING_FUNDING';
-    const states = await statesAt(made.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
+    const states = await statesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
     expect(states).toEqual([waiting, waiting, waiting, 'EXPIRED', 'EXPIRED']);
-    expect(await fixture.look(made.id)).toMatchObject({ providerStatus: 'expired' });
+    expect(await fixture.look(createdMint.id)).toMatchObject({ providerStatus: 'expired' });
     expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 });
@@ -152,8 +164,8 @@ describe('createStablecoinMint', () => {
 describe('createStablecoinBurn', () => {
   it('holds tokens at once and posts them when it completes', async () => {
     const coin = await fixture.circulating(100);
-    const made = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
-    expect(made).toMatchObject({
+    const createdBurn = ok(await fixture.burn(coin.id, fixture.burnBody(bank.id)), 201);
+    expect(createdBurn).toMatchObject({
       operationType: 'BURN',
       status: 'CREATED',
       source: { type: 'EXTERNAL_ACCOUNT' },
@@ -168,7 +180,14 @@ describe('createStablecoinBurn', () => {
       minting: 0n,
     });
     const [waiting, going, done] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
-    expect(await statesAt(made.id, TIMES)).toEqual([waiting, waiting, going, going, done, done]);
+    expect(await statesAt(createdBurn.id, TIMES)).toEqual([
+      waiting,
+      waiting,
+      going,
+      going,
+      done,
+      done,
+    ]);
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 90n * DOLLAR,
       burning: 0n,
@@ -182,11 +201,11 @@ describe('createStablecoinBurn', () => {
   ])('described …%s ends %s and voids the hold', async (suffix, status, afterMs) => {
     const coin = await fixture.circulating(20);
     const body = fixture.burnBody(bank.id, { description: `burn ${suffix}` });
-    const made = ok(await fixture.burn(coin.id, body), 201);
+    const createdBurn = ok(await fixture.burn(coin.id, body), 201);
     await app.advance(afterMs - 1);
     expect((await fixture.supply(coin.id)).burning).toBe(10n * DOLLAR);
     await app.advance(1);
-    expect((await fixture.look(made.id)).status).toBe(status);
+    expect((await fixture.look(createdBurn.id)).status).toBe(status);
     const left = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
     expect(await fixture.supply(coin.id)).toEqual(left);
   });
@@ -195,7 +214,7 @@ describe('createStablecoinBurn', () => {
     'of a balance at the provider pays by %s without a token transfer',
     async (rail) => {
       const coin = await fixture.circulating(20);
-      const made = ok(
+      const createdBurn = ok(
         await fixture.burn(
           coin.id,
           fixture.burnBody(bank.id, {
@@ -205,10 +224,17 @@ describe('createStablecoinBurn', () => {
         ),
         201,
       );
-      expect(made.fundingInstructions).toBeUndefined();
-      expect(made.destination).toEqual({ accountId: bank.id, rail });
+      expect(createdBurn.fundingInstructions).toBeUndefined();
+      expect(createdBurn.destination).toEqual({ accountId: bank.id, rail });
       const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-      expect(await statesAt(made.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
+      expect(await statesAt(createdBurn.id, TIMES)).toEqual([
+        begun,
+        begun,
+        going,
+        going,
+        done,
+        done,
+      ]);
       expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
     },
   );
@@ -261,9 +287,9 @@ describe('listStablecoinOperations', () => {
 describe('getStablecoinOperation', () => {
   it('does not find an operation of another platform', async () => {
     const coin = await fixture.coin();
-    const made = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
+    const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     for (const [id, as] of [
-      [made.id, app.other],
+      [createdMint.id, app.other],
       ['StablecoinOperation:x', app.platform],
       [coin.id, app.platform],
     ] as const) {
@@ -274,7 +300,7 @@ describe('getStablecoinOperation', () => {
       ]);
     }
     const reader = await app.tokenWith(['VIEW']);
-    const path = `/stablecoin-operations/${made.id}`;
+    const path = `/stablecoin-operations/${createdMint.id}`;
     ok(await app.call('GET', path, undefined, { as: reader }), 200);
   });
 });

@@ -200,9 +200,9 @@ describe('an address without a credential', () => {
     const error = await request('/docs', remoteAddress);
     expect([error.statusCode, error.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(error.headers['retry-after']).toBe('1');
-    const shown = await request('/i/none', remoteAddress, { accept: 'text/html' });
-    expect([shown.statusCode, shown.headers['retry-after']]).toEqual([429, '1']);
-    expect(shown.headers['content-type']).toContain('text/html');
+    const response = await request('/i/none', remoteAddress, { accept: 'text/html' });
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([429, '1']);
+    expect(response.headers['content-type']).toContain('text/html');
     for (let index = 0; index < 10; index++) {
       expect((await request('/healthz', remoteAddress)).statusCode).toBe(200);
       expect((await request('/readyz', remoteAddress)).statusCode).toBe(200);
@@ -268,8 +268,8 @@ describe('a client that is rejected again and again', () => {
     ['at an unknown path', '/nothing', 404],
     ['for a wrong method', '/2025-10-13/config', 405],
   ])('is answered late %s', async (_, path, status) => {
-    const known = await app.newPlatform(path);
-    const head = headOf({ path, authorization: authorizationOf(known) });
+    const knownPlatform = await app.newPlatform(path);
+    const head = headOf({ path, authorization: authorizationOf(knownPlatform) });
     const late = await elapsed(async () => {
       const replies = await Promise.all(Array.from({ length: 40 }, () => sendRaw(port, head)));
       expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));

@@ -12,22 +12,22 @@ const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 /** Passes connections to the second loopback address on, as if the server itself had accepted them. */
 function addSecondListener(server: FastifyInstance): net.Server {
-  const second = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  const secondServer = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.server.emit('connection', socket);
   });
   server.addHook('preClose', (done) => {
-    if (second.listening) second.close(() => done());
+    if (secondServer.listening) secondServer.close(() => done());
     else done();
   });
-  secondListeners.set(server, second);
-  return second;
+  secondListeners.set(server, secondServer);
+  return secondServer;
 }
 
 /** Whether the second address is served, or is absent on this machine so that no other program has it. */
-const isOurs = (second: net.Server, options: net.ListenOptions): Promise<boolean> =>
+const isOurs = (secondServer: net.Server, options: net.ListenOptions): Promise<boolean> =>
   new Promise((resolve) => {
-    second.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'));
-    second.listen(options, () => resolve(true));
+    secondServer.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'));
+    secondServer.listen(options, () => resolve(true));
   });
 
 const isLoopbackName = (host: string) =>
@@ -66,11 +66,11 @@ export async function listenOn(
   wanted: { host: string; port: number },
 ): Promise<{ port: number; origin: string }> {
   const host = addressOf(wanted.host);
-  const second = isLoopbackName(wanted.host) ? addSecondListener(server) : undefined;
+  const secondServer = isLoopbackName(wanted.host) ? addSecondListener(server) : undefined;
   await server.listen({ port: wanted.port, host });
   const { port } = server.server.address() as net.AddressInfo;
   const other = LOOPBACK.find((each) => each !== host);
-  const isNamed = second !== undefined && (await isOurs(second, { port, host: other }));
+  const isNamed = secondServer !== undefined && (await isOurs(secondServer, { port, host: other }));
   const origin = `http://${isNamed ? 'localhost' : hostInUrl(host)}:${port}`;
   origins.set(server, origin);
   return { port, origin };

@@ -121,14 +121,14 @@ export function addHostedApp(
 
   server.get(`${app.path}/assets/:file`, async (request, reply) => {
     const { file } = request.params as { file: string };
-    const found = Object.values(await load()).find((each) => each.name === file);
-    if (!found) return reply.callNotFound();
+    const asset = Object.values(await load()).find((each) => each.name === file);
+    if (!asset) return reply.callNotFound();
     const headers = {
-      'content-type': found.type,
+      'content-type': asset.type,
       'cache-control': FOREVER,
       'x-content-type-options': 'nosniff',
     };
-    return reply.headers(headers).send(found.text);
+    return reply.headers(headers).send(asset.text);
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
     const instead = await rejection(app, options, request, reply);

@@ -140,8 +140,8 @@ export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'que
   const found = new Map<string, FieldError>();
   for (const error of check.errors ?? []) {
     if (error.keyword === 'if') continue;
-    const one = fieldErrorOf(error);
-    if (!found.has(one.field)) found.set(one.field, one);
+    const fieldError = fieldErrorOf(error);
+    if (!found.has(fieldError.field)) found.set(fieldError.field, fieldError);
     if (found.size >= MAX_FIELD_ERRORS) break;
   }
   return [...found.values()];

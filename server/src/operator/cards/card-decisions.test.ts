@@ -87,8 +87,8 @@ describe('other verbs', () => {
       const { code, err } = await run(...argv);
       expect([code, err.split('\n')[0]]).toEqual([1, expect.stringContaining(reason)]);
     }
-    const shown = ok(await app.call('GET', `/transactions/${payment}`), 200);
-    expect(shown.status).toBe('SETTLED');
+    const transaction = ok(await app.call('GET', `/transactions/${payment}`), 200);
+    expect(transaction.status).toBe('SETTLED');
   });
 
   it('export it with all other transactions and postings', async () => {

@@ -121,10 +121,10 @@ describe('platform cards and set-cards', () => {
     expect((await set(as, '--max-live', '5', '--max-live-per-holder', '1')).code).toBe(0);
     const program = { maxLive: 5, maxLivePerHolder: 1, frameOrigins: origins };
     expect(await shown(as)).toEqual(program);
-    const theirs = cardFixture(app, { as });
-    const holder = await theirs.holder();
-    ok(await theirs.askCard(holder), 201);
-    expect((await theirs.askCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
+    const otherCardFixture = cardFixture(app, { as });
+    const holder = await otherCardFixture.holder();
+    ok(await otherCardFixture.askCard(holder), 201);
+    expect((await otherCardFixture.askCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
     expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
     expect(await shown(app.platform)).toEqual(USUAL);

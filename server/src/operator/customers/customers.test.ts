@@ -202,7 +202,7 @@ describe('customers find', () => {
 describe('customers export', () => {
   it('exports all data about one customer, opened, and nothing of another', async () => {
     const { person, quote } = await customerWithData();
-    const { person: other } = await fundedCustomer(app, 1);
+    const { person: otherPerson } = await fundedCustomer(app, 1);
     const text = await textOf('export', person.id);
     const all = JSON.parse(text);
     expect(Object.keys(all)).toEqual([...Object.keys(HELD), 'events']);
@@ -221,7 +221,7 @@ describe('customers export', () => {
     expect(types).toContain('OUTGOING_PAYMENT.COMPLETED');
     expect(types).toContain('INTERNAL_ACCOUNT.BALANCE_UPDATED');
     expect(all.events[0].data).toMatchObject({ fullName: PERSON.fullName });
-    expect(text).not.toContain(other.id);
+    expect(text).not.toContain(otherPerson.id);
     for (const hidden of ['data_key', 'digest', 'secret_hash']) expect(text).not.toContain(hidden);
     await expect(run('export', 'Customer:unknown')).rejects.toThrow('Customer not found.');
   });
@@ -305,10 +305,13 @@ describe('customers erase', () => {
     await app.advance(60_000);
     expect(await run('erase', person.id, '--yes', '--by', 'Another')).toEqual(first);
     const bare = person.id.slice('Customer:'.length);
-    const shown = ok(await app.call('GET', `/customers/${person.id}`), 200);
-    expect(shown).toMatchObject({ isDeleted: true, platformCustomerId: `erased-${bare}` });
+    const fetchedCustomer = ok(await app.call('GET', `/customers/${person.id}`), 200);
+    expect(fetchedCustomer).toMatchObject({
+      isDeleted: true,
+      platformCustomerId: `erased-${bare}`,
+    });
     for (const field of ['fullName', 'email', 'phoneNumber', 'birthDate', 'address']) {
-      expect(shown).not.toHaveProperty(field);
+      expect(fetchedCustomer).not.toHaveProperty(field);
     }
     const listed = await app.call('GET', '/customers?isIncludingDeleted=true&limit=100');
     expect(JSON.stringify(ok(listed, 200))).toContain(person.id);
@@ -352,8 +355,11 @@ describe('customers erase', () => {
     expect(await tracesOf(['Oduya', 'Balthazar', 'Gone Trading'], [company.id, owner.id])).toEqual(
       [],
     );
-    const shown = ok(await app.call('GET', `/customers/${company.id}`, undefined, { as }), 200);
-    expect(shown.beneficialOwners).toMatchObject([{ personalInfo: { firstName: '' } }]);
+    const fetchedCustomer = ok(
+      await app.call('GET', `/customers/${company.id}`, undefined, { as }),
+      200,
+    );
+    expect(fetchedCustomer.beneficialOwners).toMatchObject([{ personalInfo: { firstName: '' } }]);
     ok(await app.call('GET', `/beneficial-owners/${owner.id}`, undefined, { as }), 200);
   });
 

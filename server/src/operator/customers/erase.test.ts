@@ -108,8 +108,8 @@ async function everywhere() {
   await fund(app, account.id, 50_00);
   const outside = await externalAccount(app, person.id, 'USD');
   const quote = quoteBody(account.id, outside.id, 50_00, { description: 'rent of Quorbat Mews' });
-  const made = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
-  ok(await app.call('POST', `/quotes/${made.id}/execute`, undefined, keyed('x')), 200);
+  const createdQuote = ok(await app.call('POST', '/quotes', quote, keyed('q')), 201);
+  ok(await app.call('POST', `/quotes/${createdQuote.id}/execute`, undefined, keyed('x')), 200);
   await app.advance(60_000);
   return { fixture, person, umaAddress };
 }
@@ -126,10 +126,10 @@ it('leaves no trace in any column of any table', async () => {
     201,
   );
   const inviterUma = (await customer(app)).umaAddress;
-  const theirs = ok(await app.call('POST', '/invitations', { inviterUma }), 201);
+  const otherInvitation = ok(await app.call('POST', '/invitations', { inviterUma }), 201);
   const claimed = await app.call(
     'POST',
-    `/invitations/${theirs.code}/claim`,
+    `/invitations/${otherInvitation.code}/claim`,
     { inviteeUma: umaAddress },
     keyed('c'),
   );
@@ -189,13 +189,13 @@ it("scans past any number of other customers' events and does not change them", 
   const { db } = app.runtime;
   const person = await customer(app);
   const row = await db.read(customers, person.id);
-  const first = eventsFrom(row?.created_at as number);
+  const firstEvents = eventsFrom(row?.created_at as number);
   // More than one batch, before the first of the customer's own.
   await db.query(
     `insert into events (id, platform_id, type, subject, data, created_at)
       select $1::text || '-' || lpad(n::text, 4, '0'), case n % 2 when 0 then $2 else $3 end, 'X', 'X', '{}',
         now() from generate_series(1, 4500) n`,
-    [first, app.platform.id, app.other.id],
+    [firstEvents, app.platform.id, app.other.id],
   );
   ok(await app.call('DELETE', `/customers/${person.id}`), 200);
   await app.settle();

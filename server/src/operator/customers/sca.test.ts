@@ -279,8 +279,8 @@ describe('sca unlock', () => {
 describe('sca events', () => {
   it('lists events, latest first, with the address opened', async () => {
     const { id } = await provenCustomer(app);
-    const other = await provenCustomer(app);
-    await logIn(app, other.id);
+    const otherCustomer = await provenCustomer(app);
+    await logIn(app, otherCustomer.id);
     await logIn(app, id);
     app.effects.set(app.effects.now() + 1);
     await start(id, {});
@@ -292,17 +292,17 @@ describe('sca events', () => {
     ]);
     expect(all[0]).toMatchObject({ actor: 'Ada', reason: 'seen by video', ipAddress: null });
     expect(all[2]).toMatchObject({ factor: 'SMS_OTP', ipAddress: ADDRESS, actor: null });
-    const [first] = await app.runtime.db.query(
+    const [firstResult] = await app.runtime.db.query(
       'select row_to_json(e)::text as row from sca_events e where id = $1',
       [all[2].eventId],
     );
-    expect(first?.row).not.toContain(ADDRESS);
+    expect(firstResult?.row).not.toContain(ADDRESS);
     expect(await json('events', id, '--limit', '1', '--after', all[0].eventId)).toEqual([all[1]]);
     const { out } = await run('events', id);
     expect(cells(out)[0]).toEqual([
       ...['AT', 'EVENT', 'FACTOR', 'ABOUT', 'FROM', 'ACTOR', 'REASON'],
     ]);
     expect(out).toContain(ADDRESS);
-    await rejected('Event not found.', 'events', other.id, '--after', all[0].eventId);
+    await rejected('Event not found.', 'events', otherCustomer.id, '--after', all[0].eventId);
   });
 });

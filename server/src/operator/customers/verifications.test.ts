@@ -46,14 +46,14 @@ const PENDING = ['VERIFICATION.PENDING_MANUAL_REVIEW', 'CUSTOMER.KYC_PENDING'];
 
 describe('verifications list', () => {
   it('lists pending ones of one platform or all, paginated', async () => {
-    const mine = await fixture.platformOf('default', 'production');
+    const ownPlatform = await fixture.platformOf('default', 'production');
     const made: string[] = [];
     for (let index = 0; index < 3; index++) {
       fixture.app.effects.set(fixture.app.effects.now() + 1_000);
-      made.push((await person(mine)).verification);
+      made.push((await person(ownPlatform)).verification);
     }
     const ids = (rows: { verificationId: string }[]) => rows.map((each) => each.verificationId);
-    const of = ['verifications', 'list', '--platform', mine.id];
+    const of = ['verifications', 'list', '--platform', ownPlatform.id];
     expect(ids(await json(...of))).toEqual(made);
     expect(ids(await json(...of, '--limit', '2'))).toEqual(made.slice(0, 2));
     expect(ids(await json(...of, '--after', made[0] as string))).toEqual(made.slice(1));
@@ -65,11 +65,11 @@ describe('verifications list', () => {
   });
 
   it('omits deleted customers, for whom no decision is possible', async () => {
-    const mine = await fixture.platformOf('default', 'production');
-    const { id } = await person(mine);
-    const { verification } = await person(mine);
-    ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: mine }), 200);
-    const rows = await json('verifications', 'list', '--platform', mine.id);
+    const ownPlatform = await fixture.platformOf('default', 'production');
+    const { id } = await person(ownPlatform);
+    const { verification } = await person(ownPlatform);
+    ok(await fixture.app.call('DELETE', `/customers/${id}`, undefined, { as: ownPlatform }), 200);
+    const rows = await json('verifications', 'list', '--platform', ownPlatform.id);
     expect(rows).toMatchObject([{ verificationId: verification }]);
   });
 });
@@ -243,8 +243,13 @@ describe('a decision', () => {
     for (const holder of [owner?.id, id]) {
       const path = `/documents?documentHolder=${holder}`;
       const { data } = ok(await fixture.app.call('GET', path, undefined, { as }), 200);
-      const gone = await fixture.app.call('DELETE', `/documents/${data[0].id}`, undefined, { as });
-      expect([gone.status, gone.body.code]).toEqual([409, 'CONFLICT']);
+      const deletedResponse = await fixture.app.call(
+        'DELETE',
+        `/documents/${data[0].id}`,
+        undefined,
+        { as },
+      );
+      expect([deletedResponse.status, deletedResponse.body.code]).toEqual([409, 'CONFLICT']);
     }
   });
 
@@ -263,13 +268,13 @@ describe('a decision', () => {
     await misused('MISSING_FIELD needs a #FIELD', ...hold('--error', 'MISSING_FIELD'));
     await misused('APPLICANT_FRAUD has no #FIELD', ...hold('--error', 'APPLICANT_FRAUD#x'));
     await misused('EXPIRED_DOCUMENT needs @Document', ...hold('--error', 'EXPIRED_DOCUMENT'));
-    const { passport: foreign } = await person();
-    const stray = hold('--error', `EXPIRED_DOCUMENT@${foreign}`);
+    const { passport: foreignPassport } = await person();
+    const stray = hold('--error', `EXPIRED_DOCUMENT@${foreignPassport}`);
     await rejected('does not belong to this customer', ...stray);
-    expect(passport).not.toBe(foreign);
-    const gone = (await fixture.person(as, 'Ada Lovelace')).id;
-    ok(await fixture.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
-    await rejected('was deleted', 'verifications', 'approve', gone);
+    expect(passport).not.toBe(foreignPassport);
+    const deletedPersonId = (await fixture.person(as, 'Ada Lovelace')).id;
+    ok(await fixture.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
+    await rejected('was deleted', 'verifications', 'approve', deletedPersonId);
     expect(await fixture.statuses(as, id)).toEqual(['PENDING']);
   });
 });

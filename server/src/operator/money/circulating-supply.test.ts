@@ -106,15 +106,18 @@ describe('customers export', () => {
   it('contains burns for the customer, and an erasure does not interrupt them', async () => {
     const { id } = await customer(app);
     // Its number scripts the outcome, and the provider received it when it was linked.
-    const own = await externalAccount(app, id, 'USD', '003');
-    const made = ok(await fixture.burn(coin.id, fixture.burnBody(own.id)), 201);
+    const ownExternalAccount = await externalAccount(app, id, 'USD', '003');
+    const createdBurn = ok(
+      await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)),
+      201,
+    );
     const all = await json('customers', 'export', id);
-    expect(all.stablecoin_operations).toMatchObject([{ id: made.id, type: 'BURN' }]);
-    expect(all.stablecoin_links).toMatchObject([{ account_id: own.id }]);
+    expect(all.stablecoin_operations).toMatchObject([{ id: createdBurn.id, type: 'BURN' }]);
+    expect(all.stablecoin_links).toMatchObject([{ account_id: ownExternalAccount.id }]);
     expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
     expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
     await app.advance(5_000);
-    expect((await fixture.look(made.id)).status).toBe('FAILED');
+    expect((await fixture.look(createdBurn.id)).status).toBe('FAILED');
   });
 });
 

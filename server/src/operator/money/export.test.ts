@@ -85,12 +85,12 @@ beforeAll(async () => {
   await app.advance(2 * 3_600_000); // into the sixth
   const yen = await externalAccount(app, person.id, 'MXN', '000');
   await pay(account.id, yen.id, 50_00);
-  const other = await customer(app, {}, { platformCustomerId: '@SUM(A1)' });
-  const theirs = await internalAccount(app, other.id, 'EUR');
-  await pay(account.id, theirs.id, 10_01);
+  const otherCustomer = await customer(app, {}, { platformCustomerId: '@SUM(A1)' });
+  const otherInternalAccount = await internalAccount(app, otherCustomer.id, 'EUR');
+  await pay(account.id, otherInternalAccount.id, 10_01);
   await app.advance(3 * DAY);
-  const late = await externalAccount(app, person.id, 'EUR', '003');
-  await pay(account.id, late.id, 9_99);
+  const lateExternalAccount = await externalAccount(app, person.id, 'EUR', '003');
+  await pay(account.id, lateExternalAccount.id, 9_99);
   await app.settle();
   await booksBalance(app);
 });

@@ -126,18 +126,18 @@ describe('a payout', () => {
   });
 
   it('is listed oldest first, and of one platform only', async () => {
-    const first = await service.payment();
+    const firstPayment = await service.payment();
     await service.app.advance(1_000);
-    const second = await service.payment();
+    const secondPayment = await service.payment();
     const ids = (await service.json('payouts', 'list', '--platform', service.shop.id)).map(
       (each: { transactionId: string }) => each.transactionId,
     );
-    expect(ids.indexOf(first.id)).toBeLessThan(ids.indexOf(second.id));
+    expect(ids.indexOf(firstPayment.id)).toBeLessThan(ids.indexOf(secondPayment.id));
     expect(await service.json('payouts', 'list', '--platform', service.app.production.id)).toEqual(
       [],
     );
     expect(await service.json('payouts', 'list', '--limit', '1')).toHaveLength(1);
-    for (const { id } of [first, second]) await service.json('payouts', 'settle', id);
+    for (const { id } of [firstPayment, secondPayment]) await service.json('payouts', 'settle', id);
   });
 
   it('is listed after any number of rows that outlived their payments', async () => {
@@ -163,12 +163,12 @@ describe('a recall', () => {
     const to = await externalAccount(service.app, from.person.id, 'USD', '000', service.as);
     const body = quoteBody(from.account, to.id, 100_00, { immediatelyExecute: true });
     const destination = { ...body.destination, paymentRail: 'ACH' };
-    const made = ok(
+    const createdQuote = ok(
       await service.app.call('POST', '/quotes', { ...body, destination }, service.as),
       201,
     );
     await service.app.settle();
-    return { ...from, id: made.transactionId as string };
+    return { ...from, id: createdQuote.transactionId as string };
   }
 
   it('is requested by the platform and decided by the operator', async () => {
@@ -196,9 +196,9 @@ describe('an internal transfer', () => {
     const to = await internalAccount(service.app, payee.person.id, 'EUR', service.as);
     const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to.id, 100_00, { immediatelyExecute: true });
-    const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
-    const id = made.transactionId as string;
+    const id = createdQuote.transactionId as string;
     await service.json('payouts', 'settle', id);
     const query = `/transactions?accountIdentifier=${to.id}&type=INCOMING`;
     const [counterparty] = ok(
@@ -250,9 +250,9 @@ describe('a debit', () => {
     const to = await service.payee(person.id);
     for (const valid of [true, false]) {
       const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
-      const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+      const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
       await service.app.settle();
-      const id = made.transactionId as string;
+      const id = createdQuote.transactionId as string;
       const [debit] = await service.queue(id);
       expect(debit).toMatchObject({ kind: 'debit', amount: 50_00, currency: 'USD', rail: 'ACH' });
       expect(debit.account.routingNumber).toBe('021000021');
@@ -287,11 +287,11 @@ describe('a payment over UMA', () => {
     const { lookupId } = ok(await service.app.call('GET', url), 200);
     const destination = { destinationType: 'UMA_ADDRESS', umaAddress };
     const body = quoteBody(account.id, '', 10_00, { destination, lookupId });
-    const made = ok(
+    const createdQuote = ok(
       await service.app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
       201,
     );
-    const id = made.transactionId as string;
+    const id = createdQuote.transactionId as string;
     await service.app.settle();
     await onRow(id, (ctx, row) => awaitRailResult(ctx, row, 'payout'));
     expect(await waitsFor(id)).toMatchObject({

@@ -100,10 +100,10 @@ describe('stablecoins', () => {
   });
 
   it('are listed by platform and state, page by page', async () => {
-    const other = stablecoinFixture(service.app, { as: service.app.other });
+    const otherFixture = stablecoinFixture(service.app, { as: service.app.other });
     const ids: string[] = [];
-    for (let n = 0; n < 3; n++) ids.push((await other.coin()).id);
-    ok(await other.request(ids[1] as string), 200);
+    for (let n = 0; n < 3; n++) ids.push((await otherFixture.coin()).id);
+    ok(await otherFixture.request(ids[1] as string), 200);
     const list = async (...more: string[]) =>
       (await verb('list', service.app.other.id, ...more)).map((each: { id: string }) => each.id);
     expect(await list()).toEqual(ids);

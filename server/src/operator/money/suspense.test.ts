@@ -41,12 +41,12 @@ const noticeOf = async (id: string) => {
 
 /** A production payment of 100.00 USD whose refund has failed. */
 async function suspensePayment() {
-  const made = await service.payment();
+  const createdPayment = await service.payment();
   const reason = ['--reason', 'COMPLIANCE_REJECTED', '--not-refundable'];
-  await service.json('payouts', 'fail', made.id, ...reason);
+  await service.json('payouts', 'fail', createdPayment.id, ...reason);
   await service.app.settle();
-  expect(await service.status(made.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
-  return made;
+  expect(await service.status(createdPayment.id)).toBe('FAILED FAILED COMPLIANCE_REJECTED');
+  return createdPayment;
 }
 
 describe('a sandbox payment whose refund fails', () => {
@@ -132,17 +132,20 @@ describe('a sandbox payment whose refund fails', () => {
   });
 
   it('is listed oldest first, of one platform, and of one environment', async () => {
-    const first = await paymentInSuspense();
-    const second = await paymentInSuspense();
+    const firstPayment = await paymentInSuspense();
+    const secondPayment = await paymentInSuspense();
     const ids = async (...more: string[]) =>
       (await service.json('suspense', 'list', ...more)).map(
         (each: { transactionId: string }) => each.transactionId,
       );
-    expect(await ids()).toEqual([first.id, second.id]);
-    expect(await ids('--limit', '1')).toEqual([first.id]);
+    expect(await ids()).toEqual([firstPayment.id, secondPayment.id]);
+    expect(await ids('--limit', '1')).toEqual([firstPayment.id]);
     expect(await ids('--environment', 'production')).toEqual([]);
     expect(await ids('--platform', service.shop.id)).toEqual([]);
-    expect(await ids('--platform', service.app.platform.id)).toEqual([first.id, second.id]);
+    expect(await ids('--platform', service.app.platform.id)).toEqual([
+      firstPayment.id,
+      secondPayment.id,
+    ]);
     expect((await service.run('suspense', 'list', '--limit', '0')).code).toBe(2);
     await service.rejected(
       'Platform not found.',
@@ -151,7 +154,8 @@ describe('a sandbox payment whose refund fails', () => {
       '--platform',
       'PlatformConfig:x',
     );
-    for (const { id } of [first, second]) await service.json('suspense', 'return', id);
+    for (const { id } of [firstPayment, secondPayment])
+      await service.json('suspense', 'return', id);
   });
 });
 
@@ -227,12 +231,12 @@ describe('a digital asset that was paid in and cannot be returned', () => {
     const source = { ...request, customerId: person.id };
     const body = { ...quoteBody('', to.id, 100_000_000), source };
     const quote = ok(await app.call('POST', '/quotes', body), 201);
-    const own = await internalAccount(app, person.id, 'USDC');
+    const ownInternalAccount = await internalAccount(app, person.id, 'USDC');
     const pay = { quoteId: quote.id, currencyCode: 'USDC' };
     ok(await app.call('POST', '/sandbox/send', pay), 200);
     await app.advance(60_000);
-    if (closed) await service.json('accounts', 'close', own.id);
-    return { id: quote.transactionId as string, own: own.id as string };
+    if (closed) await service.json('accounts', 'close', ownInternalAccount.id);
+    return { id: quote.transactionId as string, own: ownInternalAccount.id as string };
   }
 
   it("is credited to its owner's balance, not sent to the wallet", async () => {
@@ -257,22 +261,23 @@ describe('a recalled debit of a payment', () => {
   let person: { id: string };
   let to: string;
   beforeAll(async () => {
-    const made = await service.payer();
-    person = made.person;
+    const createdPayer = await service.payer();
+    person = createdPayer.person;
     to = await service.payee(person.id);
-    const own = await internalAccount(service.app, null, 'USD', service.as);
-    for (const id of [made.account, own.id]) await service.json('accounts', 'close', id);
+    const ownInternalAccount = await internalAccount(service.app, null, 'USD', service.as);
+    for (const id of [createdPayer.account, ownInternalAccount.id])
+      await service.json('accounts', 'close', id);
   });
 
   /** A payment funded by a debit of 50.00 USD; no account can cover it. */
   async function debited(): Promise<string> {
     const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
     const body = quoteBody(from.id, to, 50_00, { immediatelyExecute: true });
-    const made = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+    const createdQuote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
     await service.app.settle();
-    await service.json('payouts', 'settle', made.transactionId);
+    await service.json('payouts', 'settle', createdQuote.transactionId);
     await service.app.settle();
-    return made.transactionId;
+    return createdQuote.transactionId;
   }
 
   const recallDeposit = (id: string) =>

@@ -115,8 +115,8 @@ export async function platformIn(
  */
 async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
-  const known = await publicKeyPem(runtime.db, environment);
-  if (known) return known;
+  const knownPublicKey = await publicKeyPem(runtime.db, environment);
+  if (knownPublicKey) return knownPublicKey;
   await ensureSigningKeys(runtime, system.masterKey());
   return (await publicKeyPem(runtime.db, environment)) as string;
 }
@@ -151,7 +151,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
   const first = { regulated: environment === 'sandbox', terms: false };
   const { regulated, terms } = termsIn(args, first);
   const webhookPublicKey = await webhookKey(system, environment);
-  const made = await createPlatformWithToken(system.runtime, {
+  const createdPlatform = await createPlatformWithToken(system.runtime, {
     name: args.required('name'),
     environment,
     regulated,
@@ -165,7 +165,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
     currencies,
     fundingOf: system.fundingOf,
   });
-  const { platformId, tokenId, clientId, clientSecret } = made;
+  const { platformId, tokenId, clientId, clientSecret } = createdPlatform;
   const text = record([
     ['Platform', platformId],
     ['Token', tokenId],

@@ -11,15 +11,15 @@ import { record, table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
 async function create({ runtime }: System, args: CommandArgs): Promise<Output> {
-  const made = await createPlatformToken(runtime, {
+  const createdPlatformToken = await createPlatformToken(runtime, {
     platformId: args.required('platform'),
     name: args.text('name') ?? 'Created by the operator',
     permissions: (args.list('permissions') ?? []) as Permission[],
   });
-  const { tokenId, clientId, clientSecret } = made;
+  const { tokenId, clientId, clientSecret } = createdPlatformToken;
   const text = record([
     ['Token', tokenId],
-    ['Permissions', made.permissions.join(', ')],
+    ['Permissions', createdPlatformToken.permissions.join(', ')],
     ['Client id', clientId],
     ['Client secret', `${clientSecret}  (shown only now)`],
   ]);

@@ -74,14 +74,14 @@ describe('wallet recover', () => {
   });
 
   it('applies to a running server from a separate process', async () => {
-    const own = await startApp({ walletRecoveryMs: 48 * HOUR });
-    const owner = walletFixture(own);
+    const ownApp = await startApp({ walletRecoveryMs: 48 * HOUR });
+    const owner = walletFixture(ownApp);
     try {
       const { accountId } = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
       let out = '';
       const args = ['wallet', 'recover', accountId, '--type', 'SMS_OTP', ...DECISION, '--json'];
       const code = await main([...args, '--wallet-recovery', '48'], {
-        env: { DATABASE_URL: own.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+        env: { DATABASE_URL: ownApp.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
         out: (text) => {
           out += text;
         },
@@ -90,12 +90,12 @@ describe('wallet recover', () => {
       expect(code).toBe(0);
       // That process uses the real clock, which is months ahead.
       const due = Date.parse(JSON.parse(out).dueAt);
-      await own.advance(due - own.effects.now() - 1);
+      await ownApp.advance(due - ownApp.effects.now() - 1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(1);
-      await own.advance(1);
+      await ownApp.advance(1);
       expect(await owner.credentialsOf(accountId)).toHaveLength(2);
     } finally {
-      await own.close();
+      await ownApp.close();
     }
   });
 
@@ -209,12 +209,12 @@ describe('wallet recoveries', () => {
     expect(await idsOf('--status', 'CANCELLED')).toEqual(ids.slice(0, 1));
     expect(await idsOf('--status', 'WAITING')).toEqual(ids.slice(1));
     const { out } = await run('recoveries', as.id);
-    const [heads, first, second] = cells(out);
+    const [heads, firstCell, secondCell] = cells(out);
     expect(heads).toEqual([
       ...['CREATED', 'RECOVERY', 'ACCOUNT', 'CREDENTIAL', 'STATUS', 'DUE', 'ACTOR', 'REASON'],
     ]);
-    expect(first?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
-    expect(second?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
+    expect(firstCell?.slice(3, 5)).toEqual(['SMS_OTP', 'CANCELLED OPERATOR']);
+    expect(secondCell?.slice(6)).toEqual(['Ada', 'lost the mailbox']);
     expect((await run('recoveries', `PlatformConfig:${UNKNOWN}`)).err).toBe(
       'Platform not found.\n',
     );
@@ -318,15 +318,15 @@ describe('wallet authorizations', () => {
     ]);
     expect(cells(out)).toHaveLength(5);
     for (const text of [out, JSON.stringify(all)]) expect(text).not.toContain(byEmail.privateKey);
-    const other = await person();
+    const otherPerson = await person();
     const whole = await json('authorization', ids[0]);
     expect(JSON.parse(whole.payload).organizationId).toEqual(expect.any(String));
     const stamp = parseStamp(whole.stamp);
     expect(stamp && verifyStamp(stamp, whole.payload)).toBe(true);
     expect((await run('authorization', 'x')).err).toBe('Authorization not found.\n');
-    expect((await run('authorizations', other.accountId)).out).toBe('None.\n');
+    expect((await run('authorizations', otherPerson.accountId)).out).toBe('None.\n');
     for (const after of [ids[0], `WalletAuthorization:${UNKNOWN}`, 'x']) {
-      const { code, err } = await run('authorizations', other.accountId, '--after', after);
+      const { code, err } = await run('authorizations', otherPerson.accountId, '--after', after);
       expect([code, err]).toEqual([1, 'Authorization not found.\n']);
     }
     expect((await run('authorizations', 'x')).err).toBe('Wallet not found.\n');

@@ -160,19 +160,19 @@ interface BatchState {
 
 function rowRead(table: Table, work: Work): BatchRead<BatchState>[] {
   if (work.updates.length + work.removes.length + work.requires.length === 0) return [];
-  const read = (rows: readonly Answer[], seen: BatchState) => {
+  const read = (rows: readonly Answer[], observedBatchState: BatchState) => {
     const versions = rows.map(
       ([id, version]) => [id as string, version == null ? null : Number(version)] as const,
     );
-    seen.versions.set(table, new Map(versions));
+    observedBatchState.versions.set(table, new Map(versions));
   };
   return [{ bound: bind(readVersions(table), ...locks(work)), read }];
 }
 
 function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
   if (!table.clientKeyed || inserts.length === 0) return [];
-  const read = (rows: readonly Answer[], seen: BatchState) =>
-    void seen.taken.set(table, new Set(rows.map(([id]) => id as string)));
+  const read = (rows: readonly Answer[], observedBatchState: BatchState) =>
+    void observedBatchState.taken.set(table, new Set(rows.map(([id]) => id as string)));
   return [{ bound: bind(existingKeys(table), column(inserts, 'id')), read }];
 }
 
@@ -191,11 +191,15 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
     bounds: all.map((each) => each.bound),
     /** One result for each change set, in order; undefined if it is valid. */
     validate(responses: readonly Answer[][]): (Rejection | undefined)[] {
-      const seen: BatchState = { versions: new Map(), taken: new Map(), books: emptyBooks() };
+      const observedBatchState: BatchState = {
+        versions: new Map(),
+        taken: new Map(),
+        books: emptyBooks(),
+      };
       all.forEach((each, i) => {
-        each.read(responses[i] ?? [], seen);
+        each.read(responses[i] ?? [], observedBatchState);
       });
-      return sets.map((set) => validateSet(set, seen));
+      return sets.map((set) => validateSet(set, observedBatchState));
     },
   };
 }
@@ -203,15 +207,16 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
 /**
  * Change sets of one batch never share a row or a client-chosen key, so those need no bookkeeping.
  */
-function validateSet(set: ChangeSet, seen: BatchState): Rejection | undefined {
+function validateSet(set: ChangeSet, observedBatchState: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;
-    if (seen.taken.get(table)?.has(id)) return { reason: 'exists', table: table.name, id };
+    if (observedBatchState.taken.get(table)?.has(id))
+      return { reason: 'exists', table: table.name, id };
   }
   for (const { table, id, version } of [...set.updates, ...set.removes, ...set.requires]) {
-    if (seen.versions.get(table)?.get(id) !== version) {
+    if (observedBatchState.versions.get(table)?.get(id) !== version) {
       return { reason: 'version', table: table.name, id };
     }
   }
-  return applyPostings(set, openedAccounts(set), seen.books);
+  return applyPostings(set, openedAccounts(set), observedBatchState.books);
 }

@@ -167,14 +167,14 @@ describe('committer: ledger', () => {
 
   it('stores the committed balance in events that name an account', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 0n);
-    const [one, two, three] = [eventAbout(a), eventAbout(a), eventAbout(null)];
+    const [firstEvent, secondEvent, thirdEvent] = [eventAbout(a), eventAbout(a), eventAbout(null)];
     await together(
-      { transfers: [transfer(a, b, 10n)], events: [one] },
-      { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [two, three] },
+      { transfers: [transfer(a, b, 10n)], events: [firstEvent] },
+      { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [secondEvent, thirdEvent] },
     );
     const shown = await sample.sql(
       'select balance, held from events where id = any($1) order by id collate "C"',
-      [[one.id, two.id, three.id]],
+      [[firstEvent.id, secondEvent.id, thirdEvent.id]],
     );
     expect(shown).toEqual([
       { balance: '90', held: '5' },
@@ -266,7 +266,7 @@ describe('committer: freezes', () => {
   });
 
   it('accept either the deposit or the deletion in a race', async () => {
-    const second = createCommitter({ connect: () => connectLane(sample.url) });
+    const secondCommitter = createCommitter({ connect: () => connectLane(sample.url) });
     try {
       const won = { deposit: 0, deletion: 0 };
       for (let round = 0; round < 60; round++) {
@@ -276,8 +276,8 @@ describe('committer: freezes', () => {
           transfer(b, a, 1n, { phase: round % 2 ? 'pending' : 'posted' }),
         ];
         const [deposit, named, deletion] = await Promise.all([
-          second.commit(setOf({ transfers: [into] })),
-          second.commit(setOf({ transfers: [pending] })),
+          secondCommitter.commit(setOf({ transfers: [into] })),
+          secondCommitter.commit(setOf({ transfers: [pending] })),
           commit(freeze(a, true, true)),
         ]);
         const frozen = await isFrozen(a);
@@ -293,7 +293,7 @@ describe('committer: freezes', () => {
       }
       expect(won.deposit + won.deletion).toBe(60);
     } finally {
-      await second.close();
+      await secondCommitter.close();
     }
   });
 });

@@ -25,14 +25,14 @@ import { type BatchReport, type Committer, createCommitter } from './committer.t
 let sample: Sample;
 let committer: Committer;
 let reports: BatchReport[] = [];
-const made: Committer[] = [];
+const createdCommitters: Committer[] = [];
 
 beforeAll(async () => {
   sample = await createSample();
 });
 
 afterEach(async () => {
-  await Promise.all(made.splice(0).map((each) => each.close()));
+  await Promise.all(createdCommitters.splice(0).map((each) => each.close()));
 });
 
 afterAll(() => sample.drop());
@@ -44,7 +44,7 @@ function start(options: Partial<Parameters<typeof createCommitter>[0]> = {}): Co
     onBatch: (report) => reports.push(report),
     ...options,
   });
-  made.push(committer);
+  createdCommitters.push(committer);
   return committer;
 }
 

@@ -11,12 +11,12 @@ import type { ColumnType, Table } from '../db/table.ts';
 function derived(make: (table: Table) => Statement): (table: Table) => Statement {
   const made = new WeakMap<Table, Statement>();
   return (table) => {
-    let known = made.get(table);
-    if (!known) {
-      known = make(table);
-      made.set(table, known);
+    let knownStatement = made.get(table);
+    if (!knownStatement) {
+      knownStatement = make(table);
+      made.set(table, knownStatement);
     }
-    return known;
+    return knownStatement;
   };
 }
 
@@ -67,12 +67,12 @@ export function updateOf(table: Table, names: readonly string[]): UpdateStatemen
   const known = updates.get(table) ?? new Map<string, UpdateStatement>();
   updates.set(table, known);
   const key = names.join();
-  let found = known.get(key);
-  if (!found) {
-    found = { statement: updateStatement(table, names), names };
-    known.set(key, found);
+  let foundStatement = known.get(key);
+  if (!foundStatement) {
+    foundStatement = { statement: updateStatement(table, names), names };
+    known.set(key, foundStatement);
   }
-  return found;
+  return foundStatement;
 }
 
 function updateStatement(table: Table, names: readonly string[]): Statement {

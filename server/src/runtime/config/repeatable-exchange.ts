@@ -103,9 +103,9 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         act();
       };
       const timer = setTimeout(() => {
-        const late = failure('ETIMEDOUT', `no complete answer within ${timeoutMs} ms`);
-        settle(() => reject(late));
-        controller?.abort(late);
+        const lateFailure = failure('ETIMEDOUT', `no complete answer within ${timeoutMs} ms`);
+        settle(() => reject(lateFailure));
+        controller?.abort(lateFailure);
       }, timeoutMs);
       const send = (isFirst: boolean) => {
         let replied = false;

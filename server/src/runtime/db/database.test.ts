@@ -64,15 +64,15 @@ describe('read', () => {
   });
 
   it('combines concurrent reads and returns each row to its caller', async () => {
-    const own = open({ poolSize: 1 });
+    const ownDatabase = open({ poolSize: 1 });
     const rows = await Promise.all([1, 2, 3].map((rank) => sample.thing(fresh('thing'), { rank })));
-    const requested = [...rows, ...rows].map((row) => own.read(things, row.id));
-    const missing = own.read(clientKeys, rows[0]?.id ?? '');
+    const requested = [...rows, ...rows].map((row) => ownDatabase.read(things, row.id));
+    const missing = ownDatabase.read(clientKeys, rows[0]?.id ?? '');
     expect(await Promise.all(requested)).toEqual([...rows, ...rows]);
     expect(await missing).toBe(undefined);
     const [first, second] = await Promise.all([requested[0], requested[3]]);
     expect(first).not.toBe(second);
-    const [shape] = await own.query<{ calls: number; rows: number }>(
+    const [shape] = await ownDatabase.query<{ calls: number; rows: number }>(
       `select count(*)::int4 as calls from pg_prepared_statements where statement like $1`,
       ['%from "things" where id = any%'],
     );
@@ -156,17 +156,17 @@ describe('query', () => {
 describe('a lost connection', () => {
   it('is reopened, and single reads are repeated', async () => {
     const row = await sample.thing(fresh('thing'));
-    const own = open({ poolSize: 1 });
-    await own.ping();
-    const slow = own.query('select pg_sleep(5)');
+    const ownDatabase = open({ poolSize: 1 });
+    await ownDatabase.ping();
+    const slow = ownDatabase.query('select pg_sleep(5)');
     const failed = expect(slow).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 });
-    const read = own.read(things, row.id);
+    const read = ownDatabase.read(things, row.id);
     await sleep(50);
     await killReaders();
     await failed;
     expect(await read).toEqual(row);
     await killReaders();
-    expect(await own.read(things, row.id)).toEqual(row);
+    expect(await ownDatabase.read(things, row.id)).toEqual(row);
   });
 
   it('returns SERVICE_UNAVAILABLE without a database', async () => {
@@ -218,11 +218,16 @@ describe('page', () => {
   });
 
   it('counts all matches, wherever the page begins', async () => {
-    const first = await db.page(things, { filters: [mine], sort: 'asc', limit: 10 });
-    expect(first).toMatchObject({ hasMore: true, totalCount: total });
-    const { nextCursor: cursor } = first;
-    const rest = await db.page(things, { filters: [mine], sort: 'asc', limit: 20, cursor });
-    expect(rest).toEqual({ rows: expect.any(Array), hasMore: false, totalCount: total });
+    const firstPage = await db.page(things, { filters: [mine], sort: 'asc', limit: 10 });
+    expect(firstPage).toMatchObject({ hasMore: true, totalCount: total });
+    const { nextCursor: cursor } = firstPage;
+    const remainingPage = await db.page(things, {
+      filters: [mine],
+      sort: 'asc',
+      limit: 20,
+      cursor,
+    });
+    expect(remainingPage).toEqual({ rows: expect.any(Array), hasMore: false, totalCount: total });
   });
 
   it('omits the count above ten thousand', async () => {

@@ -25,10 +25,10 @@ const byText = new Map<string, Statement>();
 
 /** The prepared statement of this text; the same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
-  let known = byText.get(text);
-  if (!known) {
-    known = { name: `statement_${byText.size + 1}`, text, types };
-    byText.set(text, known);
+  let knownStatement = byText.get(text);
+  if (!knownStatement) {
+    knownStatement = { name: `statement_${byText.size + 1}`, text, types };
+    byText.set(text, knownStatement);
   }
-  return known;
+  return knownStatement;
 }

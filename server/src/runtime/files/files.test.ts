@@ -62,9 +62,13 @@ describe('a file', () => {
   });
 
   it('has its own key', async () => {
-    const [one, two] = [await put(), await put()];
-    expect(Buffer.from(one.key).equals(Buffer.from(two.key))).toBe(false);
-    await expect(readAll(app.files.read({ id: one.id, key: two.key }))).rejects.toThrow();
+    const [firstUploadedFile, secondUploadedFile] = [await put(), await put()];
+    expect(Buffer.from(firstUploadedFile.key).equals(Buffer.from(secondUploadedFile.key))).toBe(
+      false,
+    );
+    await expect(
+      readAll(app.files.read({ id: firstUploadedFile.id, key: secondUploadedFile.key })),
+    ).rejects.toThrow();
   });
 
   it('is rejected if storage truncated it', async () => {

@@ -100,10 +100,10 @@ describe('circuit breaker', () => {
     const { circuits, requestMany, effects } = fixture();
     server.answer(500);
     await requestMany(MAX_FAILURES);
-    const other = circuits.effects(effects, 'rates');
+    const otherEffects = circuits.effects(effects, 'rates');
     const request = { url: server.url, method: 'GET', headers: {} } as const;
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
-    expect((await other.http({ ...request, ...limits })).status).toBe(500);
+    expect((await otherEffects.http({ ...request, ...limits })).status).toBe(500);
     expect([...circuits.states()]).toEqual([
       ['sms', 'open'],
       ['rates', 'closed'],

@@ -115,12 +115,12 @@ describe('worker', () => {
         return writer('stuck').run(runtime, job);
       },
     };
-    const [one, two] = [workerWith([stuck]), workerWith([stuck])];
+    const [firstWorker, secondWorker] = [workerWith([stuck]), workerWith([stuck])];
     await later('stuck');
-    const first = one.runDue();
+    const first = firstWorker.runDue();
     await until(async () => held.length === 1);
     app.effects.set(app.effects.now() + 60_000);
-    const second = two.runDue();
+    const second = secondWorker.runDue();
     await until(async () => held.length === 2);
     for (const go of held) go();
     await Promise.all([first, second]);

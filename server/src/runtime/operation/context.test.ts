@@ -231,8 +231,8 @@ describe('emit', () => {
     emit(ctx, { note, status: 'MID' }, 'two');
     emit(ctx, { note, status: 'MID' });
     emit(ctx, { note, status: 'OLD' });
-    const second = ctx.set.events[1]?.id;
-    expect(dataOf(ctx).map(([, base]) => base)).toEqual([null, null, second]);
+    const secondEventId = ctx.set.events[1]?.id;
+    expect(dataOf(ctx).map(([, base]) => base)).toEqual([null, null, secondEventId]);
   });
 });
 

@@ -24,11 +24,11 @@ describe('stored replies', () => {
       .digest('hex');
 
   it('are replayed for a week and then deleted', async () => {
-    const first = await create('a', 'kept');
+    const firstResponse = await create('a', 'kept');
     await app.advance(6 * DAY);
-    const again = await create('a', 'kept');
-    expect(again.body).toEqual(first.body);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const secondResponse = await create('a', 'kept');
+    expect(secondResponse.body).toEqual(firstResponse.body);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.advance(2 * DAY);
     const later = await create('a', 'kept');
     expect([later.status, later.body.code]).toEqual([409, 'CONFLICT']);
@@ -38,10 +38,10 @@ describe('stored replies', () => {
   it('are separate by platform and by path', async () => {
     const headers = { 'idempotency-key': 'shared' };
     const body = { customerType: 'INDIVIDUAL' };
-    const mine = await app.call('POST', '/customers', body, { headers });
-    const theirs = await app.call('POST', '/customers', body, { headers, as: app.other });
-    expect(theirs.status).toBe(201);
-    expect(theirs.body.id).not.toBe(mine.body.id);
+    const ownResponse = await app.call('POST', '/customers', body, { headers });
+    const otherResponse = await app.call('POST', '/customers', body, { headers, as: app.other });
+    expect(otherResponse.status).toBe(201);
+    expect(otherResponse.body.id).not.toBe(ownResponse.body.id);
     const token = { name: 'x', permissions: ['VIEW'] };
     expect((await app.call('POST', '/tokens', token, { headers })).status).toBe(201);
   });
@@ -49,10 +49,10 @@ describe('stored replies', () => {
   it('omit secrets', async () => {
     const headers = { 'idempotency-key': 'token' };
     const token = { name: 'x', permissions: ['VIEW'] };
-    const first = await app.call('POST', '/tokens', token, { headers });
-    expect(first.body.clientSecret).toMatch(/^rhs_/);
+    const firstResponse = await app.call('POST', '/tokens', token, { headers });
+    expect(firstResponse.body.clientSecret).toMatch(/^rhs_/);
     const rows = await app.runtime.db.query('select reply from idempotency', []);
-    expect(JSON.stringify(rows)).not.toContain(first.body.clientSecret);
+    expect(JSON.stringify(rows)).not.toContain(firstResponse.body.clientSecret);
   });
 
   it('are identified by a keyed hash that cannot be guessed', async () => {
@@ -60,13 +60,13 @@ describe('stored replies', () => {
     const [row] = await app.runtime.db.query(STORED, ['% hash']);
     expect(row?.body_hash).toMatch(/^k[0-9a-f]{64}$/);
     expect(row?.body_hash).not.toContain(plain('hashed'));
-    const again = await create('hash', 'hashed');
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const secondResponse = await create('hash', 'hashed');
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect((await create('hash', 'other')).body.code).toBe('CONFLICT');
   });
 
   it('are the same for equal JSON in any notation', async () => {
-    const first = await create('spaced', 'written');
+    const firstResponse = await create('spaced', 'written');
     const body = { platformCustomerId: 'written', customerType: 'INDIVIDUAL' };
     const { clientId, clientSecret } = app.platform;
     const reply = await app.server.inject({
@@ -81,16 +81,16 @@ describe('stored replies', () => {
     });
     expect(reply.headers['idempotency-replayed']).toBe('true');
     expect(reply.headers['cache-control']).toBe('no-store');
-    expect(reply.json()).toEqual(first.body);
+    expect(reply.json()).toEqual(firstResponse.body);
   });
 
   it('of an older version are identified by their plain hash', async () => {
-    const first = await create('old', 'of-old');
+    const firstResponse = await create('old', 'of-old');
     const older = 'update idempotency set body_hash = $2 where id like $1';
     await app.runtime.db.query(older, ['% old', plain('of-old')]);
-    const again = await create('old', 'of-old');
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.body).toEqual(first.body);
+    const secondResponse = await create('old', 'of-old');
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
+    expect(secondResponse.body).toEqual(firstResponse.body);
     expect((await create('old', 'other')).body.code).toBe('CONFLICT');
   });
 
@@ -100,10 +100,14 @@ describe('stored replies', () => {
         headers: { 'idempotency-key': 'at' },
       });
     const unknown = 'Quote:00000000-0000-7000-8000-000000000000';
-    const first = await execute('in-the-wrong-place');
-    const again = await execute('in%2Dthe%2Dwrong%2Dplace');
-    expect([first.status, again.status, again.body]).toEqual([404, 404, first.body]);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const firstResponse = await execute('in-the-wrong-place');
+    const secondResponse = await execute('in%2Dthe%2Dwrong%2Dplace');
+    expect([firstResponse.status, secondResponse.status, secondResponse.body]).toEqual([
+      404,
+      404,
+      firstResponse.body,
+    ]);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     const others = [await execute('in-another-place'), await execute(unknown)];
     expect(others.map(({ headers }) => headers['idempotency-replayed'])).toEqual([
       undefined,

@@ -130,7 +130,7 @@ describe('idempotency key', () => {
     const first = ok(await execute(), 200);
     expect((await execute({})).body).toEqual(first);
     expect((await execute()).body).toEqual(first);
-    const other = await execute({ scaFactor: 'PASSKEY' });
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const otherResponse = await execute({ scaFactor: 'PASSKEY' });
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 });

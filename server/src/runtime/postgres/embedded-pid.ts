@@ -68,8 +68,8 @@ export function runningIn(cluster: string): Running | undefined {
     .readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim());
-  const [first = '', , , port = '', socketFolder = '', , , status] = lines;
-  const pid = Number(first);
+  const [firstLine = '', , , port = '', socketFolder = '', , , status] = lines;
+  const pid = Number(firstLine);
   if (!Number.isInteger(pid) || pid <= 0 || !exists(pid)) return undefined;
   if (!serves(pid, cluster)) {
     if (socketFolder) disown(cluster, pid, socketFolder, port);

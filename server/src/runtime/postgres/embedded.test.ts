@@ -99,9 +99,9 @@ afterAll(async () => {
 describe('startEmbedded', () => {
   it('serves a socket only, flushes every commit and keeps the data', async () => {
     const dir = path.join(base, 'plain');
-    const first = await startEmbedded({ dir });
+    const firstDatabase = await startEmbedded({ dir });
     const [settings] = await query(
-      first.url,
+      firstDatabase.url,
       'create table t (n int)',
       `select current_setting('fsync') fsync, current_setting('synchronous_commit') wait,
         current_setting('full_page_writes') pages, current_setting('listen_addresses') tcp,
@@ -115,33 +115,33 @@ describe('startEmbedded', () => {
       address: null,
       datlocale: 'C.UTF-8',
     });
-    await Promise.all([first.stop(), first.stop()]);
-    expect(isAlive(first.pid)).toBe(false);
-    const second = await startEmbedded({ dir });
-    expect(await query(second.url, 'select * from t')).toEqual([]);
-    await second.stop();
+    await Promise.all([firstDatabase.stop(), firstDatabase.stop()]);
+    expect(isAlive(firstDatabase.pid)).toBe(false);
+    const secondDatabase = await startEmbedded({ dir });
+    expect(await query(secondDatabase.url, 'select * from t')).toEqual([]);
+    await secondDatabase.stop();
   });
 
   it('serves two folders at once, under a path too long for a socket', async () => {
     const deep = path.join(base, ...Array.from({ length: 8 }, () => 'a-rather-long-folder-name'));
-    const both = await Promise.all(
+    const embeddeds = await Promise.all(
       ['one', 'two'].map((name) => startEmbedded({ dir: path.join(deep, name), durable: false })),
     );
-    await Promise.all(both.map(({ url }, i) => query(url, `create table t${i} ()`)));
-    expect(await query(both[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
+    await Promise.all(embeddeds.map(({ url }, i) => query(url, `create table t${i} ()`)));
+    expect(await query(embeddeds[0]!.url, `select to_regclass('t1') is null as apart`)).toEqual([
       { apart: true },
     ]);
-    await Promise.all(both.map((one) => one.stop()));
+    await Promise.all(embeddeds.map((database) => database.stop()));
   });
 
   it('denies other users the socket and the data', async () => {
     const dir = path.join(base, 'plain');
-    const one = await startEmbedded({ dir });
-    const socket = new URL(one.url).searchParams.get('host')!;
+    const database = await startEmbedded({ dir });
+    const socket = new URL(database.url).searchParams.get('host')!;
     expect(fs.statSync(socket).mode & 0o777).toBe(0o700);
     expect(fs.statSync(dir).mode & 0o777).toBe(0o700);
     expect(fs.statSync(path.join(dir, 'postgres')).uid).not.toBe(0);
-    await one.stop();
+    await database.stop();
   });
 
   it('rejects a folder that another process serves, in one line', async () => {
@@ -196,9 +196,9 @@ describe('crash', () => {
 
   beforeAll(async () => {
     dir = path.join(base, 'crash');
-    const own = await startEmbedded({ dir });
-    await query(own.url, 'create table kept (n int)');
-    await own.stop();
+    const ownDatabase = await startEmbedded({ dir });
+    await query(ownDatabase.url, 'create table kept (n int)');
+    await ownDatabase.stop();
   });
 
   it('of Node leaves no PostgreSQL behind, and the next start succeeds without intervention', async () => {
@@ -212,11 +212,11 @@ describe('crash', () => {
   });
 
   it('of PostgreSQL is reported to its starter, and recovered from', async () => {
-    const own = await startEmbedded({ dir });
-    await query(own.url, 'insert into kept values (2)');
-    process.kill(own.pid, 'SIGKILL');
-    expect(await own.died).toBe('PostgreSQL exited unexpectedly (137).');
-    await own.stop();
+    const ownDatabase = await startEmbedded({ dir });
+    await query(ownDatabase.url, 'insert into kept values (2)');
+    process.kill(ownDatabase.pid, 'SIGKILL');
+    expect(await ownDatabase.died).toBe('PostgreSQL exited unexpectedly (137).');
+    await ownDatabase.stop();
     const next = await startEmbedded({ dir });
     expect(await count(next.url)).toEqual([{ count: '2' }]);
     await next.stop();

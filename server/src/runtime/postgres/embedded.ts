@@ -277,10 +277,10 @@ export async function withEmbedded<T>(
 ): Promise<T> {
   const url = await attachEmbedded(options.dir);
   if (url !== undefined) return work(url);
-  const own = await startEmbedded(options);
+  const ownDatabase = await startEmbedded(options);
   try {
-    return await work(own.url);
+    return await work(ownDatabase.url);
   } finally {
-    await own.stop();
+    await ownDatabase.stop();
   }
 }

@@ -136,12 +136,14 @@ describe('secrets', () => {
 describe('keys', () => {
   it('derives P-256 keys from random bytes and draws again for an invalid scalar', () => {
     const none = new Uint8Array(32).fill(255);
-    const first = newP256Key(countingEffects(none));
-    const second = newP256Key(countingEffects(new Uint8Array(32)));
-    expect(first.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
-    expect(first.equals(second)).toBe(true);
-    const signature = sign('sha256', Buffer.from('body'), first);
-    expect(verify('sha256', Buffer.from('body'), createPublicKey(first), signature)).toBe(true);
+    const firstP256Key = newP256Key(countingEffects(none));
+    const secondP256Key = newP256Key(countingEffects(new Uint8Array(32)));
+    expect(firstP256Key.asymmetricKeyDetails?.namedCurve).toBe('prime256v1');
+    expect(firstP256Key.equals(secondP256Key)).toBe(true);
+    const signature = sign('sha256', Buffer.from('body'), firstP256Key);
+    expect(verify('sha256', Buffer.from('body'), createPublicKey(firstP256Key), signature)).toBe(
+      true,
+    );
   });
 
   it('derives the Ed25519 key of RFC 8032, test 1', () => {

@@ -32,11 +32,11 @@ describe('vault', () => {
   });
 
   it('limits the number of cached keys and opens the others again', () => {
-    const first = keyFor('Customer:0');
-    const sealed = vault.seal(first, 'kept', 'place');
+    const firstKey = keyFor('Customer:0');
+    const sealed = vault.seal(firstKey, 'kept', 'place');
     for (let index = 0; index < 4_200; index++)
       vault.seal(keyFor(`Customer:${index}`), 'x', 'place');
-    expect(vault.open(first, sealed, 'place').toString()).toBe('kept');
+    expect(vault.open(firstKey, sealed, 'place').toString()).toBe('kept');
   });
 
   it('returns equal digests for equal values, by kind and master key', () => {

@@ -35,24 +35,24 @@ export async function agentPayer(
   overrides: object = {},
   amount?: number,
 ) {
-  const held: HeldAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
+  const heldAgent: HeldAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
   const { as } = fixture;
-  const outside = await externalAccount(app, held.customer.id, 'USD', '000', { as });
+  const outside = await externalAccount(app, heldAgent.customer.id, 'USD', '000', { as });
 
-  const quote = async (sending: number, to: string = outside.id, from: string = held.usd) =>
-    ok(await held.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
+  const quote = async (sending: number, to: string = outside.id, from: string = heldAgent.usd) =>
+    ok(await heldAgent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
 
   const execute = (id: string, headers?: Record<string, string>) =>
-    held.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
+    heldAgent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
   const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
-    const [inside, out] = [{ accountId: held.usd }, { accountId: outside.id }];
+    const [inside, out] = [{ accountId: heldAgent.usd }, { accountId: outside.id }];
     const ends =
       direction === 'out'
         ? { source: inside, destination: out }
         : { source: out, destination: inside };
     const body = { ...ends, amount: sending };
-    return held.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
+    return heldAgent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };
 
   /** Requests a payment of this kind. */
@@ -69,7 +69,7 @@ export async function agentPayer(
   }
 
   const decide = (decision: 'approve' | 'reject', id: string, body?: object) =>
-    fixture.manage('POST', `/agents/${held.id}/actions/${id}/${decision}`, body);
+    fixture.manage('POST', `/agents/${heldAgent.id}/actions/${id}/${decision}`, body);
 
   const rows = <R extends Record<string, unknown>>(sql: string, values: unknown[]) =>
     app.runtime.db.query<R>(sql, values);
@@ -82,7 +82,7 @@ export async function agentPayer(
   };
 
   return {
-    ...held,
+    ...heldAgent,
     outside: outside.id as string,
     quote,
     execute,
@@ -91,14 +91,14 @@ export async function agentPayer(
     payments: requested,
     decide,
     transactionOf,
-    show: async (id: string) => ok(await held.call('GET', `/agents/me/actions/${id}`), 200),
+    show: async (id: string) => ok(await heldAgent.call('GET', `/agents/me/actions/${id}`), 200),
     transaction: async (id: string) =>
       ok(await app.call('GET', `/transactions/${id}`, undefined, { as }), 200),
     narrow: async (policy: object) =>
-      ok(await fixture.manage('PATCH', `/agents/${held.id}/policy`, policy), 200),
+      ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}/policy`, policy), 200),
     pause: async () =>
-      ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200),
-    usage: async () => ok(await fixture.manage('GET', `/agents/${held.id}`), 200).usage,
+      ok(await fixture.manage('PATCH', `/agents/${heldAgent.id}`, { isPaused: true }), 200),
+    usage: async () => ok(await fixture.manage('GET', `/agents/${heldAgent.id}`), 200).usage,
     failureOf: async (id: string) =>
       (
         await rows<Pick<Line, 'details'>>(
@@ -110,7 +110,7 @@ export async function agentPayer(
     audit: async () => {
       const lines = await rows<Line>(
         'select what, actor, action_id, details from agent_audit where agent_id = $1 order by id',
-        [held.id],
+        [heldAgent.id],
       );
       const birth = ['CREATED', 'CODE_ISSUED', 'CONNECTED'];
       return lines.filter(({ what }) => !birth.includes(what));

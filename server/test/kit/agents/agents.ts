@@ -84,8 +84,8 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
 
   /** A funded customer with a connected agent. */
   async function agent(overrides: Json = {}, amount?: number) {
-    const held = await holder(amount);
-    return { ...held, ...(await agentOf(held.customer.id, overrides)) };
+    const heldHolder = await holder(amount);
+    return { ...heldHolder, ...(await agentOf(heldHolder.customer.id, overrides)) };
   }
 
   return {

@@ -56,7 +56,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
     await app.call('POST', '/documents', documentForm(document, { bytes: pdfFile() })),
     201,
   );
-  const made = ok(
+  const createdVerification = ok(
     await app.call('POST', '/verifications', { customerId: business.customerId }),
     200,
   );
@@ -72,7 +72,7 @@ async function fillOnboarding(app: TestApp, fill: Fill) {
     customer_id: each,
     holder_id: `case when n < ${PEOPLE} then ${each} else ${idSql('BeneficialOwner', 'n')} end`,
   });
-  await fill('verifications', made.id, TRANSACTIONS, {
+  await fill('verifications', createdVerification.id, TRANSACTIONS, {
     id: idSql('Verification', 'n'),
     customer_id: `case when n < ${PEOPLE} then ${each} else ${often('Customer')} end`,
     latest: `n < ${PEOPLE}`,
@@ -142,7 +142,10 @@ async function fillCards(app: TestApp, fill: Fill) {
 async function fillMints(app: TestApp, fill: Fill) {
   const fixture = mintFixture(app);
   const coin = await fixture.coin();
-  const made = ok(await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)), 201);
+  const createdMint = ok(
+    await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id)),
+    201,
+  );
   await fill('stablecoin_provider_accounts', coin.stablecoinProviderAccountId, PEOPLE, {
     id: idSql('StablecoinProviderAccount', 'n'),
     provider_account_id: "'account ' || n",
@@ -152,7 +155,7 @@ async function fillMints(app: TestApp, fill: Fill) {
     symbol: "'S' || n",
     network_token_identifier: "'token ' || n",
   });
-  await fill('stablecoin_operations', made.id, TRANSACTIONS, {
+  await fill('stablecoin_operations', createdMint.id, TRANSACTIONS, {
     id: idSql('StablecoinOperation', 'n'),
     stablecoin_id: idSql('Stablecoin', '1 + n % 3'),
     type: "case when n % 5000 = 1 then 'BURN' else 'MINT' end",

@@ -172,7 +172,7 @@ export async function startApp(options: AppOptions = {}) {
     overrides: { environment?: Mode; regulated?: boolean; permissions?: Permission[] } = {},
   ): Promise<TestPlatform> {
     const environment = overrides.environment ?? 'sandbox';
-    const made = await createPlatformWithToken(runtime, {
+    const createdPlatform = await createPlatformWithToken(runtime, {
       name,
       environment,
       regulated: overrides.regulated ?? true,
@@ -181,13 +181,13 @@ export async function startApp(options: AppOptions = {}) {
       fundingOf: (each) => registry(each).funding,
       permissions: overrides.permissions,
     });
-    return { id: made.platformId, environment, ...made };
+    return { id: createdPlatform.platformId, environment, ...createdPlatform };
   }
 
   const made = new Map<string, { clientId: string; clientSecret: string }>();
 
   const main = await platform('Main');
-  const other = await platform('Other');
+  const otherPlatform = await platform('Other');
   const unregulated = await platform('Unregulated', { regulated: false });
   const production = await platform('Production', {
     environment: 'production',
@@ -235,7 +235,7 @@ export async function startApp(options: AppOptions = {}) {
     databaseUrl: database.url,
     filesFolder: settings.files.folder,
     platform: main,
-    other,
+    other: otherPlatform,
     unregulated,
     production,
     newPlatform: platform,

@@ -122,14 +122,14 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const wallets = walletFixture(app, { as });
   const { accountId: walletId, credential } = await wallets.customerWithWallet();
   const { session } = await wallets.emailSession(walletId);
-  const seen = await app.call('GET', '/config', undefined, options);
+  const observedResponse = await app.call('GET', '/config', undefined, options);
   const hook = { url: 'https://example.com/hook' };
   const endpoint = ok(await app.call('POST', '/webhook-endpoints', hook, options), 201);
   const acting = await agentFixture(app, { as }).agentOf(person.id);
   const cards = cardFixture(app, { as });
   const delegated = delegatedFixture(app, { as });
   return {
-    requestId: seen.headers['x-request-id'] as string,
+    requestId: observedResponse.headers['x-request-id'] as string,
     cardId: (await cards.card(await cards.holder())).id,
     delegatedKeyId: (await delegated.key(await delegated.walletCard())).id,
     agentId: acting.id,

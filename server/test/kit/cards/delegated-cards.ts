@@ -25,15 +25,15 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
 
   /** A customer with a wallet that holds `funds`, and a session of the wallet. */
   async function holder({ funds = 0 }: { funds?: number } = {}) {
-    const held = await wallets.customerWithWallet();
-    if (funds) await fund(app, held.accountId, funds, { as });
-    return { ...held, session: await wallets.emailSession(held.accountId) };
+    const wallet = await wallets.customerWithWallet();
+    if (funds) await fund(app, wallet.accountId, funds, { as });
+    return { ...wallet, session: await wallets.emailSession(wallet.accountId) };
   }
 
   /** The same with an active card funded by the wallet, without a key. */
   async function walletCard({ funds, ...more }: { funds?: number } & Record<string, unknown> = {}) {
-    const held = await holder(funds === undefined ? {} : { funds });
-    return { ...held, card: await cards.card(held, more) };
+    const heldHolder = await holder(funds === undefined ? {} : { funds });
+    return { ...heldHolder, card: await cards.card(heldHolder, more) };
   }
 
   const bodyOf = ({ accountId, card }: Pick<WalletCard, 'accountId' | 'card'>, overrides = {}) => ({

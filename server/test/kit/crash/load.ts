@@ -113,8 +113,13 @@ async function createPerson(server: Running, at: number): Promise<Person> {
     for (const end of [...QUICK, SLOW]) {
       const accountInfo = accountInfos[currency]?.(end);
       const body = { customerId: id, currency, accountInfo };
-      const made = await callOrThrow(server, 'POST', '/customers/external-accounts', body);
-      outside[currency][end] = made.id;
+      const createdExternalAccount = await callOrThrow(
+        server,
+        'POST',
+        '/customers/external-accounts',
+        body,
+      );
+      outside[currency][end] = createdExternalAccount.id;
     }
   }
   const [usd, eur] = [await inside('USD'), await inside('EUR')];
@@ -281,8 +286,8 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
 
     function target(person: Person): string {
       if (chance() < 0.5) {
-        const other = one(people);
-        return one([other.usd, other.eur].filter((each) => each !== person.usd));
+        const otherPerson = one(people);
+        return one([otherPerson.usd, otherPerson.eur].filter((each) => each !== person.usd));
       }
       const ends = load.slow ? [...QUICK, '000', SLOW] : [...QUICK, '000'];
       return person.outside[one(['USD', 'EUR'] as const)][one(ends)] as string;

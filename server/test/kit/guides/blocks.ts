@@ -39,8 +39,8 @@ export function blocksOf(page: string, markdown: string): Block[] {
     const [, info] = FENCE.exec(line) ?? [];
     if (info === undefined) open?.lines.push(line.slice(open.indent));
     else if (open) {
-      const { lines, language, line: first } = open;
-      blocks.push({ page, line: first, language, text: `${lines.join('\n')}\n` });
+      const { lines, language, line: firstLine } = open;
+      blocks.push({ page, line: firstLine, language, text: `${lines.join('\n')}\n` });
       open = undefined;
     } else {
       const indent = line.indexOf('`');

@@ -165,8 +165,8 @@ function problemsOf([program = '', ...command]: Command): string[] | Promise<str
   if (program === 'npm') return scriptProblems(command);
   if (program === 'railhead-server') return verbProblems(command);
   if (program !== 'node') return [];
-  const [file = '', ...rest] = command;
-  if (file === 'server/bin/railhead-server.js') return verbProblems(rest);
+  const [file = '', ...remainingCommand] = command;
+  if (file === 'server/bin/railhead-server.js') return verbProblems(remainingCommand);
   return existsSync(path.join(root, file)) ? [] : [`${file} does not exist.`];
 }
 

@@ -106,18 +106,18 @@ function valuesOfCells(line: string, shown: string): string[] | undefined {
 /** Compares what a fence has printed with what the guide shows. */
 export function compare(printed: string, step: Step): Comparison {
   const lines = printed === '' ? [] : printed.replace(/\n$/, '').split('\n');
-  const { line: first, lines: shown } = step.shown ?? { line: step.line, lines: [] };
+  const { line: firstLine, lines: shown } = step.shown ?? { line: step.line, lines: [] };
   const values: Value[] = [];
   for (const [index, expected] of shown.entries()) {
     const line = lines[index];
     const found = line === undefined ? undefined : valuesOfCells(line, expected);
-    if (!found) return { values, wrong: first + index };
-    values.push(...found.map((text) => ({ line: first + index, text })));
+    if (!found) return { values, wrong: firstLine + index };
+    values.push(...found.map((text) => ({ line: firstLine + index, text })));
   }
   const laidOut = layOut(lines.slice(0, shown.length), shown);
   const wrong = shown.findIndex((each, index) => each !== laidOut[index]);
-  if (wrong !== -1) return { values, wrong: first + wrong };
-  return lines.length > shown.length ? { values, wrong: first + shown.length } : { values };
+  if (wrong !== -1) return { values, wrong: firstLine + wrong };
+  return lines.length > shown.length ? { values, wrong: firstLine + shown.length } : { values };
 }
 
 const PROGRAMS = ['cat', 'curl', 'grep', 'sleep'];
@@ -269,9 +269,9 @@ export async function runGuide(file: string, place: Place): Promise<Result> {
  * the guide.
  */
 export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp): string[] {
-  const [first = [], ...others] = runs;
+  const [firstRun = [], ...others] = runs;
   if (others.length === 0) return [];
-  const same = first.filter(
+  const same = firstRun.filter(
     ({ text }, position) =>
       // Texts for people are shortened with the same character.
       text !== '…' && !differs.test(text) && others.every((each) => each[position]?.text === text),

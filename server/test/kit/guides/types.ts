@@ -102,11 +102,11 @@ export function typeProblems(blocks: readonly Block[]): string[] {
       : ts.createSourceFile(file, text, version);
   };
   const program = ts.createProgram([...files.keys()], options, host);
-  const found = [...files.keys()].flatMap((file) => {
+  const diagnostics = [...files.keys()].flatMap((file) => {
     const source = program.getSourceFile(file);
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
   });
-  const output = found.map(({ file, messageText }) => {
+  const output = diagnostics.map(({ file, messageText }) => {
     const name = file ? path.relative(root, file.fileName) : '';
     return `${name}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
   });

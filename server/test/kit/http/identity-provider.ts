@@ -46,7 +46,7 @@ const json =
 export type IdentityProvider = Awaited<ReturnType<typeof startIdentityProvider>>;
 
 export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
-  let shown = keys;
+  let providerKeys = keys;
   let requested: string[] = [];
   /** Replies by path that replace the correct ones. */
   const spoilt = new Map<string, Answer>();
@@ -55,7 +55,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     requested.push(path);
     const right: Record<string, Answer> = {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
-      '/keys': json({ keys: shown.map(({ jwk }) => jwk) }),
+      '/keys': json({ keys: providerKeys.map(({ jwk }) => jwk) }),
     };
     const response = spoilt.get(path) ?? right[path];
     if (response) response(reply, request);
@@ -67,7 +67,7 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     issuer,
     /** Replaces its keys. */
     show(...fresh: ProviderKey[]) {
-      shown = fresh;
+      providerKeys = fresh;
     },
     spoil: (path: string, response: Answer | object) =>
       spoilt.set(path, typeof response === 'function' ? (response as Answer) : json(response)),

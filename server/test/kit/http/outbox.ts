@@ -146,9 +146,9 @@ export async function openOutbox() {
         },
         loopbackWebhooks: true,
       };
-      const made = createDeliverer({ ...usual, ...overrides });
-      deliverers.push(made);
-      return made;
+      const createdDeliverer = createDeliverer({ ...usual, ...overrides });
+      deliverers.push(createdDeliverer);
+      return createdDeliverer;
     },
     async platform(endpoint: string | null, environment: Mode = 'sandbox') {
       const id = newId(effects, 'PlatformConfig');

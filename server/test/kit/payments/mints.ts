@@ -70,8 +70,8 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
   /** A coin with a circulating supply of 20 dollars, and a new burn order of 10. */
   async function burnOrdered(bankId: string) {
     const coin = await circulating(20);
-    const made = ok(await burn(coin.id, burnBody(bankId)), 201);
-    return { coin, id: made.id as string };
+    const createdBurn = ok(await burn(coin.id, burnBody(bankId)), 201);
+    return { coin, id: createdBurn.id as string };
   }
 
   /** Replaces the client secret of a linked provider account. */

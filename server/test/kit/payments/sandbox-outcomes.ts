@@ -156,11 +156,11 @@ export async function watch(
         .slice(receivedCount)
         .map(({ body }) => JSON.parse(body));
       receivedCount = fixture.arrivals.length;
-      const own = credited.filter((each) => each.data.id === paymentId());
-      const ids = own.map((each) => each.id);
+      const ownDeliveries = credited.filter((each) => each.data.id === paymentId());
+      const ids = ownDeliveries.map((each) => each.id);
       expect(ids).toEqual(ids.toSorted());
       expect(new Set(credited.map((each) => each.id)).size).toBe(credited.length);
-      last = own.at(-1)?.data ?? last;
+      last = ownDeliveries.at(-1)?.data ?? last;
       return credited.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(line);
     },
     /** The payment as the latest webhook showed it. */

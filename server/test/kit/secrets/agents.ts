@@ -37,11 +37,16 @@ async function connect(lifecycle: StrongLifecycle, fixture: Fixture, customerId:
     ...{ name: 'Bookkeeper', customerId },
     policy: policy({ defaultExecutionMode: 'APPROVAL_REQUIRED' }),
   };
-  const first = ok(await fixture.manage('POST', '/agents', body, keyed()), 201);
-  const { id } = first.agent;
-  const old = noteCode(lifecycle, 'a device code that was replaced', first.deviceCode.code);
-  const again = await fixture.manage('POST', `/agents/${id}/device-codes`, undefined, keyed());
-  const code = noteCode(lifecycle, 'a device code', ok(again, 201).code);
+  const firstAgent = ok(await fixture.manage('POST', '/agents', body, keyed()), 201);
+  const { id } = firstAgent.agent;
+  const old = noteCode(lifecycle, 'a device code that was replaced', firstAgent.deviceCode.code);
+  const secondResponse = await fixture.manage(
+    'POST',
+    `/agents/${id}/device-codes`,
+    undefined,
+    keyed(),
+  );
+  const code = noteCode(lifecycle, 'a device code', ok(secondResponse, 201).code);
   await lifecycle.look();
   const unknown = noteCode(lifecycle, 'a device code that is none', 'SERVICE-AGENT-QQQQ-7777-QQQQ');
   for (const wrong of [

@@ -101,9 +101,9 @@ function draw({ secrets }: Lifecycle): Keys {
 function sessionOf({ secrets }: Lifecycle, session: Answer['body'], keys: Keys): ClientSession {
   const sealed = session.encryptedSessionSigningKey;
   if (sealed === undefined) return { session, ...keys };
-  const own = openSessionKey(sealed, keys.privateKey);
-  secrets.note('a private key of a session', own.privateKey);
-  return { session, ...own };
+  const ownSessionKey = openSessionKey(sealed, keys.privateKey);
+  secrets.note('a private key of a session', ownSessionKey.privateKey);
+  return { session, ...ownSessionKey };
 }
 
 const newContact = ({ secrets }: Lifecycle) => {

@@ -19,11 +19,11 @@ export const CODE = '000000';
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 export function keyPairOf(privateKey: string): Keys {
-  const whole = walletCrypto.getPublicKey(privateKey, false);
+  const fullPublicKey = walletCrypto.getPublicKey(privateKey, false);
   return {
     privateKey,
-    publicKey: hexOf(walletCrypto.compressRawPublicKey(whole)),
-    uncompressedKey: hexOf(whole),
+    publicKey: hexOf(walletCrypto.compressRawPublicKey(fullPublicKey)),
+    uncompressedKey: hexOf(fullPublicKey),
   };
 }
 

@@ -97,10 +97,13 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     signer: SigningKey,
     { change = body, headers = {} }: { change?: unknown; headers?: Record<string, string> } = {},
   ): Promise<{ first: Answer; second: Answer }> {
-    const first = await call(method, path, body, headers);
-    ok(first, 202);
-    const signed = await signedHeaders(first.body, signer);
-    return { first, second: await call(method, path, change, { ...headers, ...signed }) };
+    const firstResponse = await call(method, path, body, headers);
+    ok(firstResponse, 202);
+    const signed = await signedHeaders(firstResponse.body, signer);
+    return {
+      first: firstResponse,
+      second: await call(method, path, change, { ...headers, ...signed }),
+    };
   }
 
   /** The same; returns the last reply only. */
@@ -127,9 +130,11 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
 
   /** A session of the wallet's e-mail credential. */
   async function emailSession(accountId: string, keys = generateKeys()): Promise<ClientSession> {
-    const found = (await credentialsOf(accountId)).find(({ type }) => type === 'EMAIL_OTP');
-    expect(found).toBeDefined();
-    return otpSession(found, keys);
+    const foundCredential = (await credentialsOf(accountId)).find(
+      ({ type }) => type === 'EMAIL_OTP',
+    );
+    expect(foundCredential).toBeDefined();
+    return otpSession(foundCredential, keys);
   }
 
   /** A wallet with credentials for both kinds of codes, and a session of each. */

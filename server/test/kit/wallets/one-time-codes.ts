@@ -61,13 +61,13 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
 
   /** A wallet with both credentials, and a session of the first. */
   async function walletWithBothOtps() {
-    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await fixture.emailSession(held.accountId);
-    const body = { type: 'SMS_OTP', accountId: held.accountId };
+    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await fixture.emailSession(wallet.accountId);
+    const body = { type: 'SMS_OTP', accountId: wallet.accountId };
     const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
-    const of: Record<OtpType, Answer['body']> = { EMAIL_OTP: held.credential, SMS_OTP: sms };
-    return { ...held, session, bundle, of };
+    const of: Record<OtpType, Answer['body']> = { EMAIL_OTP: wallet.credential, SMS_OTP: sms };
+    return { ...wallet, session, bundle, of };
   }
 
   const advance = (ms: number) => app.effects.set(app.effects.now() + ms);

@@ -37,9 +37,9 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
 
     /** A wallet with 100 USDB and a session of it. */
     async fundedWallet() {
-      const held = await fixture.customerWithWallet();
-      await fund(app, held.accountId, 100_000_000);
-      return { ...held, session: await fixture.emailSession(held.accountId) };
+      const wallet = await fixture.customerWithWallet();
+      await fund(app, wallet.accountId, 100_000_000);
+      return { ...wallet, session: await fixture.emailSession(wallet.accountId) };
     },
 
     /** A Spark wallet that receives USDB. */

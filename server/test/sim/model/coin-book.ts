@@ -38,9 +38,9 @@ const OVER = ['COMPLETED', 'FAILED', 'EXPIRED'];
 export const isOrderOver = ({ status }: Noted): boolean => OVER.includes(status ?? '');
 
 const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
-  const known = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
-  supply.set(id, known);
-  return known;
+  const knownSupply = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
+  supply.set(id, knownSupply);
+  return knownSupply;
 };
 
 /** Counted amount of an order: only a part if it was funded after its expiry. */

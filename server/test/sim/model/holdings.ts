@@ -17,8 +17,8 @@ export interface Holding {
 }
 
 function holdingIn({ holdings }: Model, id: string): Holding {
-  const known = holdings.get(id);
-  if (known) return known;
+  const knownHolding = holdings.get(id);
+  if (knownHolding) return knownHolding;
   const fresh: Holding = {
     credentials: new Map(),
     sessions: new Map(),

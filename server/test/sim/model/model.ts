@@ -254,8 +254,8 @@ const transferOf = (now: Noted): Transfer => ({
 });
 
 function paymentIn(model: Model, id: string): Payment {
-  const known = model.payments.get(id);
-  if (known) return known;
+  const knownPayment = model.payments.get(id);
+  if (knownPayment) return knownPayment;
   const fresh: Payment = { place: model.payments.size, row: { id }, transfers: [], eventTypes: [] };
   model.payments.set(id, fresh);
   return fresh;
@@ -310,8 +310,8 @@ const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
     if (!was && isPayment(subject) && !isBalance(type)) {
       paymentIn(model, subject).eventTypes.push(type);
     }
-    const known = model.events.get(id);
-    if (known) known.row = now;
+    const knownEvent = model.events.get(id);
+    if (knownEvent) knownEvent.row = now;
     else model.events.set(id, { row: now, results: [] });
   },
   webhook_queue({ webhookQueue }, { was, now }) {

@@ -73,12 +73,12 @@ const isAgents = ({ scope }: Step) => scope.startsWith('agent.');
 
 /** A payment that does not count for day, month and number of its agent, or partly. */
 function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): string | undefined {
-  const own = steps.filter(isAgents);
+  const ownSteps = steps.filter(isAgents);
   const counts = transfers.filter(({ step }) => step === 'count.agent');
-  if (own.length + counts.length === 0) return undefined;
-  const as = own.map(({ scope }) => scope).sort();
+  if (ownSteps.length + counts.length === 0) return undefined;
+  const as = ownSteps.map(({ scope }) => scope).sort();
   const whole = as.join() === 'agent.day,agent.month' && counts.length === 1;
-  const same = new Set(own.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
+  const same = new Set(ownSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
   if (whole && same) return undefined;
   return `${row.id} counts for its agent as [${as}] and ${counts.length} payments`;
 }

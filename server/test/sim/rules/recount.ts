@@ -57,9 +57,9 @@ function* bookProblems(rows: readonly Row[], model: Model) {
     }
     const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
     if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;
-    const known = model.accounts.get(id!);
-    if (String(known?.balance) !== balance || String(known?.held) !== held) {
-      yield `${id} has ${balance}, ${held}, and was noted with ${known?.balance}, ${known?.held}`;
+    const modelAccount = model.accounts.get(id!);
+    if (String(modelAccount?.balance) !== balance || String(modelAccount?.held) !== held) {
+      yield `${id} has ${balance}, ${held}, and the model has ${modelAccount?.balance}, ${modelAccount?.held}`;
     }
   }
 }
@@ -68,12 +68,13 @@ function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model
   for (const { id, status, funds } of rows) {
     const known = model.payments.get(id!)?.row;
     if (known?.status !== status || known?.funds !== funds) {
-      yield `${id} is ${status}, ${funds} and was noted as ${known?.status}, ${known?.funds}`;
+      yield `${id} is ${status}, ${funds}; the model has ${known?.status}, ${known?.funds}`;
     }
   }
   for (const { transaction_id: id, n } of transfers) {
-    const known = model.payments.get(id!)?.transfers.length;
-    if (String(known) !== n) yield `${id} has ${n} transfers, of which ${known} were noted`;
+    const knownTransferCount = model.payments.get(id!)?.transfers.length;
+    if (String(knownTransferCount) !== n)
+      yield `${id} has ${n} transfers; the model has ${knownTransferCount}`;
   }
 }
 
@@ -97,7 +98,7 @@ export async function recount(
   for (const id of await ids(DELIVERED)) problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
     const known = model.counts.get(name as string) ?? 0;
-    if (String(known) !== n) problems.push(`${n} ${name} exist, ${known} were noted`);
+    if (String(known) !== n) problems.push(`${n} ${name} exist, ${known} the model has`);
   }
   return problems.map((each) => `recount: ${each}`);
 }

@@ -69,8 +69,8 @@ const cbuDigit = (digits: string, weights: readonly number[]): number => {
 /** An Argentine CVU: 000, four digits of the provider, a check, a zero, twelve of the client, a check. */
 export function cvuOf(provider: string, client: string): string {
   const [bank, account] = [`000${provider}`, `0${client}`];
-  const [first, second] = [cbuDigit(bank, [7, 1, 3, 9]), cbuDigit(account, [3, 9, 7, 1])];
-  return `${bank}${first}${account}${second}`;
+  const [firstDigit, secondDigit] = [cbuDigit(bank, [7, 1, 3, 9]), cbuDigit(account, [3, 9, 7, 1])];
+  return `${bank}${firstDigit}${account}${secondDigit}`;
 }
 
 /** CRC-16 of PIX payloads: polynomial 1021, initial value FFFF, not reflected. */

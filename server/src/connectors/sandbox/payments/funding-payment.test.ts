@@ -132,10 +132,10 @@ describe('sandboxPaymentFunding', () => {
   });
 
   it.each(WAYS)('%s %s: the same for a payment, another for the next', (code, network) => {
-    const one = payment(code, network);
-    const next = { ...one, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
-    expect(sandboxPaymentFunding(one)).toEqual(sandboxPaymentFunding(one));
-    const [first] = sandboxPaymentFunding(one);
+    const paymentFunding = payment(code, network);
+    const next = { ...paymentFunding, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
+    expect(sandboxPaymentFunding(paymentFunding)).toEqual(sandboxPaymentFunding(paymentFunding));
+    const [first] = sandboxPaymentFunding(paymentFunding);
     const [second] = sandboxPaymentFunding(next);
     const texts = (each: typeof first) =>
       ['accountNumber', 'iban', 'clabeNumber', 'address', 'invoice', 'qrCode', 'paymentUrl', 'vpa']

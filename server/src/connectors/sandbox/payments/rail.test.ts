@@ -72,10 +72,16 @@ describe('a transfer', () => {
 
 describe('the scripted bank', () => {
   it('depends on the elapsed time, not on the number of polls', () => {
-    const late = instruction('003', 'quote');
-    expect(progressAt(late, 359_999)).toMatchObject({ state: 'accepted', checkAfterMs: 1 });
-    expect(progressAt(late, 360_000)).toEqual({ state: 'settled', reference: late.id });
-    expect(progressAt(late, 1e9)).toEqual(progressAt(late, 360_000));
+    const lateRailInstruction = instruction('003', 'quote');
+    expect(progressAt(lateRailInstruction, 359_999)).toMatchObject({
+      state: 'accepted',
+      checkAfterMs: 1,
+    });
+    expect(progressAt(lateRailInstruction, 360_000)).toEqual({
+      state: 'settled',
+      reference: lateRailInstruction.id,
+    });
+    expect(progressAt(lateRailInstruction, 1e9)).toEqual(progressAt(lateRailInstruction, 360_000));
     const returned = instruction('005', 'quote');
     expect(progressAt(returned, 9_999)).toMatchObject({ state: 'settled', checkAfterMs: 1 });
     expect(progressAt(returned, 10_000)).toMatchObject({ state: 'returned' });

@@ -205,9 +205,10 @@ export const sandboxMint: MintPort = {
   async token(link, name, ageMs) {
     const gone = unlinked(link);
     if (gone) return gone;
-    const found = tokenAt(name, ageMs ?? 0);
-    const other = found.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
-    return other ? { state: 'mismatch' } : found;
+    const tokenLookup = tokenAt(name, ageMs ?? 0);
+    const other =
+      tokenLookup.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
+    return other ? { state: 'mismatch' } : tokenLookup;
   },
   linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
   prepare: async (link, order) => unlinked(link) ?? previewOf(link, order),

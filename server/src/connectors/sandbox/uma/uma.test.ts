@@ -54,8 +54,8 @@ describe('documented addresses', () => {
     ['$success.mxn', 'MXN'],
   ])('%s takes %s and is paid at once', async (name, currency) => {
     const receiver = `${name}@${DOMAIN}`;
-    const found = await lookup(receiver);
-    expect(found).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
+    const foundLookup = await lookup(receiver);
+    expect(foundLookup).toMatchObject({ state: 'found', currencies: [umaCurrency(currency)] });
     const requested = await port.payRequest(payment(receiver, { currency }));
     expect(requested).toMatchObject({ state: 'accepted', reference: 'Transaction:1' });
     expect(await port.send(sent(receiver))).toEqual({

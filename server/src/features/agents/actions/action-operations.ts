@@ -168,8 +168,8 @@ export const agentActionOperations = (parts: AgentParts) => [
     return { status: 200, body: { data: await Promise.all(rows.map(show)), ...rest } };
   }),
   handle(agentGetAction, async (ctx, { params }) => {
-    const whole = await loadAction(ctx, await ownAction(ctx, params.actionId));
-    return { status: 200, body: await presentAction(ctx, whole) };
+    const fullAction = await loadAction(ctx, await ownAction(ctx, params.actionId));
+    return { status: 200, body: await presentAction(ctx, fullAction) };
   }),
   handle(agentCreateTransferOut, async (ctx, { body }) => {
     const agent = await ownAgent(ctx);

@@ -120,8 +120,8 @@ describe('action allowed by the policy', () => {
   it('is rejected without sufficient funds', async () => {
     const agent = await payer({}, 50_00);
     expect(coded(await agent.transfer('out', 60_00))).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const late = await agent.quote(60_00);
-    expect(coded(await agent.execute(late.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    const lateQuote = await agent.quote(60_00);
+    expect(coded(await agent.execute(lateQuote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await agent.usage()).dailyTransactionCount).toBe(0);
   });
 });
@@ -227,9 +227,9 @@ describe('policy rule', () => {
 
   it('prevents payments between external accounts for a restricted agent', async () => {
     const agent = await payer();
-    const other = await externalAccount(app, agent.customer.id, 'USD');
+    const otherExternalAccount = await externalAccount(app, agent.customer.id, 'USD');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    const past = await agent.quote(10_00, other.id, agent.outside);
+    const past = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
     expect(coded(await agent.execute(past.id))).toEqual([403, 'FORBIDDEN']);
     const into = await agent.quote(10_00, agent.usd, agent.outside);
     expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
@@ -241,14 +241,14 @@ describe('policy rule', () => {
 describe('unavailable resources', () => {
   describe('agentGetAction', () => {
     it('include quotes of others, and accounts and actions of others', async () => {
-      const [agent, other] = [await payer(), await payer(ASKS)];
+      const [agent, otherPayer] = [await payer(), await payer(ASKS)];
       const body = quoteBody(agent.usd, agent.outside, 10_00);
       const ofPlatform = ok(await app.call('POST', '/quotes', body), 201).id;
-      const ofOther = (await other.quote(10_00)).id;
+      const ofOther = (await otherPayer.quote(10_00)).id;
       for (const id of [ofPlatform, ofOther, `Quote:${UNKNOWN}`, 'x']) {
         expect(coded(await agent.execute(id))).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
-      const action = await other.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
+      const action = await otherPayer.payments('TRANSFER_OUT', 'PENDING_APPROVAL');
       for (const id of [action.id, `AgentAction:${UNKNOWN}`, 'x']) {
         expect(coded(await agent.call('GET', `/agents/me/actions/${id}`))).toEqual([
           404,
@@ -263,11 +263,11 @@ describe('unavailable resources', () => {
         });
       const platformExternalAccount = await externalAccount(app, null, 'USD');
       for (const [method, from, to] of [
-        ['out', other.usd, agent.outside],
-        ['out', agent.usd, other.outside],
+        ['out', otherPayer.usd, agent.outside],
+        ['out', agent.usd, otherPayer.outside],
         ['out', agent.usd, platformExternalAccount.id],
-        ['in', other.outside, agent.usd],
-        ['in', agent.outside, other.usd],
+        ['in', otherPayer.outside, agent.usd],
+        ['in', agent.outside, otherPayer.usd],
         ['in', 'x', agent.usd],
       ] as const) {
         expect(coded(await move(method, from, to))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
@@ -305,16 +305,19 @@ describe('unavailable resources', () => {
   describe('agentExecuteQuote', () => {
     it('include a receiver who was deleted after the quote', async () => {
       const agent = await payer();
-      const gone = await customer(app);
-      const path = `/receiver/uma/${encodeURIComponent(gone.umaAddress)}`;
+      const deletedCustomer = await customer(app);
+      const path = `/receiver/uma/${encodeURIComponent(deletedCustomer.umaAddress)}`;
       const { lookupId } = ok(
         await app.call('GET', `${path}?customerId=${agent.customer.id}`),
         200,
       );
-      const destination = { destinationType: 'UMA_ADDRESS', umaAddress: gone.umaAddress };
+      const destination = {
+        destinationType: 'UMA_ADDRESS',
+        umaAddress: deletedCustomer.umaAddress,
+      };
       const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
       const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
-      ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+      ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
       expect((await agent.execute(quote.id)).status).toBe(410);
     });
   });
@@ -322,19 +325,19 @@ describe('unavailable resources', () => {
   describe('agentListActions', () => {
     it('lists its own actions by status, newest first, paginated', async () => {
       const agent = await payer();
-      const first = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
+      const firstPayments = await agent.payments('TRANSFER_OUT', 'APPROVED', 1_00);
       app.effects.set(app.effects.now() + 1_000);
       await agent.narrow(ASKS);
-      const second = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
+      const secondPayments = await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL', 1_00);
       const list = async (query: string) =>
         ok(await agent.call('GET', `/agents/me/actions${query}`), 200);
       const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
-      expect(ids(await list(''))).toEqual([second.id, first.id]);
-      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([second.id]);
+      expect(ids(await list(''))).toEqual([secondPayments.id, firstPayments.id]);
+      expect(ids(await list('?status=PENDING_APPROVAL'))).toEqual([secondPayments.id]);
       expect(ids(await list('?status=REJECTED'))).toEqual([]);
       const page = await list('?limit=1');
-      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[second.id], true, 2]);
-      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([first.id]);
+      expect([ids(page), page.hasMore, page.totalCount]).toEqual([[secondPayments.id], true, 2]);
+      expect(ids(await list(`?limit=1&cursor=${page.nextCursor}`))).toEqual([firstPayments.id]);
       const invalid = await agent.call('GET', '/agents/me/actions?status=NEW');
       expect(coded(invalid)).toEqual([400, 'INVALID_INPUT']);
     });

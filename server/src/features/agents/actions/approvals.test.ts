@@ -126,15 +126,15 @@ describe('approveAgentAction', () => {
 
   it('finds only actions of its platform, each under its agent', async () => {
     const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
-    const other = await payer();
+    const otherPayer = await payer();
     const of = (id: string) => `/agents/${id}/actions/${action.id}`;
     for (const decision of ['approve', 'reject']) {
-      const foreign = await app.call('POST', `${of(agent.id)}/${decision}`, undefined, {
+      const foreignResponse = await app.call('POST', `${of(agent.id)}/${decision}`, undefined, {
         as: app.other,
       });
-      const misplaced = await app.call('POST', `${of(other.id)}/${decision}`);
+      const misplaced = await app.call('POST', `${of(otherPayer.id)}/${decision}`);
       const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
-      for (const response of [foreign, misplaced, unknown]) {
+      for (const response of [foreignResponse, misplaced, unknown]) {
         expect(coded(response)).toEqual([404, 'NOT_FOUND']);
       }
       const elsewhere = await app.call(

@@ -83,10 +83,10 @@ export const pendingActionDecision =
     const waiting = { transaction_id: payment.id, status: 'PENDING_APPROVAL' } as const;
     const [action] = await ctx.db.find(agentActions, waiting);
     if (!action) return undefined;
-    const whole = await loadAction(ctx, action);
+    const fullAction = await loadAction(ctx, action);
     return {
       async approve() {
-        const { failure, payment: now } = await approve(ctx, parts, whole);
+        const { failure, payment: now } = await approve(ctx, parts, fullAction);
         // The payment of a quote stays PENDING for another action, so the rejection must be returned.
         if (failure && now.status === 'PENDING') return { rejected: approvalConflict(failure) };
         return now;
@@ -95,7 +95,7 @@ export const pendingActionDecision =
         if (reason !== undefined && [...reason].length > MAX_REASON_LENGTH) {
           throw invalidField('reason', `must have at most ${MAX_REASON_LENGTH} characters`);
         }
-        return reject(ctx, whole, reason).payment;
+        return reject(ctx, fullAction, reason).payment;
       },
     };
   };

@@ -83,12 +83,12 @@ describe('agentCreateQuote', () => {
 
     it('has the same price as a quote of the platform', async () => {
       const body = quoteBody(held.usd, bank, 100_00);
-      const theirs = ok(await app.call('POST', '/quotes', body), 201);
+      const otherQuote = ok(await app.call('POST', '/quotes', body), 201);
       const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await request(body), 201);
       expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
-        totalReceivingAmount: theirs.totalReceivingAmount,
-        feesIncluded: theirs.feesIncluded,
-        exchangeRate: theirs.exchangeRate,
+        totalReceivingAmount: otherQuote.totalReceivingAmount,
+        feesIncluded: otherQuote.feesIncluded,
+        exchangeRate: otherQuote.exchangeRate,
       });
     });
 
@@ -136,14 +136,14 @@ describe('agentCreateQuote', () => {
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(held.usd, bank, 100_00);
       const first = ok(await request(body, headers), 201);
-      const again = await request(body, headers);
-      expect([again.status, again.body]).toEqual([201, first]);
+      const secondResponse = await request(body, headers);
+      expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
       expect(coded(await request(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
       const own = ok(await sibling.call('POST', QUOTES, changed, { headers }), 201);
       expect(own.id).not.toBe(first.id);
-      const theirs = ok(await app.call('POST', '/quotes', body, { headers }), 201);
-      expect(theirs.id).not.toBe(first.id);
+      const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
+      expect(otherQuote.id).not.toBe(first.id);
     });
   });
 
@@ -171,10 +171,18 @@ describe('agentCreateQuote', () => {
 
     it('cannot use accounts of others', async () => {
       const platformAccount = (await internalAccount(app, null, 'USD')).id;
-      const theirs = (await externalAccount(app, otherHolder.customer.id, 'USD')).id;
+      const otherExternalAccountId = (await externalAccount(app, otherHolder.customer.id, 'USD'))
+        .id;
       const as = app.other;
       const far = (await externalAccount(app, outsider.customer.id, 'USD', '000', { as })).id;
-      const foreign = [otherHolder.usd, platformAccount, outsider.usd, theirs, far, 'nothing'];
+      const foreign = [
+        otherHolder.usd,
+        platformAccount,
+        outsider.usd,
+        otherExternalAccountId,
+        far,
+        'nothing',
+      ];
       const unknown = await request(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
       expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
       for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
@@ -191,15 +199,18 @@ describe('agentCreateQuote', () => {
     });
 
     it('cannot pay on behalf of another customer', async () => {
-      const rest = quoteBody(held.usd, bank, 1_00);
-      for (const { customer: other } of [otherHolder, outsider]) {
-        const { id: customerId } = other;
+      const remainingQuoteBody = quoteBody(held.usd, bank, 1_00);
+      for (const { customer: otherCustomer } of [otherHolder, outsider]) {
+        const { id: customerId } = otherCustomer;
         for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
-          expect(coded(await request({ ...rest, ...source }))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+          expect(coded(await request({ ...remainingQuoteBody, ...source }))).toEqual([
+            404,
+            'CUSTOMER_NOT_FOUND',
+          ]);
         }
       }
       const { id: customerId } = held.customer;
-      ok(await request({ ...rest, ...account(held.usd, { customerId }) }), 201);
+      ok(await request({ ...remainingQuoteBody, ...account(held.usd, { customerId }) }), 201);
     });
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
@@ -284,9 +295,9 @@ describe('quote of an agent to a UMA address', () => {
   });
 
   it('rejects a receiver who was deleted in the meantime', async () => {
-    const gone = await customer(app);
-    const body = await toUma(gone.umaAddress);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    const deletedCustomer = await customer(app);
+    const body = await toUma(deletedCustomer.umaAddress);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(coded(await request(body))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 

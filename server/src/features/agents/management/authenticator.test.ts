@@ -86,19 +86,23 @@ it('remembers a good token until too many others were seen, however often it is 
 });
 
 it('separates the idempotency keys of agents', async () => {
-  const [one, two] = [await fixture.agent(), await fixture.agent()];
+  const [firstAgent, secondAgent] = [await fixture.agent(), await fixture.agent()];
   const body = { currency: 'USD', accountInfo: accountInfos.USD?.('000') };
   const headers = { 'idempotency-key': 'same' };
   const path = '/agents/me/external-accounts';
-  const first = ok(await one.call('POST', path, body, { headers }), 201);
-  const others = await two.call('POST', path, body, { headers });
+  const first = ok(await firstAgent.call('POST', path, body, { headers }), 201);
+  const others = await secondAgent.call('POST', path, body, { headers });
   expect(others.headers['idempotency-replayed']).toBeUndefined();
-  expect(ok(others, 201).customerId).toBe(two.customer.id);
-  const again = await one.call('POST', path, body, { headers });
-  expect(again.headers['idempotency-replayed']).toBe('true');
-  expect(again.body).toEqual(first);
+  expect(ok(others, 201).customerId).toBe(secondAgent.customer.id);
+  const secondResponse = await firstAgent.call('POST', path, body, { headers });
+  expect(secondResponse.headers['idempotency-replayed']).toBe('true');
+  expect(secondResponse.body).toEqual(first);
   // The platform adds an account with another number and the same Idempotency-Key.
-  const own = { customerId: one.customer.id, ...body, accountInfo: accountInfos.USD?.('000') };
+  const own = {
+    customerId: firstAgent.customer.id,
+    ...body,
+    accountInfo: accountInfos.USD?.('000'),
+  };
   const platforms = await fixture.manage('POST', '/customers/external-accounts', own, headers);
   expect(platforms.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(platforms, 201).id).not.toBe(first.id);
@@ -116,20 +120,20 @@ describe('rate limits', () => {
         agents.push(await separateFixture.agentOf(person.id));
         pass();
       }
-      const [one, two, three] = agents as [Agent, Agent, Agent];
+      const [firstAgent, secondAgent, thirdAgent] = agents as [Agent, Agent, Agent];
       // A share is one request per second with a burst of two.
       for (const status of [200, 200, 429]) {
-        expect((await one.call('GET', '/agents/me')).status).toBe(status);
+        expect((await firstAgent.call('GET', '/agents/me')).status).toBe(status);
       }
       for (const left of ['1', '0']) {
-        const reply = await two.call('GET', '/agents/me');
+        const reply = await secondAgent.call('GET', '/agents/me');
         expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, left]);
       }
       // Together they have used the limit of the platform.
-      expect((await three.call('GET', '/agents/me')).status).toBe(429);
-      expect((await separateFixture.manage('GET', `/agents/${one.id}`)).status).toBe(429);
+      expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
+      expect((await separateFixture.manage('GET', `/agents/${firstAgent.id}`)).status).toBe(429);
       pass();
-      ok(await separateFixture.manage('GET', `/agents/${one.id}`), 200);
+      ok(await separateFixture.manage('GET', `/agents/${firstAgent.id}`), 200);
     } finally {
       await tight.close();
     }

@@ -48,11 +48,11 @@ describe('redeemAgentDeviceCode', () => {
       policy: policy(),
     });
     expect(ok(await statusOf(deviceCode.code), 200).redeemed).toBe(true);
-    const shown = ok(await fixture.manage('GET', `/agents/${agent.id}`), 200);
-    expect(shown.isConnected).toBe(true);
-    expect(shown.updatedAt > agent.updatedAt).toBe(true);
-    const again = await fixture.redeem(deviceCode.code);
-    expect(rejection(again)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
+    const fetchedAgent = ok(await fixture.manage('GET', `/agents/${agent.id}`), 200);
+    expect(fetchedAgent.isConnected).toBe(true);
+    expect(fetchedAgent.updatedAt > agent.updatedAt).toBe(true);
+    const secondResponse = await fixture.redeem(deviceCode.code);
+    expect(rejection(secondResponse)).toEqual([400, 'INVALID_INPUT', 'code: was already redeemed']);
     const me = await fixture.withToken(connected.accessToken)('GET', '/agents/me');
     expect(ok(me, 200).id).toBe(agent.id);
     const audit = await app.runtime.db.find(agentAudit, { agent_id: agent.id });
@@ -119,8 +119,11 @@ describe('redeemAgentDeviceCode', () => {
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
     ok(await app.call('POST', path, undefined, { as: null, headers }), 200);
-    const again = await app.call('POST', path, undefined, { as: null, headers });
-    expect([again.status, again.headers['idempotency-replayed']]).toEqual([400, undefined]);
+    const secondResponse = await app.call('POST', path, undefined, { as: null, headers });
+    expect([secondResponse.status, secondResponse.headers['idempotency-replayed']]).toEqual([
+      400,
+      undefined,
+    ]);
   });
 
   it('stores neither the code nor the token in clear', async () => {
@@ -222,9 +225,9 @@ describe('regenerateAgentDeviceCode', () => {
 describe('getAgentDeviceCodeStatus', () => {
   it('returns NOT_FOUND to another platform', async () => {
     const { deviceCode } = await fresh();
-    const foreign = await statusOf(deviceCode.code, app.other);
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
-    expect(foreign.body).toEqual((await statusOf('x', app.other)).body);
+    const foreignResponse = await statusOf(deviceCode.code, app.other);
+    expect([foreignResponse.status, foreignResponse.body.code]).toEqual([404, 'NOT_FOUND']);
+    expect(foreignResponse.body).toEqual((await statusOf('x', app.other)).body);
   });
 });
 

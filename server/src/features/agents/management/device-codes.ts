@@ -63,9 +63,9 @@ async function findCode(
 
 /** Status of a code of the calling platform. Throws NOT_FOUND. */
 export async function codeStatus(ctx: Ctx, code: string) {
-  const known = await findCode(ctx, code);
-  if (known?.row.platform_id !== ctx.caller.platformId) throw codeNotFound();
-  return { code: normalized(code), redeemed: known.row.status === 'REDEEMED' };
+  const knownCode = await findCode(ctx, code);
+  if (knownCode?.row.platform_id !== ctx.caller.platformId) throw codeNotFound();
+  return { code: normalized(code), redeemed: knownCode.row.status === 'REDEEMED' };
 }
 
 function codeRejection({ status, expires_at }: CodeRow, now: number): Fault | undefined {
@@ -86,14 +86,16 @@ export async function redeemDeviceCode(
   // An address is personal data: only its keyed hash is stored.
   const address = ctx.vault.digest('address', ctx.caller.address ?? '');
   await countAttempt(ctx, `agent redeem ${address}`, REDEMPTIONS);
-  const known = await findCode(ctx, code);
-  const customer = known && (await readCustomer(ctx, known.agent.customer_id));
-  if (!known || !customer || customer.deleted_at !== null) return { rejected: codeNotFound() };
-  const rejected = codeRejection(known.row, ctx.now);
+  const knownCode = await findCode(ctx, code);
+  const customer = knownCode && (await readCustomer(ctx, knownCode.agent.customer_id));
+  if (!knownCode || !customer || customer.deleted_at !== null) return { rejected: codeNotFound() };
+  const rejected = codeRejection(knownCode.row, ctx.now);
   if (rejected) return { rejected };
   const accessToken = generateToken(ctx.effects);
-  ctx.update(deviceCodes, known.row, { status: codeStates.next(known.row.status, 'redeem') });
-  const agent = ctx.update(agents, known.agent, {
+  ctx.update(deviceCodes, knownCode.row, {
+    status: codeStates.next(knownCode.row.status, 'redeem'),
+  });
+  const agent = ctx.update(agents, knownCode.agent, {
     token_hash: tokenHash(accessToken),
     updated_at: ctx.now,
   });

@@ -78,25 +78,25 @@ describe('createAgent', () => {
   });
 
   it('requires an existing customer of the platform', async () => {
-    const foreign = await customer(app, { as: app.other });
-    for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreign.id]) {
+    const foreignCustomer = await customer(app, { as: app.other });
+    for (const id of ['x', 'Customer:018f0000-0000-7000-8000-000000000000', foreignCustomer.id]) {
       const { status, body } = await create(id);
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    const gone = await customer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    const { status, body } = await create(gone.id);
+    const deletedCustomer = await customer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
+    const { status, body } = await create(deletedCustomer.id);
     expect([status, body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('reports all invalid fields of a policy', async () => {
     const { customer: person, usd } = await fixture.holder();
-    const other = await fixture.holder();
+    const otherHolder = await fixture.holder();
     const invalid = {
       permissions: ['CREATE_QUOTES', 'EVERYTHING'],
       spendingLimits: { currency: 'XXX', perTransactionLimit: -1, dailyLimit: 0.5 },
       accountRestrictions: {
-        allowedAccountIds: [usd, other.usd],
+        allowedAccountIds: [usd, otherHolder.usd],
         accountRules: [{ accountId: usd }, { accountId: 'x' }, { accountId: usd }],
       },
       approvalThresholds: { amount: 5 },
@@ -124,9 +124,9 @@ describe('createAgent', () => {
     const send = () =>
       fixture.manage('POST', '/agents', request, { 'idempotency-key': 'an agent' });
     const first = ok(await send(), 201);
-    const again = await send();
-    expect(again.headers['idempotency-replayed']).toBe('true');
-    expect(again.body).toEqual(first);
+    const secondResponse = await send();
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
+    expect(secondResponse.body).toEqual(first);
     const stored = await app.runtime.db.query('select reply from idempotency');
     expect(JSON.stringify(stored)).not.toContain(first.deviceCode.code);
   });
@@ -148,23 +148,23 @@ describe('listAgents', () => {
     at(0);
     const one = (await separateFixture.unconnected(ada.id)).agent.id;
     at(1);
-    const two = (await separateFixture.agentOf(ada.id)).id;
+    const secondAgentId = (await separateFixture.agentOf(ada.id)).id;
     at(2);
     const three = (await separateFixture.unconnected(bob.id)).agent.id;
     ok(await separateFixture.manage('PATCH', `/agents/${one}`, { isPaused: true }), 200);
     const gone = (await separateFixture.unconnected(bob.id)).agent.id;
     ok(await separateFixture.manage('DELETE', `/agents/${gone}`), 204);
-    expect(await ids({}, as)).toEqual([three, two, one]);
-    expect(await ids({ customerId: ada.id }, as)).toEqual([two, one]);
+    expect(await ids({}, as)).toEqual([three, secondAgentId, one]);
+    expect(await ids({ customerId: ada.id }, as)).toEqual([secondAgentId, one]);
     expect(await ids({ customerId: 'x' }, as)).toEqual([]);
     expect(await ids({ isPaused: true }, as)).toEqual([one]);
-    expect(await ids({ isPaused: false }, as)).toEqual([three, two]);
-    expect(await ids({ isConnected: true }, as)).toEqual([two]);
+    expect(await ids({ isPaused: false }, as)).toEqual([three, secondAgentId]);
+    expect(await ids({ isConnected: true }, as)).toEqual([secondAgentId]);
     expect(await ids({ isConnected: false }, as)).toEqual([three, one]);
-    expect(await ids({ createdAfter: times[1] }, as)).toEqual([three, two]);
-    expect(await ids({ createdBefore: times[1] }, as)).toEqual([two, one]);
+    expect(await ids({ createdAfter: times[1] }, as)).toEqual([three, secondAgentId]);
+    expect(await ids({ createdBefore: times[1] }, as)).toEqual([secondAgentId, one]);
     expect(await ids({ updatedAfter: times[2] }, as)).toEqual([three, one]);
-    expect(await ids({ updatedBefore: times[1] }, as)).toEqual([two]);
+    expect(await ids({ updatedBefore: times[1] }, as)).toEqual([secondAgentId]);
     const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([one]);

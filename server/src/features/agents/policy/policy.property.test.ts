@@ -107,8 +107,8 @@ const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
     'EXECUTION_MODE',
     ({ policy }, _, { accountId }) => {
       const rules = policy.accountRestrictions?.accountRules ?? [];
-      const own = rules.filter((it) => it.accountId === accountId)[0];
-      return (own?.executionMode ?? policy.defaultExecutionMode) === 'APPROVAL_REQUIRED';
+      const ownRule = rules.filter((it) => it.accountId === accountId)[0];
+      return (ownRule?.executionMode ?? policy.defaultExecutionMode) === 'APPROVAL_REQUIRED';
     },
   ],
   [
@@ -159,11 +159,11 @@ describe('evaluate, for any policy', () => {
     fc.assert(
       fc.property(anAgent, someSpent, anAct, (agent, spent, requested) => {
         const verdict = evaluate(agent, spent, requested);
-        const first = RULES.find(([, violates]) => violates(agent, spent, requested))?.[0];
-        if (first === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
+        const firstRule = RULES.find(([, violates]) => violates(agent, spent, requested))?.[0];
+        if (firstRule === undefined) expect(verdict).toEqual({ decision: 'AUTO' });
         else {
-          const decision = APPROVAL_RULES.includes(first) ? 'APPROVAL_REQUIRED' : 'REJECTED';
-          expect(verdict).toMatchObject({ decision, rule: first });
+          const decision = APPROVAL_RULES.includes(firstRule) ? 'APPROVAL_REQUIRED' : 'REJECTED';
+          expect(verdict).toMatchObject({ decision, rule: firstRule });
         }
       }),
       RUNS,

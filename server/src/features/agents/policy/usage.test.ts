@@ -108,13 +108,13 @@ describe('usage', () => {
   });
 
   it('is separate for each agent', async () => {
-    const [one, two] = [
+    const [firstAgent, secondAgent] = [
       await fixture.agentWith({ dailyLimit: 10_00 }),
       await fixture.agentWith({ dailyLimit: 10_00 }),
     ];
-    await fixture.pay(one, 10_00n);
-    expect(await fixture.pay(one, 1n)).toBe('dailyLimit');
-    expect(isPaid(await fixture.pay(two, 10_00n))).toBe(true);
+    await fixture.pay(firstAgent, 10_00n);
+    expect(await fixture.pay(firstAgent, 1n)).toBe('dailyLimit');
+    expect(isPaid(await fixture.pay(secondAgent, 10_00n))).toBe(true);
   });
 
   it('resets at midnight and on the first of the month, in UTC', async () => {

@@ -126,8 +126,12 @@ async function amountLimitIn(
   const limit = limited(period === 'day' ? dailyLimit : monthlyLimit);
   if (limit === null) return { ...amounts, limit };
   const formerly = await spentInFormerCurrencies(ctx, parts, agent, during);
-  const left = subtract({ currency, amount: limit }, formerly);
-  return { ...amounts, limit: left.amount, shifting: formerCurrenciesIn(agent, during).length > 0 };
+  const remainingMoney = subtract({ currency, amount: limit }, formerly);
+  return {
+    ...amounts,
+    limit: remainingMoney.amount,
+    shifting: formerCurrenciesIn(agent, during).length > 0,
+  };
 }
 
 /**

@@ -160,12 +160,15 @@ describe('transactions', () => {
 
   it('exclude those of other customers for every filter', async () => {
     const id = await pay();
-    const theirs = ok(await fixture.manage('GET', `/customers/${otherHolder.customer.id}`), 200);
+    const otherCustomer = ok(
+      await fixture.manage('GET', `/customers/${otherHolder.customer.id}`),
+      200,
+    );
     for (const query of [
       `customerId=${otherHolder.customer.id}`,
       `customerId=${app.platform.id}`,
-      `platformCustomerId=${theirs.platformCustomerId}`,
-      `customerId=${otherHolder.customer.id}&platformCustomerId=${theirs.platformCustomerId}`,
+      `platformCustomerId=${otherCustomer.platformCustomerId}`,
+      `customerId=${otherHolder.customer.id}&platformCustomerId=${otherCustomer.platformCustomerId}`,
     ]) {
       const { data } = ok(await held.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
@@ -278,16 +281,16 @@ describe('external accounts', () => {
   });
 
   it('have one effect per key, which is scoped to the agent', async () => {
-    const other = await fixture.agentOf(otherHolder.customer.id);
+    const otherAgent = await fixture.agentOf(otherHolder.customer.id);
     const sibling = await fixture.agentOf(held.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usd();
     const first = ok(await held.call('POST', OURS, body, { headers }), 201);
-    const again = await held.call('POST', OURS, body, { headers });
-    expect([again.status, again.body]).toEqual([201, first]);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const secondResponse = await held.call('POST', OURS, body, { headers });
+    expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(coded(await held.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
-    const theirs = ok(await other.call('POST', OURS, body, { headers }), 201);
+    const theirs = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
     expect(theirs.customerId).toBe(otherHolder.customer.id);
     expect(ok(await sibling.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
   });
@@ -348,8 +351,8 @@ describe('policy', () => {
     const url = await own(path);
     const act = () => held.call(method, url, method === 'POST' ? usd() : undefined);
     ok(await narrowTo(without('MANAGE_EXTERNAL_ACCOUNTS')), 200);
-    const first = await act();
-    expect(coded(first)).toEqual([403, 'FORBIDDEN']);
+    const firstResponse = await act();
+    expect(coded(firstResponse)).toEqual([403, 'FORBIDDEN']);
     ok(await narrowTo({ permissions: PERMISSIONS }), 200);
     ok(await pause(), 200);
     const second = await act();

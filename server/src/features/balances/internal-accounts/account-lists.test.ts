@@ -130,11 +130,11 @@ describe('getInternalAccountById', () => {
     const { body } = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     const path = `/internal-accounts/${body.data[0].id}`;
     expect((await app.call('GET', path)).body).toEqual(body.data[0]);
-    const foreign = await app.call('GET', path, undefined, { as: app.other });
+    const foreignResponse = await app.call('GET', path, undefined, { as: app.other });
     const malformed = await app.call('GET', '/internal-accounts/x');
-    expect(foreign.status).toBe(404);
-    expect(foreign.body.code).toBe('ACCOUNT_NOT_FOUND');
-    expect(malformed.body).toEqual(foreign.body);
+    expect(foreignResponse.status).toBe(404);
+    expect(foreignResponse.body.code).toBe('ACCOUNT_NOT_FOUND');
+    expect(malformed.body).toEqual(foreignResponse.body);
   });
 });
 
@@ -182,8 +182,8 @@ describe('accounts.backfill', () => {
       expect(kes).toMatchObject([{ status: 'ACTIVE' }]);
     }
     expect(codes(await list(bob))).toEqual(['EUR', 'USD']);
-    const own = await app.call('GET', '/platform/internal-accounts?currency=KES');
-    expect(own.body.data).toHaveLength(1);
+    const ownResponse = await app.call('GET', '/platform/internal-accounts?currency=KES');
+    expect(ownResponse.body.data).toHaveLength(1);
     const events = (await app.events())
       .slice(before)
       .filter((each) => each.type.startsWith('INTERNAL'));

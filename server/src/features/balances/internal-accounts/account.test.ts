@@ -35,16 +35,16 @@ describe('presentInternalAccount', () => {
 
   it('includes the customer, and the privacy flag of wallets only', () => {
     const wallet = { ...row, customer_id: 'Customer:1', private_enabled: false };
-    const shown = presentInternalAccount(wallet, { balance: 0n, held: 0n });
-    expect(shown).toMatchObject({ customerId: 'Customer:1', privateEnabled: false });
+    const internalAccount = presentInternalAccount(wallet, { balance: 0n, held: 0n });
+    expect(internalAccount).toMatchObject({ customerId: 'Customer:1', privateEnabled: false });
   });
 });
 
 describe('withBalances', () => {
   it('sets committed amounts in an event and changes nothing else', () => {
     const stored = presentInternalAccount(row, { balance: 0n, held: 0n });
-    const shown = withBalances(stored, 1_000n, 300n);
-    expect(shown).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
+    const balances = withBalances(stored, 1_000n, 300n);
+    expect(balances).toEqual(presentInternalAccount(row, { balance: 1_000n, held: 300n }));
     expect(stored.balance.amount).toBe(0);
   });
 });

@@ -80,7 +80,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
   const currencies = input.currencies.filter((currency) => enabled.has(currency));
   const first = input.after === undefined;
   const customers = await parts.customersAfter(ctx, platform, input.after ?? START, PAGE);
-  const held = await accountsOf(
+  const heldAccounts = await accountsOf(
     ctx,
     customers.map((each) => each.id),
     first,
@@ -90,7 +90,7 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     provisionAccounts(ctx, {
       customerId,
       currencies: wanted,
-      held: held(customerId),
+      held: heldAccounts(customerId),
       funding,
       status: 'PENDING',
     });

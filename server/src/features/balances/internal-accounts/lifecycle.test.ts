@@ -107,14 +107,14 @@ describe('account with deferred provisioning', () => {
 describe('frozen account', () => {
   it('rejects deposits and payments in both directions until it is unfrozen', async () => {
     const { person, account } = await fundedCustomer(app);
-    const other = await fundedCustomer(app);
+    const otherCustomer = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'EUR');
     const quote = async (from: string, to: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(from, to, 10_00)), 201).id as string;
     const quotes = await Promise.all([
       quote(account.id, payee.id),
-      quote(account.id, other.account.id),
-      quote(other.account.id, account.id),
+      quote(account.id, otherCustomer.account.id),
+      quote(otherCustomer.account.id, account.id),
     ]);
     await transition(account.id, 'freeze');
     expect(await statusEvents(account.id)).toEqual({
@@ -131,7 +131,7 @@ describe('frozen account', () => {
     const rejected = await app.call('POST', '/quotes', quoteBody(account.id, payee.id, 10_00));
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(await balances(app, account.id)).toEqual({ balance: 1_000_00, total: 1_000_00 });
-    expect(await balances(app, other.account.id)).toMatchObject({ balance: 1_000_00 });
+    expect(await balances(app, otherCustomer.account.id)).toMatchObject({ balance: 1_000_00 });
     await transition(account.id, 'unfreeze');
     expect(await statusEvents(account.id)).toMatchObject({ times: 2, last: 'ACTIVE' });
     for (const id of quotes) ok(await app.call('POST', `/quotes/${id}/execute`), 200);
@@ -266,7 +266,7 @@ describe('deletion of a customer', () => {
     for (let round = 0; round < 20; round++) {
       const person = await customer(app);
       const { id } = await internalAccount(app, person.id, 'USD');
-      const [gone, paid] = await Promise.all([
+      const [deletedResponse, paid] = await Promise.all([
         remove(person.id),
         deposit(id, 1n).then(
           () => true,
@@ -276,8 +276,8 @@ describe('deletion of a customer', () => {
           },
         ),
       ]);
-      expect([200, 409]).toContain(gone.status);
-      expect(paid).toBe(gone.status === 409);
+      expect([200, 409]).toContain(deletedResponse.status);
+      expect(paid).toBe(deletedResponse.status === 409);
       won[paid ? 'deposit' : 'deletion']++;
     }
     expect(won.deposit + won.deletion).toBe(20);

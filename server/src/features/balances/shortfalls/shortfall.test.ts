@@ -192,8 +192,8 @@ describe('repayShortfall', () => {
           if (isReturn) await take(id, amount, transactionId);
           else await credit(id, amount, transactionId);
           const row = await rowOf(id);
-          const held = await app.runtime.db.read(ledgerAccounts, id);
-          expect(row.owed === 0n || held?.balance === 0n).toBe(true);
+          const ledgerAccount = await app.runtime.db.read(ledgerAccounts, id);
+          expect(row.owed === 0n || ledgerAccount?.balance === 0n).toBe(true);
         }
         await agrees();
       }),

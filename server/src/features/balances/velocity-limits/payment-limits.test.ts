@@ -190,10 +190,10 @@ describe('daily limit', () => {
   it('is exact under concurrent payments without a cached account', async () => {
     await limitTo([{ currency: 'USD', perDay: 100_00 }]);
     // Known accounts are cached by database handle, as they are by process.
-    const other: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
+    const otherRuntime: Runtime = { ...app.runtime, db: { ...app.runtime.db } };
     const paid = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
-        pay(1_00n, { runtime: index % 2 ? other : app.runtime }),
+        pay(1_00n, { runtime: index % 2 ? otherRuntime : app.runtime }),
       ),
     );
     expect(paid.filter((each) => each.startsWith('Transaction:'))).toHaveLength(100);

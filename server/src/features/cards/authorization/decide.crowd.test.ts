@@ -60,12 +60,12 @@ describe.each([
 
   it('cards of one account share its balance', async () => {
     const { accountId, cardId, ...holder } = await cardOf(30_00);
-    const { id: other } = await fixture.card({ accountId, ...holder });
+    const { id: otherId } = await fixture.card({ accountId, ...holder });
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
     const all = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         of(processes, index).ask(
-          index % 4 < 2 ? cardId : other,
+          index % 4 < 2 ? cardId : otherId,
           1_00 + (index % 3),
           kinds[index % 2],
         ),
@@ -124,13 +124,13 @@ describe.each([
   it('a repeated decline remains one, even if it would be approved now', async () => {
     const { cardId, accountId } = await cardOf(0);
     const request = of(1, 0).message(cardId, 10_00);
-    const first = await of(processes, 0).send(request);
-    expect(first).toEqual({ approved: false, reason: 'INSUFFICIENT_FUNDS' });
+    const firstDecision = await of(processes, 0).send(request);
+    expect(firstDecision).toEqual({ approved: false, reason: 'INSUFFICIENT_FUNDS' });
     ok(
       await app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, { amount: 99_00 }),
       200,
     );
-    expect(await of(processes, 1).send(request)).toEqual(first);
+    expect(await of(processes, 1).send(request)).toEqual(firstDecision);
     expect((await balances(app, accountId)).balance).toBe(99_00);
   });
 });

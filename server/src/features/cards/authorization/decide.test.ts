@@ -278,7 +278,7 @@ describe('a payment of zero', () => {
     expect(await network.send(request)).toEqual({ approved: true });
     expect(await network.logOf(of.cardId)).toMatchObject([{ kind: 'BALANCE_INQUIRY', amount: 0n }]);
     expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-    const other = network.message(of.cardId, 0, { kind: 'FINANCIAL_AUTHORIZATION' });
-    await expect(network.send(other)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    const otherCardRequest = network.message(of.cardId, 0, { kind: 'FINANCIAL_AUTHORIZATION' });
+    await expect(network.send(otherCardRequest)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

@@ -82,21 +82,21 @@ export async function decide(
   request: CardRequest,
 ): Promise<CardDecision> {
   checkAmount(request);
-  const [holder, first] = await Promise.all([
+  const [holder, firstDebitedAccount] = await Promise.all([
     readCustomer(ctx, card.customer_id),
     primaryFundingSource(ctx, card),
   ]);
   const issuerDecline = issuerOf(ctx, parts).declineReason?.(request);
-  const source = first?.source;
+  const source = firstDebitedAccount?.source;
   const reason = declineReason({ card, request, issuerDecline, holder, source, now: ctx.now });
   if (reason) return decline(ctx, card, request, { holder, reason });
-  if (!holder || !first) throw new Error(`${card.id} has no holder or no account`);
+  if (!holder || !firstDebitedAccount) throw new Error(`${card.id} has no holder or no account`);
   if (request.kind === 'BALANCE_INQUIRY') {
     requireCustomer(ctx, holder);
     writeDecision(ctx, card, request, { approved: true });
     return { approved: true };
   }
-  const { account, key } = first;
+  const { account, key } = firstDebitedAccount;
   const opened = await ctx.attempt(() =>
     openPayment(ctx, parts, { card, holder, account, key, request }),
   );

@@ -117,10 +117,11 @@ export async function applyNotice(
 ): Promise<CardPaymentRow> {
   const id = messageKey(ctx, notice.id);
   const amount = 'amount' in notice ? notice.amount : 0n;
-  const known = await ctx.read(cardMessages, id);
-  if (known) {
-    const isSameMessage = known.transaction_id === row.id && known.kind === notice.kind;
-    if (!isSameMessage || known.amount !== amount) throw messageConflict();
+  const knownCardMessage = await ctx.read(cardMessages, id);
+  if (knownCardMessage) {
+    const isSameMessage =
+      knownCardMessage.transaction_id === row.id && knownCardMessage.kind === notice.kind;
+    if (!isSameMessage || knownCardMessage.amount !== amount) throw messageConflict();
     return row;
   }
   // Also required if nothing changes: the entry names the merchant as read, which an erasure may

@@ -160,9 +160,9 @@ describe('an approval that an operator has written off', () => {
 describe('another message with its reference', () => {
   it('is late as well, and is recorded', async () => {
     const { of, request } = await undone();
-    const again = network.message(of.cardId, 30_00, { token: request.token });
-    expect(await network.send(again)).toEqual(TOO_LATE);
-    expect(await network.send(again)).toEqual(TOO_LATE);
+    const secondCardRequest = network.message(of.cardId, 30_00, { token: request.token });
+    expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
+    expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
     const [, , last, ...none] = await network.logOf(of.cardId);
     expect(last).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
     expect(none).toEqual([]);
@@ -172,7 +172,7 @@ describe('another message with its reference', () => {
   it('is not another payment if the network has cleared it', async () => {
     const { of, request } = await undone();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const again = network.message(of.cardId, 30_00, { token: request.token });
-    await expect(network.send(again)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const secondCardRequest = network.message(of.cardId, 30_00, { token: request.token });
+    await expect(network.send(secondCardRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });

@@ -165,8 +165,8 @@ describe('a decision after the deadline', () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
     const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const late = cardNetwork(app, slow(clear));
-    expect(await late.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
+    const lateCardNetwork = cardNetwork(app, slow(clear));
+    expect(await lateCardNetwork.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
       approved: true,
     });
     const [payment] = await network.paymentsOf(of.customer.id);
@@ -179,9 +179,9 @@ describe('a decision after the deadline', () => {
   it('remains if it was received in time and is repeated', async () => {
     const of = await cardOf();
     const request = network.message(of.cardId, 30_00);
-    const first = await network.send(request, app.effects.now());
+    const firstDecision = await network.send(request, app.effects.now());
     app.effects.set(app.effects.now() + 60_000);
-    expect(await network.send(request, app.effects.now() - 1)).toEqual(first);
+    expect(await network.send(request, app.effects.now() - 1)).toEqual(firstDecision);
     expect((await balances(app, of.accountId)).balance).toBe(70_00);
   });
 });
@@ -246,12 +246,12 @@ describe('a commit with an unknown outcome', () => {
   it('of the reversal of a late approval is retried', async () => {
     const of = await cardOf();
     let failures = 2;
-    const late = slow();
+    const lateRuntime = slow();
     const runtime: Runtime = {
-      ...late,
+      ...lateRuntime,
       committer: {
         commit: async (set) => {
-          const outcome = await late.committer.commit(set);
+          const outcome = await lateRuntime.committer.commit(set);
           if (!opens(set) && failures-- > 0) throw lost();
           return outcome;
         },
@@ -302,12 +302,14 @@ describe('a rejection before the decision', () => {
   it('applies to every message of another environment', async () => {
     const of = await cardOf();
     const parts = { connectors: app.connectorsOf, origin: () => '' };
-    const theirs = cardNetworkHandler(app.runtime, parts, 'production');
+    const otherCardNetworkHandler = cardNetworkHandler(app.runtime, parts, 'production');
     const request = network.message(of.cardId, 30_00);
-    await expect(theirs.authorize(request, Infinity)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(otherCardNetworkHandler.authorize(request, Infinity)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     await network.send(request);
     const notice = { id: 'n', token: request.token, kind: 'AUTHORIZATION_EXPIRY' } as const;
-    await expect(theirs.applyNotice(notice)).rejects.toMatchObject({
+    await expect(otherCardNetworkHandler.applyNotice(notice)).rejects.toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
     const [payment] = await network.paymentsOf(of.customer.id);
@@ -317,21 +319,27 @@ describe('a rejection before the decision', () => {
 
 describe('an id', () => {
   it('of another message is rejected without effect', async () => {
-    const [of, other] = [await cardOf(), await cardOf()];
-    const first = network.message(of.cardId, 30_00);
-    const decision = await network.send(first);
-    expect(await network.send(first)).toEqual(decision);
+    const [of, otherCard] = [await cardOf(), await cardOf()];
+    const firstCardRequest = network.message(of.cardId, 30_00);
+    const decision = await network.send(firstCardRequest);
+    expect(await network.send(firstCardRequest)).toEqual(decision);
     const conflict = { code: 'CONFLICT' };
-    for (const differs of [{ cardId: other.cardId }, { amount: 99_00n }, { token: 'another' }]) {
-      await expect(network.send({ ...first, ...differs })).rejects.toMatchObject(conflict);
+    for (const differs of [
+      { cardId: otherCard.cardId },
+      { amount: 99_00n },
+      { token: 'another' },
+    ]) {
+      await expect(network.send({ ...firstCardRequest, ...differs })).rejects.toMatchObject(
+        conflict,
+      );
     }
-    const second = network.message(other.cardId, 30_00);
-    await network.send(second);
+    const secondCardRequest = network.message(otherCard.cardId, 30_00);
+    await network.send(secondCardRequest);
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
-    await network.notify(first.token, clearing, `id-${of.cardId}`);
-    const again = network.notify(second.token, clearing, `id-${of.cardId}`);
+    await network.notify(firstCardRequest.token, clearing, `id-${of.cardId}`);
+    const again = network.notify(secondCardRequest.token, clearing, `id-${of.cardId}`);
     await expect(again).rejects.toMatchObject(conflict);
-    expect((await network.paymentsOf(other.customer.id))[0].status).toBe('AUTHORIZED');
+    expect((await network.paymentsOf(otherCard.customer.id))[0].status).toBe('AUTHORIZED');
   });
 });
 
@@ -341,11 +349,14 @@ describe('a merchant', () => {
     const invalid = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
     await network.send(network.message(of.cardId, 30_00, { merchant: invalid }));
     await network.send(network.message(of.cardId, 30_00, { merchant: { descriptor: '\0' } }));
-    const [one, two] = await network.paymentsOf(of.customer.id);
-    expect(one.merchant).toEqual({ descriptor: `\ufffd${'x'.repeat(254)}`, mcc: '1234567890' });
-    expect(two.merchant).toEqual({ descriptor: '-' });
+    const [firstPayment, secondPayment] = await network.paymentsOf(of.customer.id);
+    expect(firstPayment.merchant).toEqual({
+      descriptor: `\ufffd${'x'.repeat(254)}`,
+      mcc: '1234567890',
+    });
+    expect(secondPayment.merchant).toEqual({ descriptor: '-' });
     const binary = 'select card::jsonb from transactions where id = $1';
-    expect(await app.runtime.db.query(binary, [one.id])).toHaveLength(1);
+    expect(await app.runtime.db.query(binary, [firstPayment.id])).toHaveLength(1);
   });
 });
 

@@ -174,8 +174,8 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
       decideBeforeDeadline(ctx, pending),
     );
   } catch (error) {
-    const again = isConflict(error) ? await declineAfterUndo(pending) : undefined;
-    if (again) return again;
+    const secondDecision = isConflict(error) ? await declineAfterUndo(pending) : undefined;
+    if (secondDecision) return secondDecision;
     const isRepeated = isKeyTaken(error);
     // Any other error means that nothing was written.
     if (!isRepeated && !isLost(error)) throw error;
@@ -235,9 +235,9 @@ export function cardNetworkHandler(
     },
 
     async applyNotice(notice) {
-      const found = await paymentOfToken(db, environment, notice.token);
-      if (!found) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction token not found.');
-      const { platformId, transactionId } = found;
+      const payment = await paymentOfToken(db, environment, notice.token);
+      if (!payment) throw new Fault('TRANSACTION_NOT_FOUND', 'Transaction token not found.');
+      const { platformId, transactionId } = payment;
       const apply = () =>
         operate(runtime, at(platformId), async (ctx) => {
           await applyNotice(ctx, parts, await cardPaymentOf(ctx, transactionId), notice);

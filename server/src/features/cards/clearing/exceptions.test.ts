@@ -47,10 +47,10 @@ async function exceptionWith(cleared: number) {
 
 describe('listCardExceptions', () => {
   it('merges exceptions with suspense: each payment once, by its older date', async () => {
-    const [first, second] = [await shortfall(), await shortfall()];
+    const [firstShortfall, secondShortfall] = [await shortfall(), await shortfall()];
     await app.runtime.db.query(
       'insert into suspense_items (id, platform_id, since) values ($1, $2, $3)',
-      [second.id, app.platform.id, new Date(0)],
+      [secondShortfall.id, app.platform.id, new Date(0)],
     );
     const listed = async (limit: number) =>
       (await listCardExceptions(app.runtime, { limit })).map(({ transactionId, since }) => [
@@ -59,12 +59,12 @@ describe('listCardExceptions', () => {
       ]);
     const epoch = new Date(0).toISOString();
     expect(await listed(10)).toEqual([
-      [second.id, epoch],
-      [first.id, expect.any(String)],
+      [secondShortfall.id, epoch],
+      [firstShortfall.id, expect.any(String)],
     ]);
-    expect(await listed(1)).toEqual([[second.id, epoch]]);
-    await app.runtime.db.query('delete from suspense_items where id = $1', [second.id]);
-    for (const each of [first, second]) await resolve(each, 'collect');
+    expect(await listed(1)).toEqual([[secondShortfall.id, epoch]]);
+    await app.runtime.db.query('delete from suspense_items where id = $1', [secondShortfall.id]);
+    for (const each of [firstShortfall, secondShortfall]) await resolve(each, 'collect');
   });
 });
 

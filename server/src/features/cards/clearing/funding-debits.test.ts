@@ -260,8 +260,8 @@ describe('the funding debit job', () => {
     );
     await app.advance(60_000);
     for (const paid of all) {
-      const shown = ok(await app.call('GET', `/transactions/${paid.id}`), 200);
-      expect(shown).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 110 } });
+      const transaction = ok(await app.call('GET', `/transactions/${paid.id}`), 200);
+      expect(transaction).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 110 } });
       expect((await paid.now()).account).toBe('890 of 890');
     }
   });

@@ -12,7 +12,7 @@ it('lists every current funding source, however many have ended', async () => {
   const holder = await fixture.holder();
   const card = await fixture.card(holder);
   const first = holder.accountId;
-  const { accountId: other } = await fixture.holder();
+  const { accountId: otherAccountId } = await fixture.holder();
   await app.operate(async (ctx) => {
     for (let after = 1; after <= 1_001; after++) {
       ctx.insert(fundingSources, {
@@ -20,15 +20,15 @@ it('lists every current funding source, however many have ended', async () => {
         platform_id: app.platform.id,
         customer_id: holder.customer.id,
         card_id: card.id,
-        account_id: other,
+        account_id: otherAccountId,
         created_at: ctx.now,
         ended_at: after === 1_001 ? null : ctx.now,
       });
     }
   });
-  const shown = await cardFundingOf(app.runtime.db, card.id);
-  const current = shown.filter((each) => each.endedAt === null);
-  expect(current.map((each) => each.accountId)).toEqual([first, other]);
-  expect([shown[0], shown.at(-1)]).toEqual(current);
-  expect(shown).toHaveLength(1_000);
+  const cardFunding = await cardFundingOf(app.runtime.db, card.id);
+  const current = cardFunding.filter((each) => each.endedAt === null);
+  expect(current.map((each) => each.accountId)).toEqual([first, otherAccountId]);
+  expect([cardFunding[0], cardFunding.at(-1)]).toEqual(current);
+  expect(cardFunding).toHaveLength(1_000);
 });

@@ -95,7 +95,7 @@ describe('several keys of one funding source', () => {
   it('number at most a hundred', async () => {
     const of = await fixture.walletCard();
     const [first, second] = [fixture.bodyOf(of), fixture.bodyOf(of)];
-    const [one, two] = [await fixture.send(first), await fixture.send(second)];
+    const [one, secondResponse] = [await fixture.send(first), await fixture.send(second)];
     await app.operate(async (ctx) => {
       const { key } = (await findWallet(ctx, of.accountId)) as Wallet;
       const [source] = await ctx.db.find(fundingSources, { card_id: of.card.id });
@@ -110,7 +110,7 @@ describe('several keys of one funding source', () => {
     expect(await statusesOf(of)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
     const full = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
-    expect(reasonOf(await fixture.follow(second, two, of.session))).toEqual(full);
+    expect(reasonOf(await fixture.follow(second, secondResponse, of.session))).toEqual(full);
     expect(reasonOf(await fixture.send(fixture.bodyOf(of)))).toEqual(full);
   });
 });
@@ -173,8 +173,8 @@ describe('a delegated key', () => {
     ok(await fundWith(of.accountId), 200);
     await expectAllRevoked(of, 2);
     const reason = 'The key was revoked in the meantime. Create a new one.';
-    const late = await fixture.follow(body, pending, of.session);
-    expect(reasonOf(late)).toEqual([409, 'CONFLICT', reason]);
+    const lateResponse = await fixture.follow(body, pending, of.session);
+    expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
     const next = await fixture.key(of);
     expect(await fixture.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
   });
@@ -223,9 +223,9 @@ describe('a delegated key', () => {
 
 describe('export and erasure of a delegated key', () => {
   it('exports its nickname without the signer, and removes it', async () => {
-    const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
+    const [of, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
     const { id } = await fixture.key(of, { nickname: 'Quorbat' });
-    const stored = await fixture.key(other);
+    const stored = await fixture.key(otherCard);
     const { all } = await exportOf(app, of.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
@@ -284,16 +284,19 @@ describe('a delegated key in production', () => {
     const session = await insertSession(app, accountId);
     const card = await cardIn(as, customer.id, accountId);
     const body = real.bodyOf({ accountId, card });
-    const first = await real.send(body);
+    const firstResponse = await real.send(body);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const scripted = { 'service-wallet-signature': literal, 'request-id': first.body.requestId };
+    const scripted = {
+      'service-wallet-signature': literal,
+      'request-id': firstResponse.body.requestId,
+    };
     expect(codeOf(await real.send(body, scripted))).toEqual([401, 'WALLET_SIGNATURE_MALFORMED']);
-    const other = await real.wallets.customerWithWallet();
-    const theirs = await insertSession(app, other.accountId);
+    const otherWallet = await real.wallets.customerWithWallet();
+    const otherSession = await insertSession(app, otherWallet.accountId);
     const INVALID = [401, 'WALLET_SIGNATURE_INVALID'];
-    expect(codeOf(await real.follow(body, first, theirs))).toEqual(INVALID);
-    const second = await real.follow(body, first, session);
-    expect(codeOf(await real.follow(body, second, theirs))).toEqual(INVALID);
+    expect(codeOf(await real.follow(body, firstResponse, otherSession))).toEqual(INVALID);
+    const second = await real.follow(body, firstResponse, session);
+    expect(codeOf(await real.follow(body, second, otherSession))).toEqual(INVALID);
     const key = ok(await real.follow(body, second, session), 201);
     const row = await rowOf(key.id);
     const { custody } = app.connectorsOf('production');

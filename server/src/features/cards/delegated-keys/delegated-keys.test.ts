@@ -38,11 +38,11 @@ describe('createDelegatedKey', () => {
   it('creates a key in three requests, the last two signed by the wallet', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of, { nickname: '  Card for lunch ' });
-    const first = await fixture.send(body);
-    expect(Object.keys(ok(first, 202)).sort()).toEqual([
+    const firstResponse = await fixture.send(body);
+    expect(Object.keys(ok(firstResponse, 202)).sort()).toEqual([
       ...['expiresAt', 'payloadToSign', 'requestId'],
     ]);
-    const creation = JSON.parse(first.body.payloadToSign);
+    const creation = JSON.parse(firstResponse.body.payloadToSign);
     expect(creation.type).toBe('ACTIVITY_TYPE_CREATE_USERS');
     const [user] = creation.parameters.users;
     expect(user).toMatchObject({
@@ -51,9 +51,9 @@ describe('createDelegatedKey', () => {
     });
     expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
 
-    const second = await fixture.follow(body, first, of.session);
-    ok(second, 202);
-    expect(second.body.requestId).not.toBe(first.body.requestId);
+    const secondResponse = await fixture.follow(body, firstResponse, of.session);
+    ok(secondResponse, 202);
+    expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
     const [pending] = await fixture.listed(`accountId=${of.accountId}`);
     const source = await bindingOf(of);
     expect(pending).toMatchObject({
@@ -66,7 +66,7 @@ describe('createDelegatedKey', () => {
     });
     expect(pending.id).toMatch(/^DelegatedKey:/);
     expect(pending.publicKey).toMatch(/^0[23][0-9a-f]{64}$/);
-    const policies = JSON.parse(second.body.payloadToSign);
+    const policies = JSON.parse(secondResponse.body.payloadToSign);
     expect(policies.type).toBe('ACTIVITY_TYPE_CREATE_POLICIES');
     const [policy] = policies.parameters.policies;
     expect(policy.effect).toBe('EFFECT_ALLOW');
@@ -74,7 +74,7 @@ describe('createDelegatedKey', () => {
     expect(policy.condition).toContain(of.card.id);
 
     app.effects.set(app.effects.now() + 1000);
-    const active = ok(await fixture.follow(body, second, of.session), 201);
+    const active = ok(await fixture.follow(body, secondResponse, of.session), 201);
     const { updatedAt } = active;
     expect(active).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pending.updatedAt) + 1000);
@@ -133,15 +133,15 @@ describe('createDelegatedKey', () => {
   it('does not find an unknown card or wallet, or one of another platform', async () => {
     const of = await fixture.walletCard();
     const otherPlatformFixture = delegatedFixture(app, { as: app.other });
-    const foreign = await otherPlatformFixture.walletCard();
-    for (const id of ['x', unknown('Card'), foreign.card.id, of.accountId]) {
+    const foreignCard = await otherPlatformFixture.walletCard();
+    for (const id of ['x', unknown('Card'), foreignCard.card.id, of.accountId]) {
       expect(reasonOf(await fixture.send(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
     }
-    for (const id of ['x', unknown('InternalAccount'), foreign.accountId]) {
+    for (const id of ['x', unknown('InternalAccount'), foreignCard.accountId]) {
       const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: id }));
       expect(reasonOf(response)).toEqual(NO_ACCOUNT);
     }
-    const both = { cardId: foreign.card.id, internalAccountId: foreign.accountId };
+    const both = { cardId: foreignCard.card.id, internalAccountId: foreignCard.accountId };
     expect(reasonOf(await fixture.send(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
   });
 
@@ -151,8 +151,10 @@ describe('createDelegatedKey', () => {
     const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: plain.id }));
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
-    const other = await fixture.holder();
-    const unbound = await fixture.send(fixture.bodyOf(of, { internalAccountId: other.accountId }));
+    const otherHolder = await fixture.holder();
+    const unbound = await fixture.send(
+      fixture.bodyOf(of, { internalAccountId: otherHolder.accountId }),
+    );
     const reason = 'The wallet is not a funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
   });
@@ -160,7 +162,7 @@ describe('createDelegatedKey', () => {
   it('rejects a frozen wallet in each request', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const second = await fixture.made(body, of.session);
+    const secondResponse = await fixture.made(body, of.session);
     const freeze = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
         const row = await ctx.read(internalAccounts, of.accountId);
@@ -169,7 +171,7 @@ describe('createDelegatedKey', () => {
     await freeze('FROZEN');
     const frozen = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
     expect(reasonOf(await fixture.send(body))).toEqual(frozen);
-    const headers = await signedHeaders(second.body, of.session);
+    const headers = await signedHeaders(secondResponse.body, of.session);
     expect(reasonOf(await fixture.send(body, headers))).toEqual(frozen);
     await freeze('ACTIVE');
     ok(await fixture.send(body, headers), 201);
@@ -185,60 +187,65 @@ describe('createDelegatedKey', () => {
 
 describe('signatures of createDelegatedKey', () => {
   it('must be from a session of this wallet in both requests', async () => {
-    const [of, other] = [await fixture.walletCard(), await fixture.walletCard()];
+    const [of, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
     const body = fixture.bodyOf(of);
-    const first = await fixture.send(body);
-    for (const keys of [other.session, drawKeys()]) {
-      expect(reasonOf(await fixture.follow(body, first, keys))).toEqual(NO_ACTIVE_SESSION);
+    const firstResponse = await fixture.send(body);
+    for (const keys of [otherCard.session, drawKeys()]) {
+      expect(reasonOf(await fixture.follow(body, firstResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
-    const second = await fixture.follow(body, first, of.session);
-    for (const keys of [other.session, drawKeys()]) {
-      expect(reasonOf(await fixture.follow(body, second, keys))).toEqual(NO_ACTIVE_SESSION);
+    const secondResponse = await fixture.follow(body, firstResponse, of.session);
+    for (const keys of [otherCard.session, drawKeys()]) {
+      expect(reasonOf(await fixture.follow(body, secondResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     // A different session of the wallet can sign the second request.
-    const again = await fixture.wallets.emailSession(of.accountId);
-    expect(ok(await fixture.follow(body, second, again), 201).status).toBe('ACTIVE');
+    const secondSession = await fixture.wallets.emailSession(of.accountId);
+    expect(ok(await fixture.follow(body, secondResponse, secondSession), 201).status).toBe(
+      'ACTIVE',
+    );
   });
 
   it('are valid for the payload of their own request only, and once', async () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
-    const first = await fixture.send(body);
-    const headers = await signedHeaders(ok(first, 202), of.session);
-    const second = await fixture.send(body, headers);
-    ok(second, 202);
+    const firstResponse = await fixture.send(body);
+    const headers = await signedHeaders(ok(firstResponse, 202), of.session);
+    const secondResponse = await fixture.send(body, headers);
+    ok(secondResponse, 202);
     const used = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
     expect(reasonOf(await fixture.send(body, headers))).toEqual(used);
     const stamp = 'service-wallet-signature';
-    const mixed = { [stamp]: headers[stamp] as string, 'request-id': second.body.requestId };
+    const mixed = {
+      [stamp]: headers[stamp] as string,
+      'request-id': secondResponse.body.requestId,
+    };
     expect(codeOf(await fixture.send(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
     expect((await fixture.listed(`accountId=${of.accountId}`)).map((key) => key.status)).toEqual([
       'PENDING',
     ]);
-    const last = await signedHeaders(second.body, of.session);
+    const last = await signedHeaders(secondResponse.body, of.session);
     ok(await fixture.send(body, last), 201);
     expect(reasonOf(await fixture.send(body, last))).toEqual(used);
   });
 
   it('are bound to one body', async () => {
     const of = await fixture.walletCard();
-    const other = await fixture.cards.card(of);
+    const otherCard = await fixture.cards.card(of);
     const body = fixture.bodyOf(of);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
-    const changes = [{ nickname: 'Another' }, { cardId: other.id }];
-    const first = await fixture.send(body);
+    const changes = [{ nickname: 'Another' }, { cardId: otherCard.id }];
+    const firstResponse = await fixture.send(body);
     for (const change of changes) {
-      const response = await fixture.follow({ ...body, ...change }, first, of.session);
+      const response = await fixture.follow({ ...body, ...change }, firstResponse, of.session);
       expect(codeOf(response)).toEqual(MISMATCH);
     }
-    const second = await fixture.follow(body, first, of.session);
+    const secondResponse = await fixture.follow(body, firstResponse, of.session);
     for (const change of changes) {
-      const response = await fixture.follow({ ...body, ...change }, second, of.session);
+      const response = await fixture.follow({ ...body, ...change }, secondResponse, of.session);
       expect(codeOf(response)).toEqual(MISMATCH);
     }
     const reordered = Object.fromEntries(Object.entries(body).reverse());
-    ok(await fixture.follow(reordered, second, of.session), 201);
+    ok(await fixture.follow(reordered, secondResponse, of.session), 201);
   });
 
   it('are rejected if late, malformed, or without one of the headers', async () => {
@@ -275,8 +282,8 @@ describe('signatures of createDelegatedKey', () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const headers = await signedHeaders(ok(await fixture.send(body), 202), of.session);
-    const foreign = await delegatedFixture(app, { as: app.other }).send(body, headers);
-    expect(reasonOf(foreign)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
+    const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
+    expect(reasonOf(foreignResponse)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
   });
 
   it('can be the literal stamp of the sandbox while a session is open', async () => {
@@ -321,8 +328,8 @@ describe('listDelegatedKeys', () => {
     expect(await fixture.listed(`fundingSourceId=${two.fundingSourceId}`)).toEqual([two]);
     const both = `accountId=${of.accountId}&fundingSourceId=${one.fundingSourceId}`;
     expect(await fixture.listed(both)).toEqual([one]);
-    const other = await fixture.holder();
-    const none = `accountId=${other.accountId}&fundingSourceId=${one.fundingSourceId}`;
+    const otherHolder = await fixture.holder();
+    const none = `accountId=${otherHolder.accountId}&fundingSourceId=${one.fundingSourceId}`;
     expect(await fixture.listed(none)).toEqual([]);
   });
 

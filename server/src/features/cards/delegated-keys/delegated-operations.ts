@@ -133,8 +133,8 @@ const create = (parts: CardParts) =>
       if (row.status !== 'PENDING' || row.funding_source_id !== source.id) {
         throw new Fault('CONFLICT', 'The key was revoked in the meantime. Create a new one.');
       }
-      const shown = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
-      return { status: 201, body: shown };
+      const fetchedKey = (await presentKey(ctx, activateKey(ctx, row))) as DelegatedKeyView;
+      return { status: 201, body: fetchedKey };
     },
   });
 

@@ -63,10 +63,10 @@ describe('updateCardById', () => {
   it('freezes, unfreezes and closes, with one event each', async () => {
     const { id } = await fixture.card(await fixture.holder());
     for (const state of ['FROZEN', 'ACTIVE', 'FROZEN', 'CLOSED']) {
-      const shown = ok(await fixture.patchCard(id, { state }), 200);
-      expect(shown).toEqual(await fixture.cardNow(id));
+      const fetchedCard = ok(await fixture.patchCard(id, { state }), 200);
+      expect(fetchedCard).toEqual(await fixture.cardNow(id));
       const stateReason = state === 'CLOSED' ? 'CLOSED_BY_PLATFORM' : null;
-      expect([shown.state, shown.stateReason]).toEqual([state, stateReason]);
+      expect([fetchedCard.state, fetchedCard.stateReason]).toEqual([state, stateReason]);
     }
     await app.settle();
     expect(await eventsOf(id)).toEqual(
@@ -169,12 +169,12 @@ describe('funding sources', () => {
     const holder = await holderWithTwo();
     const { accountId: balance, other: wallet } = holder;
     const { id } = await fixture.card(holder, { fundingSources: [balance, wallet] });
-    const [first, second] = await bindings(id);
+    const [firstBinding, secondBinding] = await bindings(id);
     const keys = [await keyOf(id, wallet, 'ACTIVE'), await keyOf(id, wallet, 'PENDING')];
 
     const reordered = ok(await fixture.patchCard(id, { fundingSources: [wallet, balance] }), 200);
     expect(reordered.fundingSources).toEqual([wallet, balance]);
-    expect(await bindings(id)).toEqual([first, second]);
+    expect(await bindings(id)).toEqual([firstBinding, secondBinding]);
     expect(await keyStateOf(keys[0] as string)).toEqual(['ACTIVE', 'sealed']);
 
     ok(await fixture.patchCard(id, { fundingSources: [balance] }), 200);
@@ -195,11 +195,11 @@ describe('funding sources', () => {
     const { id } = await fixture.card(holder);
     const fundingSources = [holder.other];
     const change = { state: 'FROZEN', fundingSources, maxSpendPerTransaction: 7 };
-    const shown = ok(await fixture.patchCard(id, change), 200);
-    expect(shown).toMatchObject(change);
+    const fetchedCard = ok(await fixture.patchCard(id, change), 200);
+    expect(fetchedCard).toMatchObject(change);
     expect(await eventsOf(id)).toEqual([`${STATE} FROZEN`, `${FUNDING} FROZEN`]);
     const emitted = await fixture.eventsOf('CARD.', id);
-    expect(emitted.slice(1).map(({ data }) => data)).toEqual([shown, shown]);
+    expect(emitted.slice(1).map(({ data }) => data)).toEqual([fetchedCard, fetchedCard]);
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
     expect(ok(await fixture.patchCard(processing.id, { fundingSources }), 200)).toMatchObject({
       state: 'PROCESSING',
@@ -225,8 +225,8 @@ describe('funding sources', () => {
     const holder = await holderWithTwo();
     const { id } = await fixture.card(holder, { fundingSources: [holder.other] });
     const key = await keyOf(id, holder.other, 'PENDING');
-    const shown = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    expect(shown.fundingSources).toEqual([holder.other]);
+    const fetchedCard = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
+    expect(fetchedCard.fundingSources).toEqual([holder.other]);
     expect((await bindings(id)).map((each) => each.ended_at)).toEqual([app.effects.now()]);
     expect(await keyStateOf(key)).toEqual(['REVOKED', null]);
   });
@@ -236,13 +236,13 @@ describe('deletion of a customer', () => {
   it('closes all cards of the customer and no others', async () => {
     const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
     const stored = await fixture.card(otherHolder);
-    const [one, two] = [await fixture.card(holder), await fixture.card(holder)];
+    const [firstCard, secondCard] = [await fixture.card(holder), await fixture.card(holder)];
     const processing = await fixture.card(holder, { platformCardId: cardName('001') });
-    ok(await fixture.patchCard(two.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(secondCard.id, { state: 'CLOSED' }), 200);
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
     await app.settle();
     const reasons = [];
-    for (const { id } of [one, two, processing]) {
+    for (const { id } of [firstCard, secondCard, processing]) {
       const { state, stateReason } = await fixture.cardNow(id);
       reasons.push([state, stateReason]);
     }
@@ -251,7 +251,7 @@ describe('deletion of a customer', () => {
       ['CLOSED', 'CLOSED_BY_PLATFORM'],
       ['CLOSED', 'CLOSED_BY_SERVICE'],
     ]);
-    expect(await eventsOf(one.id)).toEqual([`${STATE} CLOSED`]);
+    expect(await eventsOf(firstCard.id)).toEqual([`${STATE} CLOSED`]);
     expect((await fixture.cardNow(stored.id)).state).toBe('ACTIVE');
   });
 });

@@ -96,9 +96,9 @@ describe('revealCard', () => {
   });
 
   it('shows the same number of a card each time, and another of another card', async () => {
-    const [one, two] = [await card(), await card()];
+    const [firstCard, secondCard] = [await card(), await card()];
     const numbers = [];
-    for (const { id } of [one, one, two]) {
+    for (const { id } of [firstCard, firstCard, secondCard]) {
       numbers.push(shown((await open(await linkTo(id))).body)['Card number']);
     }
     expect(numbers[0]).toBe(numbers[1]);
@@ -188,10 +188,10 @@ describe('the card details page', () => {
   });
 
   it('is rejected after the holder was deleted, before a job has closed the card', async () => {
-    const gone = await fixture.holder();
-    const { id } = await fixture.card(gone);
+    const deletedHolder = await fixture.holder();
+    const { id } = await fixture.card(deletedHolder);
     const path = await linkTo(id);
-    ok(await app.call('DELETE', `/customers/${gone.customer.id}`), 200);
+    ok(await app.call('DELETE', `/customers/${deletedHolder.customer.id}`), 200);
     expect((await open(path)).statusCode).toBe(404);
     expect((await rowOf(path))?.opened_at).toBeNull();
     expect((await reveal(id)).status).toBe(404);
@@ -216,11 +216,11 @@ describe('the card details page', () => {
   });
 
   it('cannot be framed without an allowed origin, or with an unknown link', async () => {
-    const other = cardFixture(app, { as: app.unregulated });
+    const otherCardFixture = cardFixture(app, { as: app.unregulated });
     const sql = 'update customers set status = $2, version = version + 1 where id = $1';
-    const person = await other.holder();
+    const person = await otherCardFixture.holder();
     await app.runtime.db.query(sql, [person.customer.id, 'APPROVED']);
-    const { id } = await other.card(person);
+    const { id } = await otherCardFixture.card(person);
     const { panEmbedUrl } = ok(await reveal(id, app.unregulated), 200);
     for (const path of [new URL(panEmbedUrl).pathname, '/card/unknown']) {
       const { headers } = await open(path);
@@ -265,12 +265,12 @@ describe('the record', () => {
     await open(path);
     const never = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
-    const found = await app.runtime.db.read(cardReveals, hashOf(path));
+    const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
     const { body }: Answer = await app.call('GET', '/tokens?limit=100');
     const { id: actor } = body.data.find(
       (each: { clientId: string }) => each.clientId === token.clientId,
     );
-    expect(found).toMatchObject({
+    expect(cardReveal).toMatchObject({
       card_id: id,
       platform_id: app.platform.id,
       customer_id: holder.customer.id,

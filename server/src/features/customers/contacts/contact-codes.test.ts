@@ -84,8 +84,8 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     const soon = await sendCode(app, person.id, name);
     expect([...code(soon), soon.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '30']);
     wait(29_500);
-    const late = await sendCode(app, person.id, name);
-    expect([late.status, late.headers['retry-after']]).toEqual([429, '1']);
+    const lateResponse = await sendCode(app, person.id, name);
+    expect([lateResponse.status, lateResponse.headers['retry-after']]).toEqual([429, '1']);
     wait(500);
     ok(await sendCode(app, person.id, name), 204);
     expect(await messagesTo(app, person.id)).toHaveLength(2);
@@ -134,8 +134,8 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     ok(await sendCode(app, person.id, name), 204);
     const wrong = await confirmCode(app, person.id, name, '000000');
     wait(10 * MINUTE);
-    const late = await confirmCode(app, person.id, name, '123456');
-    expect(late.body).toEqual(wrong.body);
+    const lateResponse = await confirmCode(app, person.id, name, '123456');
+    expect(lateResponse.body).toEqual(wrong.body);
     ok(await sendCode(app, person.id, name), 204);
     wait(10 * MINUTE - 1);
     ok(await confirmCode(app, person.id, name, '123456'), 200);

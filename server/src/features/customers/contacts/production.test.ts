@@ -85,12 +85,12 @@ describe('a code in production', () => {
   });
 
   it('is replaced by the next one and bound to its channel and customer', async () => {
-    const [{ id }, other] = [await person(), await person()];
+    const [{ id }, otherPerson] = [await person(), await person()];
     const first = await mailedTo(id);
     app.effects.set(app.effects.now() + 30_000);
     const second = await mailedTo(id);
     expect(mail.received).toHaveLength(2);
-    const theirs = await mailedTo(other.id);
+    const theirs = await mailedTo(otherPerson.id);
     const codes: [string, 'email' | 'phone'][] = [
       [first, 'email'],
       [theirs, 'email'],
@@ -223,13 +223,13 @@ describe('guessing codes', () => {
   it('is limited to five attempts across concurrent requests and servers', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
-    await beside(async (second) => {
+    await beside(async (secondRuntime) => {
       const guesses = Array.from({ length: 40 }, (_, index) =>
-        confirmOn(index % 2 ? second : app.runtime, id, not(code, index + 1)),
+        confirmOn(index % 2 ? secondRuntime : app.runtime, id, not(code, index + 1)),
       );
       expect(new Set(await Promise.all(guesses))).toEqual(new Set([400]));
       expect(await wrongAttempts()).toBe(5);
-      for (const server of [app.runtime, second]) {
+      for (const server of [app.runtime, secondRuntime]) {
         expect(await confirmOn(server, id, code)).toBe(400);
       }
     });
@@ -238,10 +238,10 @@ describe('guessing codes', () => {
   it('accepts the right code once', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
-    await beside(async (second) => {
-      const both = [app.runtime, second, app.runtime, second];
+    await beside(async (secondRuntime) => {
+      const runtimes = [app.runtime, secondRuntime, app.runtime, secondRuntime];
       const responses = await Promise.all(
-        both.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
+        runtimes.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
       );
       const [first, ...others] = responses.sort();
       expect(first).toBe(200);

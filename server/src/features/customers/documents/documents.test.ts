@@ -106,11 +106,11 @@ describe('uploadDocument', () => {
   });
 
   it('rejects holders of other platforms', async () => {
-    const theirs = await harness.person(app.other);
+    const otherPerson = await harness.person(app.other);
     const { owner } = await harness.business(app.other);
-    const unknown = theirs.replace(/[0-9a-f]{12}$/, '0123456789ab');
+    const unknown = otherPerson.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const responses: Answer[] = [];
-    for (const holder of [theirs, owner, unknown, app.platform.id, 'unknown']) {
+    for (const holder of [otherPerson, owner, unknown, app.platform.id, 'unknown']) {
       const response = await harness.upload(bill(holder));
       expect(statusAndCode(response)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
       responses.push(response);
@@ -176,10 +176,10 @@ describe('uploadDocument', () => {
   it('replays the reply for a repeated idempotency key and keeps one file', async () => {
     const fields = passport(await harness.person());
     const key = { 'idempotency-key': 'a-passport' };
-    const first = await harness.upload(fields, png(), app.platform, key);
-    const second = await harness.upload(fields, png(), app.platform, key);
-    expect([first.status, second.status]).toEqual([201, 201]);
-    expect(second.body).toEqual(first.body);
+    const firstResponse = await harness.upload(fields, png(), app.platform, key);
+    const secondResponse = await harness.upload(fields, png(), app.platform, key);
+    expect([firstResponse.status, secondResponse.status]).toEqual([201, 201]);
+    expect(secondResponse.body).toEqual(firstResponse.body);
     const stored = await app.runtime.db.query<{ reply: string }>(
       'select reply from idempotency where reply like $1',
       ['%C01X00T47%'],
@@ -199,10 +199,10 @@ describe('listDocuments', () => {
     const list = (query: string, as = app.platform) =>
       app.call('GET', `/documents?${query}`, undefined, { as });
     const idsOf = (response: Answer) => response.body.data.map((each: { id: string }) => each.id);
-    const first = await list(`documentHolder=${owner}&limit=2`);
-    expect(idsOf(first)).toEqual(ids.slice(0, 2));
-    expect(first.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const rest = await list(`documentHolder=${owner}&cursor=${first.body.nextCursor}`);
+    const firstResponse = await list(`documentHolder=${owner}&limit=2`);
+    expect(idsOf(firstResponse)).toEqual(ids.slice(0, 2));
+    expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });
+    const rest = await list(`documentHolder=${owner}&cursor=${firstResponse.body.nextCursor}`);
     expect([idsOf(rest), rest.body.hasMore]).toEqual([ids.slice(2), false]);
     expect(idsOf(await list('limit=3'))).toEqual(ids);
     expect(idsOf(await list(`documentHolder=${company}`))).toEqual([]);
@@ -281,10 +281,10 @@ describe('replaceDocument', () => {
 
   it('returns 404 for a document of another platform', async () => {
     const { id } = await harness.uploaded(bill(await harness.person()));
-    const theirs = await harness.replace(id, bill(undefined), png(), app.other);
+    const otherResponse = await harness.replace(id, bill(undefined), png(), app.other);
     const unknown = await harness.replace('unknown', bill(undefined), png(), app.other);
-    expect(statusAndCode(theirs)).toEqual([404, 'NOT_FOUND']);
-    expect(theirs.body).toEqual(unknown.body);
+    expect(statusAndCode(otherResponse)).toEqual([404, 'NOT_FOUND']);
+    expect(otherResponse.body).toEqual(unknown.body);
     expect((await app.call('GET', `/documents/${id}`)).body.updatedAt).toBeDefined();
   });
 });

@@ -77,8 +77,8 @@ const passport = (documentHolder: string, name?: string) =>
 async function ready(fullName = 'Ada Lovelace', redirectUri?: string) {
   const person = await customer(app, as(), { ...IDENTIFIER, fullName });
   ok(await app.call('POST', '/documents', passport(person.id), as()), 201);
-  const made = await make(person.id, { redirectUri });
-  return { person, secret: secretOf(made) };
+  const createResponse = await make(person.id, { redirectUri });
+  return { person, secret: secretOf(createResponse) };
 }
 
 describe('createCustomerKycLink', () => {
@@ -102,19 +102,27 @@ describe('createCustomerKycLink', () => {
   it('includes redirectUri and stores the secret as a hash only', async () => {
     const person = await customer(app, as());
     const redirectUri = 'https://shop.example/done?a=1&b=2';
-    const made = await make(person.id, { redirectUri }, { headers: { 'idempotency-key': 'k1' } });
-    const url = new URL(ok(made, 201).kycUrl);
+    const createResponse = await make(
+      person.id,
+      { redirectUri },
+      { headers: { 'idempotency-key': 'k1' } },
+    );
+    const url = new URL(ok(createResponse, 201).kycUrl);
     expect(url.searchParams.get('redirectUri')).toBe(redirectUri);
-    const again = await make(person.id, { redirectUri }, { headers: { 'idempotency-key': 'k1' } });
-    expect(again.body).toEqual(made.body);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const secondResponse = await make(
+      person.id,
+      { redirectUri },
+      { headers: { 'idempotency-key': 'k1' } },
+    );
+    expect(secondResponse.body).toEqual(createResponse.body);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     const rows = await app.runtime.db.query(
       'select row_to_json(l)::text as text from kyc_links l union all select reply from ' +
         'idempotency',
     );
     expect(rows.length).toBeGreaterThan(1);
-    for (const { text } of rows) expect(text).not.toContain(secretOf(made));
-    expect(app.log.join('\n')).not.toContain(secretOf(made));
+    for (const { text } of rows) expect(text).not.toContain(secretOf(createResponse));
+    expect(app.log.join('\n')).not.toContain(secretOf(createResponse));
   });
 
   it.each([
@@ -151,8 +159,8 @@ describe('createCustomerKycLink', () => {
       if (row) ctx.update(customers, row, { contact_verification });
     });
     const redirectUri = 'https://shop.example/done';
-    const made = await make(person.id, { redirectUri }, { as: app.platform });
-    const secret = secretOf({ ...made, body: ok(made, 201) });
+    const createResponse = await make(person.id, { redirectUri }, { as: app.platform });
+    const secret = secretOf({ ...createResponse, body: ok(createResponse, 201) });
     const state = ok(await send(secret, 'GET', '/state'), 200);
     expect(state).toMatchObject({ status, gaps: [], findings: [], redirectUri });
     expect((await send(secret, 'POST', '/submit')).status).toBe(409);
@@ -162,7 +170,7 @@ describe('createCustomerKycLink', () => {
   });
 
   it('rejects unverified contacts, deleted customers and other platforms', async () => {
-    const foreign = await customer(app);
+    const foreignCustomer = await customer(app);
     const unverified = await customer(app, as());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, unverified.id);
@@ -174,7 +182,7 @@ describe('createCustomerKycLink', () => {
     const deleted = await customer(app, as());
     ok(await app.call('DELETE', `/customers/${deleted.id}`, undefined, as()), 200);
     expect((await make(deleted.id)).body.code).toBe('CUSTOMER_DELETED');
-    expect((await make(foreign.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
+    expect((await make(foreignCustomer.id)).body.code).toBe('CUSTOMER_NOT_FOUND');
   });
 });
 
@@ -184,9 +192,9 @@ describe('getCustomerKycLink', () => {
   it('creates a link by platformCustomerId', async () => {
     const person = await customer(app, as());
     const id = `platformCustomerId=${person.platformCustomerId}`;
-    const made = await get(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
-    ok(made, 200);
-    const { body } = await send(secretOf(made), 'GET', '/state');
+    const createResponse = await get(`?${id}&redirectUri=https%3A%2F%2Fshop.example%2F`);
+    ok(createResponse, 200);
+    const { body } = await send(secretOf(createResponse), 'GET', '/state');
     expect(body.customer.id).toBe(person.id);
     expect((await get(`?${id}&redirectUri=http%3A%2F%2Fshop.example`)).status).toBe(400);
   });
@@ -194,9 +202,9 @@ describe('getCustomerKycLink', () => {
   it('applies the rules of createCustomerKycLink and requires the id', async () => {
     expect((await get('')).body.details.errors).toMatchObject([{ field: 'platformCustomerId' }]);
     expect((await get('?platformCustomerId=unknown')).body.code).toBe('CUSTOMER_NOT_FOUND');
-    const theirs = await customer(app);
-    const foreign = await get(`?platformCustomerId=${theirs.platformCustomerId}`);
-    expect(foreign.body.code).toBe('CUSTOMER_NOT_FOUND');
+    const otherCustomer = await customer(app);
+    const foreignResponse = await get(`?platformCustomerId=${otherCustomer.platformCustomerId}`);
+    expect(foreignResponse.body.code).toBe('CUSTOMER_NOT_FOUND');
     const person = await customer(app, as());
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, person.id);
@@ -339,22 +347,22 @@ describe('the page of a link', () => {
   });
 
   it('accesses only the customer of its link', async () => {
-    const mine = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
-    const theirs = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
-    const secret = secretOf(await make(mine.id));
-    const owner = { ...OWNER, customerId: theirs.id };
+    const ownCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
+    const otherCustomer = ok(await app.call('POST', '/customers', BUSINESS, as()), 201);
+    const secret = secretOf(await make(ownCustomer.id));
+    const owner = { ...OWNER, customerId: otherCustomer.id };
     const foreignOwner = ok(await app.call('POST', '/beneficial-owners', owner, as()), 201);
     const document = ok(await app.call('POST', '/documents', passport(foreignOwner.id), as()), 201);
     const attempts = [
       await send(secret, 'PATCH', `/owners/${foreignOwner.id}`, { ownershipPercentage: 1 }),
       await send(secret, 'POST', '/documents', passport(foreignOwner.id)),
-      await send(secret, 'POST', '/documents', passport(theirs.id)),
+      await send(secret, 'POST', '/documents', passport(otherCustomer.id)),
       await send(secret, 'PUT', `/documents/${document.id}`, passport(foreignOwner.id)),
       await send(secret, 'DELETE', `/documents/${document.id}`),
     ];
     expect(attempts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect((await send(secret, 'POST', '/owners', OWNER)).status).toBe(204);
-    const { body } = await app.call('GET', `/customers/${mine.id}`, undefined, as());
+    const { body } = await app.call('GET', `/customers/${ownCustomer.id}`, undefined, as());
     const [own] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
     expect((await send(secret, 'PATCH', `/owners/${own.id}`, change)).status).toBe(204);

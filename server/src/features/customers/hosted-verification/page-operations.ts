@@ -99,8 +99,8 @@ async function stateOf(ctx: Ctx, parts: PageParts, secret: string) {
     customer: { id: customer.id, customerType: customer.type, ...details },
     hasIdentifier: identifier !== null,
     owners: owners.map((each) => {
-      const shown = presentOwner(ctx.vault, customer, each);
-      return { ...shown, personalInfo: withoutEmptyIdentifier(shown.personalInfo) };
+      const fetchedOwner = presentOwner(ctx.vault, customer, each);
+      return { ...fetchedOwner, personalInfo: withoutEmptyIdentifier(fetchedOwner.personalInfo) };
     }),
     documents: documents.map((each) => presentDocument(ctx.vault, customer, each)),
     gaps: [...gaps, ...redactFindings(findings)],

@@ -230,11 +230,11 @@ describe('uploadCustomersCsv', () => {
 
   it('creates one import for a repeated idempotency key', async () => {
     const key = { 'idempotency-key': 'upload-1' };
-    const first = await harness.upload(file(harness.person('k-1')), app.platform, key);
-    const second = await harness.upload(file(harness.person('k-1')), app.platform, key);
-    expect(second.body).toEqual(first.body);
+    const firstResponse = await harness.upload(file(harness.person('k-1')), app.platform, key);
+    const secondResponse = await harness.upload(file(harness.person('k-1')), app.platform, key);
+    expect(secondResponse.body).toEqual(firstResponse.body);
     await app.settle();
-    expect((await harness.shown(first.body.jobId)).status).toBe('COMPLETED');
+    expect((await harness.shown(firstResponse.body.jobId)).status).toBe('COMPLETED');
   });
 
   it('rejects a request without a file', async () => {
@@ -257,14 +257,14 @@ describe('uploadCustomersCsv', () => {
 describe('getBulkCustomerImportJob', () => {
   it('returns 404 for an import of another platform', async () => {
     const id = await harness.started(file(harness.person('mine-1')));
-    const theirs = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
+    const otherResponse = await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, {
       as: app.other,
     });
     const random = await app.call(
       'GET',
       `/customers/bulk/jobs/BulkCustomerImportJob:${uuid7(app.effects)}`,
     );
-    for (const each of [theirs, random]) {
+    for (const each of [otherResponse, random]) {
       expect([each.status, each.body.code]).toEqual([404, 'BULK_UPLOAD_JOB_NOT_FOUND']);
     }
     await app.settle();

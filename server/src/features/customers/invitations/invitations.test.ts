@@ -83,18 +83,23 @@ describe('createInvitation', () => {
     expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['amountToSend', 'expiresAt', 'firstName', 'inviterUma']);
     const expiresAt = new Date(app.effects.now()).toISOString();
-    const late = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
-    expect(outcome(late)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(late)).toEqual(['expiresAt', 'inviterUma']);
+    const lateResponse = await invite({ inviterUma: '$unknown@elsewhere.example', expiresAt });
+    expect(outcome(lateResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(lateResponse)).toEqual(['expiresAt', 'inviterUma']);
     const { umaAddress } = await inviter();
     expect(fieldsOf(await invite({ inviterUma: umaAddress, expiresAt }))).toEqual(['expiresAt']);
     expect(fieldsOf(await invite({}))).toEqual(['inviterUma']);
   });
 
   it('rejects inviters that are deleted or of another platform', async () => {
-    const [foreign, gone] = [await inviter(app.other), await inviter()];
-    await app.call('DELETE', `/customers/${gone.id}`);
-    for (const inviterUma of [foreign.umaAddress, gone.umaAddress, '$a@b.example', 'x']) {
+    const [foreignPerson, deletedPerson] = [await inviter(app.other), await inviter()];
+    await app.call('DELETE', `/customers/${deletedPerson.id}`);
+    for (const inviterUma of [
+      foreignPerson.umaAddress,
+      deletedPerson.umaAddress,
+      '$a@b.example',
+      'x',
+    ]) {
       const rejected = await invite({ inviterUma });
       expect(outcome(rejected)).toEqual([400, 'INVALID_UMA_ADDRESS']);
       expect(fieldsOf(rejected)).toEqual(['inviterUma']);
@@ -272,16 +277,16 @@ describe('claimInvitation', () => {
 
   it('rejects malformed addresses and those of other platforms', async () => {
     const invitation = await made();
-    const theirs = await inviter(app.other);
-    const gone = await inviter();
-    await app.call('DELETE', `/customers/${gone.id}`);
-    const unassigned = `$unassigned@${theirs.umaAddress.split('@')[1]}`;
+    const otherPerson = await inviter(app.other);
+    const deletedPerson = await inviter();
+    await app.call('DELETE', `/customers/${deletedPerson.id}`);
+    const unassigned = `$unassigned@${otherPerson.umaAddress.split('@')[1]}`;
     const invalid = [
       'friend@x',
       '$friend',
       '$fr iend@x.example',
-      theirs.umaAddress,
-      gone.umaAddress,
+      otherPerson.umaAddress,
+      deletedPerson.umaAddress,
     ];
     for (const inviteeUma of [...invalid, unassigned]) {
       const rejected = await claim(invitation.code, inviteeUma);
@@ -313,8 +318,8 @@ describe('cancelInvitation', () => {
     const invitation = await made();
     expect(ok(await cancel(invitation.code), 200)).toEqual({ ...invitation, status: 'CANCELLED' });
     expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
-    const late = await claim(invitation.code, EXTERNAL_UMA, app.other);
-    expect(outcome(late)).toEqual([400, 'INVITATION_CANCELLED']);
+    const lateResponse = await claim(invitation.code, EXTERNAL_UMA, app.other);
+    expect(outcome(lateResponse)).toEqual([400, 'INVITATION_CANCELLED']);
     await app.settle();
     const events = (await app.events()).filter((each) => each.subject === invitation.code);
     expect(events).toEqual([]);

@@ -98,8 +98,8 @@ describe('the page of an invitation', () => {
     const invitation = await made();
     const sent = await open(invitation.code, 'POST');
     expect(sent.body).toBe((await open(invitation.code)).body);
-    const shown = await app.call('GET', `/invitations/${invitation.code}`);
-    expect(shown.body).toEqual(invitation);
+    const response = await app.call('GET', `/invitations/${invitation.code}`);
+    expect(response.body).toEqual(invitation);
   });
 
   it('limits unknown codes but not valid ones', async () => {

@@ -136,7 +136,7 @@ function rejectInvalid(
   const rules = personErrors(ctx, candidate.person, change);
   const errors = [
     ...found,
-    ...rules.filter((each) => found.every((one) => one.field !== each.field)),
+    ...rules.filter((each) => found.every((fieldError) => fieldError.field !== each.field)),
   ];
   if (candidate.roles.length === 0) {
     errors.push({ field: 'roles', message: 'must contain at least one role' });

@@ -137,8 +137,8 @@ describe('updateBeneficialOwner', () => {
   it('rejects updates after a final status of business or owner', async () => {
     const was = await harness.made();
     await harness.setStatus(was.customerId, 'APPROVED');
-    const late = await harness.change(was.id, { ownershipPercentage: 1 });
-    expect([late.status, late.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const lateResponse = await harness.change(was.id, { ownershipPercentage: 1 });
+    expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
     const other = await harness.made();
     const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [other.id]);

@@ -153,9 +153,9 @@ describe('createBeneficialOwner', () => {
     const business = await harness.company();
     for (const status of ['APPROVED', 'REJECTED']) {
       await harness.setStatus(business.id, status);
-      const late = await harness.add(ownerBody(business.id));
-      expect([late.status, late.body.code]).toEqual([400, 'INVALID_INPUT']);
-      expect(fieldsOf(late)).toEqual(['customerId']);
+      const lateResponse = await harness.add(ownerBody(business.id));
+      expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
+      expect(fieldsOf(lateResponse)).toEqual(['customerId']);
     }
     for (const status of ['PENDING', 'HOLD']) {
       await harness.setStatus(business.id, status);
@@ -164,8 +164,8 @@ describe('createBeneficialOwner', () => {
   });
 
   it('rejects unknown, foreign and deleted customers', async () => {
-    const foreign = await harness.company(app.other);
-    for (const id of [foreign.id, `Customer:${UNKNOWN}`, 'x']) {
+    const foreignCompany = await harness.company(app.other);
+    for (const id of [foreignCompany.id, `Customer:${UNKNOWN}`, 'x']) {
       const response = await harness.add(ownerBody(id));
       expect([response.status, response.body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
@@ -238,14 +238,16 @@ describe('listBeneficialOwners', () => {
   });
 
   it('returns an empty list for other customers', async () => {
-    const foreign = await harness.company(app.other);
-    ok(await harness.add(ownerBody(foreign.id), app.other), 201);
+    const foreignCompany = await harness.company(app.other);
+    ok(await harness.add(ownerBody(foreignCompany.id), app.other), 201);
     const individual = await customer(app);
-    for (const id of [foreign.id, `Customer:${UNKNOWN}`, 'x', individual.id]) {
+    for (const id of [foreignCompany.id, `Customer:${UNKNOWN}`, 'x', individual.id]) {
       const { body } = await harness.list(`?customerId=${encodeURIComponent(id)}`);
       expect(body).toEqual({ data: [], hasMore: false, totalCount: 0 });
     }
-    expect((await harness.list(`?customerId=${foreign.id}`, app.other)).body.data).toHaveLength(1);
+    expect(
+      (await harness.list(`?customerId=${foreignCompany.id}`, app.other)).body.data,
+    ).toHaveLength(1);
   });
 
   it.each([

@@ -160,8 +160,8 @@ async function forgetKey(ctx: Ctx, all: AllPersonalData, input: ErasureInput): P
     const problem = 'The customer is not deleted. The platform must delete it first.';
     throw new Fault('CONFLICT', problem, { customerId: id });
   }
-  const known = await ctx.read(erasures, id);
-  if (known) return known;
+  const knownErasure = await ctx.read(erasures, id);
+  if (knownErasure) return knownErasure;
   const counts = await countsOf(ctx, all, id);
   for (const each of all) await each.forget?.(ctx, row);
   eraseCustomer(ctx, row);

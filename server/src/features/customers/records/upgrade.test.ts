@@ -47,8 +47,8 @@ it('encrypts data stored in clear without loss', async () => {
   const after = await columns(id);
   expect(after).toMatchObject({ details: null, identifier: null, version: before + 1 });
   expect(JSON.stringify(after)).not.toContain('Timer');
-  const shown = ok(await app.call('GET', `/customers/${id}`), 200);
-  expect(shown).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
+  const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
+  expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
   expect(ok(await app.call('GET', `/customers/${without}`), 200)).toMatchObject(DETAILS);
   const { vault } = app.runtime;
   expect(await rowOf(id)).toMatchObject({

@@ -37,11 +37,11 @@ export type Violation = FieldError & { code: Code };
 
 /** Throws one error that lists all violations. */
 export function rejectViolations(violations: readonly Violation[]): void {
-  const [first] = violations;
-  if (!first) return;
-  const isOneKind = violations.every((each) => each.code === first.code);
+  const [firstViolation] = violations;
+  if (!firstViolation) return;
+  const isOneKind = violations.every((each) => each.code === firstViolation.code);
   const errors = violations.map(({ code: _, ...error }) => error);
-  throw invalid(errors, isOneKind ? first.code : 'INVALID_INPUT');
+  throw invalid(errors, isOneKind ? firstViolation.code : 'INVALID_INPUT');
 }
 
 export const asViolations = (errors: readonly FieldError[]): Violation[] =>

@@ -13,7 +13,7 @@ const fieldsOf = (response: { body: { details: { errors: { field: string }[] } }
 
 describe('errors of both kinds', () => {
   it('are combined for a new customer', async () => {
-    const both = await create({
+    const responses = await create({
       customerType: 'INDIVIDUAL',
       email: 'x',
       umaAddress: 'nope',
@@ -25,8 +25,8 @@ describe('errors of both kinds', () => {
         acceptanceMethod: 'CHECKBOX',
       },
     });
-    expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(both)).toEqual([
+    expect([responses.status, responses.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(responses)).toEqual([
       'currencies.1',
       'email',
       'endUserTermsConsent.acceptedAt',

@@ -321,12 +321,12 @@ describe('createCustomer', () => {
   it('replays the first reply for a repeated Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'create-once' };
     const body = person({ platformCustomerId: 'once' });
-    const first = await app.call('POST', '/customers', body, { headers });
-    const again = await app.call('POST', '/customers', body, { headers });
-    expect(again.status).toBe(201);
-    expect(again.body).toEqual(first.body);
-    const other = await app.call('POST', '/customers', person(), { headers });
-    expect([other.status, other.body.code]).toEqual([409, 'CONFLICT']);
+    const firstResponse = await app.call('POST', '/customers', body, { headers });
+    const secondResponse = await app.call('POST', '/customers', body, { headers });
+    expect(secondResponse.status).toBe(201);
+    expect(secondResponse.body).toEqual(firstResponse.body);
+    const otherResponse = await app.call('POST', '/customers', person(), { headers });
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('requires MANAGE and POST', async () => {

@@ -157,8 +157,11 @@ describe('owners', () => {
       200,
     );
     expect(renamed.personalInfo).toMatchObject({ lastName: 'Murray', identifier: '*' });
-    const again = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
-    expect(fieldsOf(again)).toEqual(['personalInfo.countryOfIssuance', 'personalInfo.identifier']);
+    const secondResponse = await harness.change(owner.id, { personalInfo: { identifier: '8' } });
+    expect(fieldsOf(secondResponse)).toEqual([
+      'personalInfo.countryOfIssuance',
+      'personalInfo.identifier',
+    ]);
     ok(await harness.change(owner.id, { personalInfo: GERMAN }), 200);
   });
 });

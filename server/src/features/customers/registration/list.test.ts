@@ -93,9 +93,9 @@ describe('listCustomers', () => {
   it('reads the owners of a page in one batch', async () => {
     const as = await app.newPlatform('Firms');
     const harness = ownerHarness(app);
-    const [first, second] = [await harness.company(as), await harness.company(as)];
+    const [firstCompany, secondCompany] = [await harness.company(as), await harness.company(as)];
     const names = ['Hopper', 'Lamarr'];
-    for (const { id } of [first, second]) {
+    for (const { id } of [firstCompany, secondCompany]) {
       for (const lastName of names) {
         await app.advance(1_000);
         ok(await harness.add(ownerBody(id, {}, { lastName }), as), 201);
@@ -112,7 +112,10 @@ describe('listCustomers', () => {
     const { data } = (await app.call('GET', '/customers', undefined, { as })).body;
     db.find = find;
     expect(found).not.toContain('beneficial_owners');
-    expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([second.id, first.id]);
+    expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([
+      secondCompany.id,
+      firstCompany.id,
+    ]);
     for (const each of data.slice(1)) {
       expect(each).toEqual(
         (await app.call('GET', `/customers/${each.id}`, undefined, { as })).body,

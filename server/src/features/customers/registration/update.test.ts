@@ -142,8 +142,8 @@ describe('updateCustomerById', () => {
       'nationality',
       'pepStatus',
     ]);
-    const other = await patch(was.id, { sourceOfWealthCategories: ['OTHER'] });
-    expect(fieldsOf(other)).toEqual(['sourceOfWealthOtherDescription']);
+    const otherResponse = await patch(was.id, { sourceOfWealthCategories: ['OTHER'] });
+    expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
     const terms = await patch(was.id, {
       endUserTermsConsent: {
         acceptedAt: '2026-01-05T08:00:00Z',
@@ -180,8 +180,8 @@ describe('updateCustomerById', () => {
     const was = await created(person({ currencies: ['USD', 'EUR'] }));
     const { body } = await patch(was.id, { currencies: ['EUR', 'MXN'] });
     expect(body.currencies).toEqual(['EUR', 'MXN']);
-    const again = await patch(was.id, { currencies: ['USD', 'MXN'] });
-    expect(again.status).toBe(200);
+    const secondResponse = await patch(was.id, { currencies: ['USD', 'MXN'] });
+    expect(secondResponse.status).toBe(200);
     const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
     const codes = list.body.data.map(
       (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
@@ -211,8 +211,8 @@ describe('updateCustomerById', () => {
       termsVersion: 'V1',
       acceptanceMethod: 'CHECKBOX',
     };
-    const first = await patch(was.id, { endUserTermsConsent: consent });
-    expect(first.body.endUserTermsConsent).toEqual(consent);
+    const firstResponse = await patch(was.id, { endUserTermsConsent: consent });
+    expect(firstResponse.body.endUserTermsConsent).toEqual(consent);
     const again = { ...consent, ipAddress: '2001:db8::1', acceptanceMethod: 'CLICK_TO_ACCEPT' };
     const second = await patch(was.id, { endUserTermsConsent: again });
     expect(second.body.endUserTermsConsent).toEqual(again);
@@ -238,8 +238,11 @@ describe('updateCustomerById', () => {
     expect((await patch(one.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
     const taken = await patch(two.id, { umaAddress: `$moved@${domain}` });
     expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
-    const foreign = await patch(two.id, { umaAddress: '$two@elsewhere.example' });
-    expect([foreign.status, foreign.body.code]).toEqual([400, 'INVALID_UMA_ADDRESS']);
+    const foreignResponse = await patch(two.id, { umaAddress: '$two@elsewhere.example' });
+    expect([foreignResponse.status, foreignResponse.body.code]).toEqual([
+      400,
+      'INVALID_UMA_ADDRESS',
+    ]);
   });
 
   it('resets the verification of a changed contact', async () => {
@@ -355,8 +358,8 @@ describe('deleteCustomerById', () => {
     expect(body).toEqual({ ...was, isDeleted: true, updatedAt: body.updatedAt });
     expect((await app.events()).length).toBe(before);
     expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
-    const again = await remove(was.id);
-    expect([again.status, again.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
+    const secondResponse = await remove(was.id);
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     const write = await patch(was.id, { fullName: 'Ada King' });
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });

@@ -172,8 +172,8 @@ export async function changeCustomer(
     return { status: 200 as const, body: await customerView(ctx, row) };
   const now = updateCustomer(ctx, row, patch);
   if (body.currencies || (now.terms_consent && !row.terms_consent)) {
-    const held = await findInternalAccounts(ctx.db, { customer_id: row.id });
-    await openAccounts(ctx, parts, platform, now, held);
+    const internalAccounts = await findInternalAccounts(ctx.db, { customer_id: row.id });
+    await openAccounts(ctx, parts, platform, now, internalAccounts);
   }
   return { status: 200 as const, body: await customerView(ctx, now) };
 }

@@ -94,12 +94,12 @@ function isComplete(type: DocumentType, of: readonly KnownDocument[]): boolean {
 
 /** Requires one identity document, with both sides if it has two. */
 function identityGaps(holder: string, all: readonly KnownDocument[]): VerificationError[] {
-  const held = all.filter((each) => each.holder === holder);
+  const knownDocuments = all.filter((each) => each.holder === holder);
   const byType = IDENTITY_TYPES.map(
-    (type) => [type, held.filter((each) => each.type === type)] as const,
+    (type) => [type, knownDocuments.filter((each) => each.type === type)] as const,
   );
   if (byType.some(([type, of]) => isComplete(type, of))) return [];
-  const incomplete = byType.flatMap(([, [first]]) => first ?? []);
+  const incomplete = byType.flatMap(([, [firstDocument]]) => firstDocument ?? []);
   if (!incomplete.length) return [errorOf(holder, 'MISSING_IDENTITY_DOCUMENT')];
   return incomplete.map(({ id, side }) =>
     errorOf(id, 'INCOMPLETE_DOCUMENT', {

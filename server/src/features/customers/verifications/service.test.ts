@@ -125,8 +125,8 @@ describe('a service', () => {
     service.answer({ state: 'unresolved', findings: [about] });
     await harness.app.advance(2 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['HOLD']);
-    const held = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
-    expect([held?.type, held?.data.errors]).toEqual([
+    const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
+    expect([heldEvent?.type, heldEvent?.data.errors]).toEqual([
       'VERIFICATION.RESOLVE_ERRORS',
       [{ ...about, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
     ]);
@@ -221,13 +221,16 @@ describe('a service', () => {
     await harness.completeBusiness(as, id);
     service.answer({ state: 'review', checkAfterMs: MINUTE });
     await submitted(id);
-    const late = await harness.addOwner(as, id, 'Late', 20);
+    const lateOwner = await harness.addOwner(as, id, 'Late', 20);
     service.answer({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
     const event = (await harness.app.events()).find(
       ({ type, subject }) => type === 'CUSTOMER.KYB_APPROVED' && subject === id,
     );
-    expect(event?.data.beneficialOwners[1]).toMatchObject({ id: late.id, kycStatus: 'UNVERIFIED' });
+    expect(event?.data.beneficialOwners[1]).toMatchObject({
+      id: lateOwner.id,
+      kycStatus: 'UNVERIFIED',
+    });
   });
 });

@@ -88,9 +88,9 @@ describe('createVerification', () => {
     expect(await code(mine, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     expect(await code(mine)).toEqual([200, undefined]);
     expect(await code(mine)).toEqual([400, 'INVALID_INPUT']);
-    const gone = (await harness.person(as, 'Ada Lovelace')).id;
-    ok(await harness.app.call('DELETE', `/customers/${gone}`, undefined, { as }), 200);
-    expect(await code(gone)).toEqual([410, 'CUSTOMER_DELETED']);
+    const deletedPersonId = (await harness.person(as, 'Ada Lovelace')).id;
+    ok(await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
+    expect(await code(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
     const missing = await harness.app.call('POST', '/verifications', {}, { as });
     expect([missing.status, missing.body.details.errors[0].field]).toEqual([400, 'customerId']);
   });
@@ -101,9 +101,9 @@ describe('createVerification', () => {
     const response = await harness.submit(as, id);
     expect([response.status, response.body.code]).toEqual([409, 'CONFLICT']);
     await harness.app.operate(async (ctx) => {
-      const known = await ctx.read(customers, id);
+      const knownCustomer = await ctx.read(customers, id);
       const contact_verification = { email: 'VERIFIED', phone: 'VERIFIED' } as const;
-      if (known) ctx.update(customers, known, { contact_verification });
+      if (knownCustomer) ctx.update(customers, knownCustomer, { contact_verification });
     }, as);
     expect(ok(await harness.submit(as, id), 200).verificationStatus).toBe('APPROVED');
   });
@@ -138,21 +138,21 @@ describe('createVerification', () => {
 
 describe('listVerifications', () => {
   it('filters and pages verifications of the platform, newest first', async () => {
-    const mine = await harness.platformOf('default');
-    const person = await harness.person(mine, 'Ada Lovelace 001');
-    const other = await harness.person(mine, 'Grace Hopper 001');
+    const ownPlatform = await harness.platformOf('default');
+    const person = await harness.person(ownPlatform, 'Ada Lovelace 001');
+    const otherPerson = await harness.person(ownPlatform, 'Grace Hopper 001');
     const ids: string[] = [];
-    for (const id of [person.id, other.id, person.id]) {
+    for (const id of [person.id, otherPerson.id, person.id]) {
       harness.app.effects.set(harness.app.effects.now() + 1_000);
-      ids.unshift(ok(await harness.submit(mine, id), 200).id);
+      ids.unshift(ok(await harness.submit(ownPlatform, id), 200).id);
     }
-    await harness.addDocument(mine, person.id, 'PASSPORT');
-    ids.unshift(ok(await harness.submit(mine, person.id), 200).id);
-    const list = async (query: string, by = mine) =>
+    await harness.addDocument(ownPlatform, person.id, 'PASSPORT');
+    ids.unshift(ok(await harness.submit(ownPlatform, person.id), 200).id);
+    const list = async (query: string, by = ownPlatform) =>
       ok(await read(`/verifications?${query}`, by), 200);
     const idsOf = (page: { data: { id: string }[] }) => page.data.map((each) => each.id);
     expect(idsOf(await list(''))).toEqual(ids);
-    expect(idsOf(await list(`customerId=${other.id}`))).toEqual([ids[2]]);
+    expect(idsOf(await list(`customerId=${otherPerson.id}`))).toEqual([ids[2]]);
     expect(idsOf(await list('verificationStatus=PENDING_MANUAL_REVIEW'))).toEqual([ids[0]]);
     expect(idsOf(await list('verificationStatus=IN_PROGRESS'))).toEqual([]);
     const first = await list('limit=3');
@@ -161,7 +161,7 @@ describe('listVerifications', () => {
     expect([idsOf(rest), rest.hasMore]).toEqual([ids.slice(3), false]);
     expect(idsOf(await list(`customerId=${person.id}`, harness.app.other))).toEqual([]);
     for (const query of ['verificationStatus=DONE', 'limit=0', 'cursor=x']) {
-      expect((await read(`/verifications?${query}`, mine)).status).toBe(400);
+      expect((await read(`/verifications?${query}`, ownPlatform)).status).toBe(400);
     }
   });
 });
@@ -170,8 +170,11 @@ describe('getVerification', () => {
   it('returns 404 for a verification of another platform', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
     const made = ok(await harness.submit(as, id), 200);
-    const theirs = await read(`/verifications/${made.id}`, harness.app.other);
-    expect([theirs.status, theirs.body.code]).toEqual([404, 'VERIFICATION_NOT_FOUND']);
+    const otherResponse = await read(`/verifications/${made.id}`, harness.app.other);
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([
+      404,
+      'VERIFICATION_NOT_FOUND',
+    ]);
   });
 });
 
@@ -294,8 +297,8 @@ describe('concurrent requests', () => {
     const { id } = await harness.business(as, 'REG-1');
     const [owner] = await harness.completeBusiness(as, id);
     const change = harness.app.operate(async (ctx) => {
-      const known = await ctx.read(beneficialOwners, owner?.id as string);
-      if (known) ctx.update(beneficialOwners, known, { share: 31, updated_at: ctx.now });
+      const knownOwner = await ctx.read(beneficialOwners, owner?.id as string);
+      if (knownOwner) ctx.update(beneficialOwners, knownOwner, { share: 31, updated_at: ctx.now });
     }, as);
     const [response] = await Promise.all([harness.submit(as, id), change]);
     expect(ok(response, 200).verificationStatus).toBe('APPROVED');

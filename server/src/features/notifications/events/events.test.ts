@@ -76,10 +76,10 @@ describe('listEvents', () => {
       resourceId: account.id,
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
     });
-    const shown = ok(await app.call('GET', `/internal-accounts/${account.id}`), 200);
-    expect(balances.data[0].data.balance).toEqual(shown.balance);
-    const one = ok(await app.call('GET', `/events/${balances.data[0].id}`), 200);
-    expect(one).toEqual(balances.data[0]);
+    const internalAccount = ok(await app.call('GET', `/internal-accounts/${account.id}`), 200);
+    expect(balances.data[0].data.balance).toEqual(internalAccount.balance);
+    const event = ok(await app.call('GET', `/events/${balances.data[0].id}`), 200);
+    expect(event).toEqual(balances.data[0]);
   });
 
   it('are filtered by types, customer and time together', async () => {

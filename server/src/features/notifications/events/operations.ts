@@ -131,12 +131,14 @@ async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
   }
   const bounds = await boundsOf(ctx.db, filter, horizon);
   const read = await walk(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
-  const first = read.rows[0];
+  const firstEvent = read.rows[0];
   const last = read.rows.at(-1);
   // Everything until now is read if the walk has reached the horizon.
   const at: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
   const end = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
-  const before = first ? cursorOf({ ...placeOf(first), at: timeOfId(first.id) }) : undefined;
+  const before = firstEvent
+    ? cursorOf({ ...placeOf(firstEvent), at: timeOfId(firstEvent.id) })
+    : undefined;
   return { rows: read.rows, hasMore: read.hasMore, after: { ...placeOf(end), at }, before };
 }
 
@@ -151,8 +153,9 @@ async function pageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
   const bounds = await boundsOf(ctx.db, filter, horizon);
   const from = before ?? top;
   const read = await walk(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
-  const [first] = read.rows;
-  const newest = before && first ? { ...placeOf(first), at: timeOfId(first.id) } : from;
+  const [firstEvent] = read.rows;
+  const newest =
+    before && firstEvent ? { ...placeOf(firstEvent), at: timeOfId(firstEvent.id) } : from;
   return {
     rows: read.rows,
     hasMore: read.hasMore,

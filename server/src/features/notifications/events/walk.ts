@@ -74,8 +74,8 @@ export async function walk(db: Database, filter: EventFilter, whole: Range): Pro
     const { part, left } = split(rest, length);
     rows.push(...(await eventsIn(db, filter, { ...part, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
-      const kept = rows.slice(0, limit);
-      return { rows: kept, end: place(kept.at(-1) as EventRow), hasMore: true };
+      const storedEvents = rows.slice(0, limit);
+      return { rows: storedEvents, end: place(storedEvents.at(-1) as EventRow), hasMore: true };
     }
     rest = left;
     if (length !== undefined && performance.now() - begun < SHORT_STEP_MS) length *= 2n;

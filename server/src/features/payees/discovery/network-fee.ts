@@ -26,8 +26,8 @@ async function converted(
       `No exchange rate from ${from} to ${currency} is available.`,
     );
   }
-  const whole = price ? { ...times(price, rate), from: asset, to: currency } : rate;
-  return convert({ currency: asset, amount: fee }, whole, 'ceil');
+  const fullConversionRate = price ? { ...times(price, rate), from: asset, to: currency } : rate;
+  return convert({ currency: asset, amount: fee }, fullConversionRate, 'ceil');
 }
 
 interface FeeOverNetwork {
@@ -45,10 +45,14 @@ export async function serviceFeeOver(
   network: string | undefined,
   [from, to]: readonly [string, string],
 ): Promise<FeeOverNetwork> {
-  const own = serviceFeeOf(from, to);
+  const ownServiceFee = serviceFeeOf(from, to);
   const networkFee = network === undefined ? undefined : await ports.networkFees?.feeOf(network);
   const cost = networkFee
     ? await converted(ports, networkFee, from)
     : { currency: from, amount: 0n };
-  return { service: { ...own, fixed: own.fixed + cost.amount }, cost, networkFee };
+  return {
+    service: { ...ownServiceFee, fixed: ownServiceFee.fixed + cost.amount },
+    cost,
+    networkFee,
+  };
 }

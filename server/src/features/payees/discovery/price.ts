@@ -63,8 +63,8 @@ export function priceRow(input: PriceInput) {
   const { corridor, rail, service, sending, mid, platform } = input;
   const { sourceCurrency: from, destinationCurrency: to } = corridor;
   const fees = calculateFees(sending.amount, service, platformFeeOf(platform, from, to));
-  const left = subtract(sending, { currency: from, amount: fees.total });
-  const net = left.amount > 0n ? left : { currency: from, amount: 0n };
+  const remainingMoney = subtract(sending, { currency: from, amount: fees.total });
+  const net = remainingMoney.amount > 0n ? remainingMoney : { currency: from, amount: 0n };
   const receiving = convert(net, { ...mid.rate, from, to }, 'floor');
   if (receiving.amount > MAX_AMOUNT) return undefined;
   const { num, den } = mid.rate;

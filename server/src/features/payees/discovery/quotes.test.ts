@@ -54,12 +54,16 @@ const typesOf = (currency: string): AccountType[] =>
 
 async function payee(customerId: string, currency: string, info: Account) {
   const body = { customerId, currency, accountInfo: info };
-  const made = ok(await app.call('POST', '/customers/external-accounts', body), 201);
+  const createdExternalAccount = ok(
+    await app.call('POST', '/customers/external-accounts', body),
+    201,
+  );
   const network = withdrawalNetworkOf(info);
   return {
-    id: made.id as string,
+    id: createdExternalAccount.id as string,
     currency,
-    rails: (made.accountInfo.paymentRails ?? (network ? [network] : [])) as string[],
+    rails: (createdExternalAccount.accountInfo.paymentRails ??
+      (network ? [network] : [])) as string[],
   };
 }
 

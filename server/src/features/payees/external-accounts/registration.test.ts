@@ -126,14 +126,17 @@ describe('createCustomerExternalAccount', () => {
       },
     });
     const [text, own] = ['FR7630006000011234567890189', { customerId: ada }];
-    const first = await add(iban(text, own));
-    expect(first.status).toBe(201);
-    const again = await add(iban(text, own));
-    expect([again.status, again.body.code]).toEqual([409, 'DUPLICATE_EXTERNAL_ACCOUNT']);
-    expect(again.headers['x-should-retry']).toBe('false');
+    const firstResponse = await add(iban(text, own));
+    expect(firstResponse.status).toBe(201);
+    const secondResponse = await add(iban(text, own));
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([
+      409,
+      'DUPLICATE_EXTERNAL_ACCOUNT',
+    ]);
+    expect(secondResponse.headers['x-should-retry']).toBe('false');
     expect((await add(iban(text, {}))).status).toBe(201);
     expect((await add(iban(text, { customerId: await newCustomer() }))).status).toBe(201);
-    expect((await app.call('DELETE', `${OF.customer}/${first.body.id}`)).status).toBe(204);
+    expect((await app.call('DELETE', `${OF.customer}/${firstResponse.body.id}`)).status).toBe(204);
     expect((await add(iban(text, own))).status).toBe(201);
   });
 
@@ -171,8 +174,8 @@ describe('createCustomerExternalAccount', () => {
   });
 
   it('accepts only existing customers of the platform', async () => {
-    const foreign = await newCustomer({ as: app.other });
-    for (const customerId of [foreign, 'Customer:x']) {
+    const foreignCustomer = await newCustomer({ as: app.other });
+    for (const customerId of [foreignCustomer, 'Customer:x']) {
       const { status, body } = await add(usd('000', { customerId }));
       expect([status, body.code]).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
@@ -210,11 +213,11 @@ describe('createCustomerExternalAccount', () => {
   it('replays the first reply for one idempotency key', async () => {
     const request = usd('000', { customerId: ada });
     const headers = { 'idempotency-key': 'one' };
-    const first = await add(request, OF.customer, { headers });
-    const again = await add(request, OF.customer, { headers });
-    expect(again.status).toBe(201);
-    expect(again.body).toEqual(first.body);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const firstResponse = await add(request, OF.customer, { headers });
+    const secondResponse = await add(request, OF.customer, { headers });
+    expect(secondResponse.status).toBe(201);
+    expect(secondResponse.body).toEqual(firstResponse.body);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
   });
 
   it('requires a proof of own wallets if counterparties must be identified', async () => {
@@ -284,9 +287,9 @@ describe('getCustomerExternalAccountById', () => {
   it('masks numbers for read-only tokens', async () => {
     const { body } = await add(usd('789', { customerId: ada }));
     const as = await app.tokenWith(['VIEW']);
-    const seen = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
+    const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
     const whole = body.accountInfo.accountNumber as string;
-    expect(seen.body.accountInfo.accountNumber).toBe(
+    expect(observedResponse.body.accountInfo.accountNumber).toBe(
       '*'.repeat(whole.length - 4) + whole.slice(-4),
     );
     const payer = await app.tokenWith(['VIEW', 'TRANSACT']);

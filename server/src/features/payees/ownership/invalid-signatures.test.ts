@@ -25,10 +25,10 @@ describe('invalid signature', () => {
       'CONFLICT',
     ]);
 
-    const again = ok(await ownership.challenge(id), 201);
-    expect(again.messageToSign).not.toBe(messageToSign);
+    const secondChallenge = ok(await ownership.challenge(id), 201);
+    expect(secondChallenge.messageToSign).not.toBe(messageToSign);
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    ok(await ownership.verify(id, wallet.sign(again.messageToSign)), 200);
+    ok(await ownership.verify(id, wallet.sign(secondChallenge.messageToSign)), 200);
     const events = (await ownership.app.events()).filter((each) => each.subject === id);
     expect(events.map((each) => each.data.status)).toEqual([
       'UNVERIFIED',
@@ -88,11 +88,11 @@ describe('invalid signature', () => {
   it('is replayed for one idempotency key', async () => {
     const { id, wallet, messageToSign } = await ownership.waiting();
     const headers = { 'idempotency-key': 'bad one' };
-    const first = await ownership.verify(id, '0x1234', {}, 'customer', headers);
-    const again = await ownership.verify(id, '0x1234', {}, 'customer', headers);
-    expect(first.status).toBe(400);
-    expect([again.status, again.body]).toEqual([400, first.body]);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const firstResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
+    const secondResponse = await ownership.verify(id, '0x1234', {}, 'customer', headers);
+    expect(firstResponse.status).toBe(400);
+    expect([secondResponse.status, secondResponse.body]).toEqual([400, firstResponse.body]);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
     const other = { 'idempotency-key': 'no challenge' };
     expect(
@@ -113,10 +113,10 @@ describe('invalid signature', () => {
         'signature',
       ]);
     }
-    const both = await ownership.call('POST', `${OF.customer}/${id}/verify`, {
+    const responses = await ownership.call('POST', `${OF.customer}/${id}/verify`, {
       signatureScheme: 'bip322',
     });
-    expect(both.body.details.errors).toHaveLength(2);
+    expect(responses.body.details.errors).toHaveLength(2);
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     expect((await ownership.challenge(id, 'FAX')).status).toBe(400);
   });
@@ -141,8 +141,10 @@ describe('invalid signature', () => {
       expect(
         (await ownership.app.call('POST', `${path}/verify`, { signature: '0x00' })).status,
       ).toBe(409);
-      const again = await ownership.app.call('POST', `${path}/challenge`, { method: 'LIVENESS' });
-      expect(again.status).toBe(409);
+      const secondResponse = await ownership.app.call('POST', `${path}/challenge`, {
+        method: 'LIVENESS',
+      });
+      expect(secondResponse.status).toBe(409);
     }
     expect((await ownership.app.call('GET', path)).body.status).toBe('INACTIVE');
   });

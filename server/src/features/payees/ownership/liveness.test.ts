@@ -57,17 +57,20 @@ describe('liveness', () => {
 
   it('has a page that is available with the link and can be used once', async () => {
     const { id, verificationLink } = await linked();
-    const shown = await page('GET', verificationLink);
-    expect(shown.statusCode).toBe(200);
-    expect(shown.body).toContain('Travel rule');
-    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
+    const response = await page('GET', verificationLink);
+    expect(response.statusCode).toBe(200);
+    expect(response.body).toContain('Travel rule');
+    expect(response.body).toContain('<form method="post"><button type="submit" class="primary">');
     expect(await ownership.statusOf(id)).toBe('PENDING_OWNERSHIP_VERIFICATION');
     // A browser sends a form without fields this way.
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const pressed = await page('POST', verificationLink, headers);
     expect([pressed.statusCode, await ownership.statusOf(id)]).toEqual([200, 'ACTIVE']);
-    const again = [await page('POST', verificationLink), await page('GET', verificationLink)];
-    expect(again.map((each) => each.statusCode)).toEqual([404, 404]);
+    const secondResponses = [
+      await page('POST', verificationLink),
+      await page('GET', verificationLink),
+    ];
+    expect(secondResponses.map((each) => each.statusCode)).toEqual([404, 404]);
     await ownership.app.advance(10_000);
     expect(await eventTypes(ownership.app, id)).toHaveLength(1);
   });

@@ -153,9 +153,9 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
       const mine = connectors(ctx.caller.environment);
-      const found = await findAccount(ctx, mine, sender, params.accountId);
-      const saved = await saveDiscovery(ctx, mine.rates, sender, found);
-      return { status: 200, body: { accountId: found.receiver, ...saved } };
+      const foundAccount = await findAccount(ctx, mine, sender, params.accountId);
+      const saved = await saveDiscovery(ctx, mine.rates, sender, foundAccount);
+      return { status: 200, body: { accountId: foundAccount.receiver, ...saved } };
     }),
 
     handle(estimateCryptoWithdrawalFee, async (ctx, { body }) => ({

@@ -108,19 +108,22 @@ describe('lookupUma', () => {
 
   it('rejects an unknown sender', async () => {
     const to = `$success.usd@${HOST}`;
-    const theirs = await customer(app, { as: app.other });
+    const otherCustomer = await customer(app, { as: app.other });
     const absent = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await uma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
-    const foreign = { senderUmaAddress: theirs.umaAddress };
+    const foreign = { senderUmaAddress: otherCustomer.umaAddress };
     expect(codeOf(await uma(to, foreign))).toEqual([404, 'USER_NOT_FOUND']);
-    const id = { customerId: theirs.id };
+    const id = { customerId: otherCustomer.id };
     expect(codeOf(await uma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     const two = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
     expect(codeOf(await uma(to, two))).toEqual([400, 'INVALID_INPUT']);
-    const gone = await customer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    expect(codeOf(await uma(to, { customerId: gone.id }))).toEqual([410, 'CUSTOMER_DELETED']);
-    const left = { senderUmaAddress: gone.umaAddress };
+    const deletedCustomer = await customer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
+    expect(codeOf(await uma(to, { customerId: deletedCustomer.id }))).toEqual([
+      410,
+      'CUSTOMER_DELETED',
+    ]);
+    const left = { senderUmaAddress: deletedCustomer.umaAddress };
     expect(codeOf(await uma(to, left))).toEqual([404, 'USER_NOT_FOUND']);
   });
 
@@ -186,7 +189,7 @@ describe('lookupUma of a customer of this server', () => {
 
   it('applies the settings of their platform and returns its required fields', async () => {
     const as = await app.newPlatform('Picky');
-    const theirs = await customer(app, { as });
+    const otherCustomer = await customer(app, { as });
     const required = [
       { name: 'FULL_NAME', mandatory: false },
       { name: 'EMAIL', mandatory: true },
@@ -203,7 +206,7 @@ describe('lookupUma of a customer of this server', () => {
       enabledTransactionTypes: each.currencyCode === 'USD' ? ['OUTGOING'] : ['INCOMING'],
     }));
     ok(await app.call('PATCH', '/config', { supportedCurrencies }, { as }), 200);
-    const body = ok(await uma(theirs.umaAddress), 200);
+    const body = ok(await uma(otherCustomer.umaAddress), 200);
     expect(codes(body)).not.toContain('USD');
     expect(codes(body)).not.toContain('GBP');
     const [first] = body.supportedCurrencies;
@@ -223,9 +226,9 @@ describe('lookupUma of a customer of this server', () => {
   it('finds no unready, deleted or unknown customer, and none of the other environment', async () => {
     const pending = await customer(app, { as: app.unregulated });
     expect(codeOf(await uma(pending.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
-    const gone = await customer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    expect(codeOf(await uma(gone.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
+    const deletedCustomer = await customer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
+    expect(codeOf(await uma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = ada.umaAddress.split('@')[1];
     expect(codeOf(await uma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
     const far = await uma(ada.umaAddress, { as: app.production });
@@ -267,11 +270,11 @@ describe('lookupExternalAccount', () => {
         beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
       },
     };
-    const made = ok(
+    const createdExternalAccount = ok(
       await app.call('POST', '/customers/external-accounts', { ...info, customerId: ada.id }),
       201,
     );
-    expect(ok(await account(made.id), 200).requiredPayerDataFields).toEqual([
+    expect(ok(await account(createdExternalAccount.id), 200).requiredPayerDataFields).toEqual([
       { name: 'PURPOSE_OF_PAYMENT', mandatory: true },
     ]);
   });
@@ -295,9 +298,9 @@ describe('lookupExternalAccount', () => {
 
   it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
     const otherPlatformAccount = await externalAccount(app, null, 'EUR', '000', { as: app.other });
-    const mine = await externalAccount(app, ada.id, 'EUR');
-    ok(await app.call('DELETE', `/customers/external-accounts/${mine.id}`), 204);
-    for (const id of [otherPlatformAccount.id, mine.id, 'unknown']) {
+    const ownExternalAccount = await externalAccount(app, ada.id, 'EUR');
+    ok(await app.call('DELETE', `/customers/external-accounts/${ownExternalAccount.id}`), 204);
+    for (const id of [otherPlatformAccount.id, ownExternalAccount.id, 'unknown']) {
       expect(codeOf(await account(id))).toEqual([404, 'ACCOUNT_NOT_FOUND']);
     }
   });
@@ -316,10 +319,10 @@ describe('lookupExternalAccount', () => {
     expect(codeOf(invalid)).toEqual([400, 'INVALID_UMA_ADDRESS']);
     const absent = await account(outside.id, { senderUmaAddress: '$absent@example.com' });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
-    const gone = await customer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    const late = await account(outside.id, { customerId: gone.id });
-    expect(codeOf(late)).toEqual([410, 'CUSTOMER_DELETED']);
+    const deletedCustomer = await customer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
+    const lateResponse = await account(outside.id, { customerId: deletedCustomer.id });
+    expect(codeOf(lateResponse)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('reports a missing rate and a missing rail', async () => {

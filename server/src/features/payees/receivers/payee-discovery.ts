@@ -38,13 +38,17 @@ export function offerOf(
   field = 'destination.currency',
 ): Offer {
   const { currencies } = discovery;
-  const found =
+  const foundCurrency =
     currency === undefined ? currencies[0] : currencies.find((c) => c.code === currency);
-  if (!found) {
+  if (!foundCurrency) {
     const offered = currencies.map((each) => each.code).join(', ');
     throw invalidField(field, `must be one of ${offered}`, 'INVALID_CURRENCY');
   }
-  return { currency: found.code, min: BigInt(found.min), max: BigInt(found.max) };
+  return {
+    currency: foundCurrency.code,
+    min: BigInt(foundCurrency.min),
+    max: BigInt(foundCurrency.max),
+  };
 }
 
 /** Throws AMOUNT_OUT_OF_RANGE outside the limits of the receiver. */

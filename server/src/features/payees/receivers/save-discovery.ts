@@ -25,8 +25,8 @@ const MAX_DIGITS = 18;
 
 /** Major units of the second currency for one major unit of the first. */
 function wholeUnits({ num, den, from, to }: ConversionRate): number {
-  const whole = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
-  return Number(toDecimal(whole, MAX_DIGITS));
+  const fullRate = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
+  return Number(toDecimal(fullRate, MAX_DIGITS));
 }
 
 const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
@@ -51,20 +51,20 @@ export async function saveDiscovery(
   ctx: Ctx,
   rates: RatePort | undefined,
   sender: Sender,
-  found: DiscoveryResult,
+  discovery: DiscoveryResult,
 ) {
-  const currencies = await priced(rates, sender.currency, found.offers);
+  const currencies = await priced(rates, sender.currency, discovery.offers);
   if (currencies.length === 0) {
     const reason = `No exchange rate from ${sender.currency} to a currency of the receiver is available.`;
     throw new Fault('QUOTE_RATE_UNAVAILABLE', reason);
   }
-  const required = [...found.required];
+  const required = [...discovery.required];
   const row = ctx.insert(payeeDiscoveries, {
     id: ctx.id('Lookup'),
     platform_id: ctx.caller.platformId,
-    kind: found.kind,
-    receiver: found.receiver,
-    receiver_customer_id: found.receiverCustomerId,
+    kind: discovery.kind,
+    receiver: discovery.receiver,
+    receiver_customer_id: discovery.receiverCustomerId,
     sender: sender.address,
     customer_id: sender.customer?.id,
     currencies: currencies.map(({ code, min, max }) => ({ code, min, max })),

@@ -36,8 +36,9 @@ type Work<R> = (ctx: Ctx, row: TransactionRow) => Promise<R>;
 
 /** Runs `work` on a transaction, as the server on its platform's behalf. Throws TRANSACTION_NOT_FOUND. */
 export async function onAnyTransaction<R>(runtime: Runtime, id: string, work: Work<R>): Promise<R> {
-  const known = await readTransaction(runtime.db, id);
-  const platform = known && (await readPlatform(runtime.db, known.platform_id));
+  const knownTransaction = await readTransaction(runtime.db, id);
+  const platform =
+    knownTransaction && (await readPlatform(runtime.db, knownTransaction.platform_id));
   if (!platform) throw noTransaction();
   return operate(runtime, systemCaller(platform.id, platform.environment), async (ctx) => {
     const row = await readTransaction(ctx, id);

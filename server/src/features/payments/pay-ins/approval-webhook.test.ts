@@ -75,8 +75,8 @@ describe('approval webhook', () => {
       fixture.respond({ status: 200, body });
       const { id } = ok(await fixture.receive(offer, as), 200);
       await app.settle();
-      const seen = await app.call('GET', `/transactions/${id}`, undefined, { as });
-      return ok(seen, 200);
+      const observedResponse = await app.call('GET', `/transactions/${id}`, undefined, { as });
+      return ok(observedResponse, 200);
     };
     const info = { BIRTH_DATE: '1990-01-15' };
     const valid = await outcome(JSON.stringify({ receiverCustomerInfo: info }));
@@ -155,8 +155,8 @@ describe('approvePendingPayment', () => {
       failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
     });
     for (const action of ['approve', 'reject'] as const) {
-      const late = await fixture.act(payment.id, action);
-      expect([late.status, late.body.code]).toEqual([
+      const lateResponse = await fixture.act(payment.id, action);
+      expect([lateResponse.status, lateResponse.body.code]).toEqual([
         409,
         'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
       ]);

@@ -159,9 +159,9 @@ describe('createTransferIn', () => {
     await expectError(transferIn(source.id, nowhere), 404, 'ACCOUNT_NOT_FOUND');
     await expectError(transferIn(account.id, account.id), 400, 'INVALID_INPUT');
     await expectError(transferIn(source.id, source.id), 400, 'INVALID_INPUT');
-    const theirs = await accounts('000', app.other);
-    await expectError(transferIn(theirs.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
-    await expectError(transferIn(source.id, theirs.account.id), 404, 'ACCOUNT_NOT_FOUND');
+    const otherAccounts = await accounts('000', app.other);
+    await expectError(transferIn(otherAccounts.source.id, account.id), 404, 'ACCOUNT_NOT_FOUND');
+    await expectError(transferIn(source.id, otherAccounts.account.id), 404, 'ACCOUNT_NOT_FOUND');
     const other = await accounts();
     await expectError(transferIn(source.id, other.account.id), 400, 'INVALID_INPUT');
     const platformExternalAccount = await externalAccount(app, null, 'USD');

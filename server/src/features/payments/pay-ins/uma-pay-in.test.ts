@@ -131,11 +131,11 @@ describe('sandboxReceive', () => {
     const blocked = '$success.usd@blockvale.example';
     await expectError({ senderUmaAddress: blocked }, 403, 'COUNTERPARTY_NOT_ALLOWED');
     await expectError({ receiverUmaAddress: '$unknown@main.example' }, 404, 'UMA_NOT_FOUND');
-    const other = await customer(app);
-    await expectError({ receiverUmaAddress: other.umaAddress }, 404, 'UMA_NOT_FOUND');
-    const foreign = await customer(app, { as: app.other });
-    await expectError({ customerId: foreign.id }, 404, 'CUSTOMER_NOT_FOUND');
-    const { umaAddress } = foreign;
+    const otherCustomer = await customer(app);
+    await expectError({ receiverUmaAddress: otherCustomer.umaAddress }, 404, 'UMA_NOT_FOUND');
+    const foreignCustomer = await customer(app, { as: app.other });
+    await expectError({ customerId: foreignCustomer.id }, 404, 'CUSTOMER_NOT_FOUND');
+    const { umaAddress } = foreignCustomer;
     const named = { customerId: undefined, receiverUmaAddress: umaAddress };
     await expectError(named, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
@@ -149,12 +149,17 @@ describe('sandboxReceive', () => {
       'receiverUmaAddress',
       'receivingCurrencyAmount',
     ]);
-    await expectError({ customerId: foreign.id }, 400, 'WEBHOOK_ENDPOINT_NOT_SET', app.other);
+    await expectError(
+      { customerId: foreignCustomer.id },
+      400,
+      'WEBHOOK_ENDPOINT_NOT_SET',
+      app.other,
+    );
     const unready = await customer(app, { as: app.unregulated });
     await fixture.listen(app.unregulated);
     await expectError({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
-    ok(await app.call('DELETE', `/customers/${other.id}`), 200);
-    await expectError({ customerId: other.id }, 410, 'CUSTOMER_DELETED');
+    ok(await app.call('DELETE', `/customers/${otherCustomer.id}`), 200);
+    await expectError({ customerId: otherCustomer.id }, 410, 'CUSTOMER_DELETED');
     await expectError({}, 403, 'FORBIDDEN', app.production);
   });
 
@@ -196,8 +201,8 @@ describe('sandboxReceive', () => {
     await app.settle();
     const account = await internalAccount(app, person.id, 'USD');
     expect((await balances(app, account.id)).total).toBe(5);
-    const other = await send({ receivingCurrencyAmount: 6 });
-    expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
+    const otherResponse = await send({ receivingCurrencyAmount: 6 });
+    expect([otherResponse.status, otherResponse.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
   });
 });
 
@@ -374,10 +379,10 @@ describe('default UMA deposit account', () => {
   it('is skipped if it holds another currency or is not active', async () => {
     const { account, payment } = await withDefault('000', 'EUR');
     expect(payment.destination.accountId).toBe(account.id);
-    const { outside, account: own } = await withDefault('000');
+    const { outside, account: ownAccount } = await withDefault('000');
     const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
     await app.runtime.db.query(disable, [outside.id]);
-    const again = ok(await fixture.receive({ customerId: own.customerId }), 200);
-    expect(again.destination.accountId).toBe(own.id);
+    const again = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);
+    expect(again.destination.accountId).toBe(ownAccount.id);
   });
 });

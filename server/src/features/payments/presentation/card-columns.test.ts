@@ -48,8 +48,8 @@ beforeAll(async () => {
   await network.notify(short.token, { kind: 'CLEARING', amount: 200_00n });
   const open = network.message(id, 5_00);
   await network.send(open);
-  const late = network.message(id, 4_00);
-  await cardNetwork(app, slow()).send(late, app.effects.now() + 2_000);
+  const lateCardRequest = network.message(id, 4_00);
+  await cardNetwork(app, slow()).send(lateCardRequest, app.effects.now() + 2_000);
   await network.ask(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
 

@@ -99,10 +99,10 @@ describe('operations on transactions', () => {
   });
 
   it('return 404 for those of another platform and unknown ones', async () => {
-    const theirs = await app.call('GET', `/transactions/${all[1].id}`, undefined, {
+    const otherResponse = await app.call('GET', `/transactions/${all[1].id}`, undefined, {
       as: app.other,
     });
-    expect(theirs.body.code).toBe('TRANSACTION_NOT_FOUND');
+    expect(otherResponse.body.code).toBe('TRANSACTION_NOT_FOUND');
     const path = '/transactions/CardTransaction:019b8d7f-0000-7000-8000-000000000000';
     expect((await app.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
   });
@@ -112,12 +112,15 @@ describe('agent of the customer', () => {
   it('lists its card payments and none of other customers', async () => {
     const fixture = agentFixture(app);
     const agent = await fixture.agentOf(person.id);
-    const seen = ok(await agent.call('GET', '/agents/me/transactions?sortOrder=asc'), 200);
-    expect(seen.data).toEqual(all);
+    const observedTransactions = ok(
+      await agent.call('GET', '/agents/me/transactions?sortOrder=asc'),
+      200,
+    );
+    expect(observedTransactions.data).toEqual(all);
     const path = `/agents/me/transactions/${all[1].id}`;
     expect(ok(await agent.call('GET', path), 200)).toEqual(all[1]);
-    const other = await fixture.agentOf((await cards.holder()).customer.id);
-    expect((await other.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
+    const otherAgent = await fixture.agentOf((await cards.holder()).customer.id);
+    expect((await otherAgent.call('GET', path)).body.code).toBe('TRANSACTION_NOT_FOUND');
     const blind = await fixture.agentOf(person.id, { permissions: [] });
     expect((await blind.call('GET', path)).status).toBe(403);
   });

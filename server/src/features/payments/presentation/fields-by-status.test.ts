@@ -110,15 +110,15 @@ describe('getTransactionById', () => {
       ok(await app.call('POST', `/quotes/${quote.id}/execute`, undefined, options), 200);
       const settledAt = new Date(app.effects.now()).toISOString();
       await app.advance(60_000);
-      const shown = await get(`/transactions/${quote.transactionId}`);
+      const transaction = await get(`/transactions/${quote.transactionId}`);
       const refundedAt = new Date(Date.parse(settledAt) + 10_000).toISOString();
-      expect(shown).toMatchObject({
+      expect(transaction).toMatchObject({
         status: 'FAILED',
         failureReason: 'PAYOUT_RETURNED',
         settledAt,
         updatedAt: refundedAt,
         refund: {
-          reference: shown.reconciliationInstructions.reference.replace('RH', 'RF'),
+          reference: transaction.reconciliationInstructions.reference.replace('RH', 'RF'),
           status: 'COMPLETED',
           reason: 'TRANSACTION_FAILED',
           initiatedAt: refundedAt,
@@ -257,8 +257,10 @@ describe('getTransactionById', () => {
       const [counterparty] = (await get(`/transactions?customerId=${payee.id}`)).data;
       expect(counterparty.counterpartyInformation).toEqual({ FULL_NAME: 'Ada Lovelace', ...facts });
 
-      const mine = await internalAccount(app, person.id, 'EUR', options);
-      expect(await quoted(account.id, mine.id)).not.toHaveProperty('counterpartyInformation');
+      const ownInternalAccount = await internalAccount(app, person.id, 'EUR', options);
+      expect(await quoted(account.id, ownInternalAccount.id)).not.toHaveProperty(
+        'counterpartyInformation',
+      );
       const mxn = await externalAccount(app, person.id, 'MXN', '000', options);
       expect(await quoted(account.id, mxn.id)).not.toHaveProperty('counterpartyInformation');
     });

@@ -37,10 +37,10 @@ export async function postAndNotify(
   stage: () => unknown,
   known: readonly (InternalAccountRow | undefined)[] = [],
 ): Promise<void> {
-  const first = ctx.set.transfers.length;
+  const firstTransferCount = ctx.set.transfers.length;
   await stage();
   const touched = ctx.set.transfers
-    .slice(first)
+    .slice(firstTransferCount)
     .flatMap(({ phase, debit, credit }) =>
       phase === 'pending' || phase === 'void' ? [debit] : [debit, credit],
     );

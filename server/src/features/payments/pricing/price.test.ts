@@ -19,14 +19,14 @@ interface Terms {
 /** The price as plain amounts, each in the currency of its side. */
 function priceOf({ lock, amount, rate, ...fees }: Terms) {
   const locked = { currency: lock === 'SENDING' ? FROM : TO, amount };
-  const found = price.priceOf({
+  const foundPrice = price.priceOf({
     ...fees,
     lock,
     amount: locked,
     rate: { ...rate, from: FROM, to: TO },
   });
-  if (!found) return undefined;
-  const { receiving, ...sent } = found;
+  if (!foundPrice) return undefined;
+  const { receiving, ...sent } = foundPrice;
   expect(receiving.currency).toBe(TO);
   for (const each of Object.values(sent)) expect(each.currency).toBe(FROM);
   return {

@@ -83,7 +83,7 @@ describe('createQuote', () => {
       expect([response.status, response.body.code]).toEqual([status, code]);
     };
     // The source is reported first, although the destination needs fewer reads.
-    const foreign = await customer(app, { as: app.other });
+    const foreignCustomer = await customer(app, { as: app.other });
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USDC', cryptoNetwork: 'SOLANA' };
     await Promise.all(
       ['ExternalAccount:nope', 'InternalAccount:nope', account.id.replace(/....$/, '0000')].map(
@@ -91,7 +91,7 @@ describe('createQuote', () => {
           expectError(
             {
               ...quoteBody(account.id, id, 100),
-              source: { ...source, customerId: foreign.id },
+              source: { ...source, customerId: foreignCustomer.id },
             },
             404,
             'CUSTOMER_NOT_FOUND',
@@ -160,8 +160,8 @@ describe('createQuote', () => {
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
     const replays = responses.filter((each) => each.headers['idempotency-replayed'] === 'true');
     expect(replays).toHaveLength(29);
-    const other = quoteBody(account.id, target.id, 101_00);
-    const response = await app.call('POST', '/quotes', other, { headers });
+    const otherQuoteBody = quoteBody(account.id, target.id, 101_00);
+    const response = await app.call('POST', '/quotes', otherQuoteBody, { headers });
     expect([response.status, response.body.code]).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     expect(response.headers['x-should-retry']).toBe('false');
   });

@@ -127,14 +127,14 @@ describe('createQuote', () => {
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'EUR');
     const as = app.other;
-    const theirs = await fundedCustomer(app, 1_000_00, { as });
-    const outside = await externalAccount(app, theirs.person.id, 'EUR', '000', { as });
+    const otherCustomer = await fundedCustomer(app, 1_000_00, { as });
+    const outside = await externalAccount(app, otherCustomer.person.id, 'EUR', '000', { as });
     const platformAccount = await internalAccount(app, null, 'USD');
     const gone: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
-    await expectError('/quotes', quoteBody(theirs.account.id, target.id, 100_00), gone);
+    await expectError('/quotes', quoteBody(otherCustomer.account.id, target.id, 100_00), gone);
     await expectError('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
-    await expectError('/quotes', quoteBody(account.id, theirs.account.id, 100_00), gone);
-    for (const customerId of [theirs.person.id, 'Customer:unknown', '']) {
+    await expectError('/quotes', quoteBody(account.id, otherCustomer.account.id, 100_00), gone);
+    for (const customerId of [otherCustomer.person.id, 'Customer:unknown', '']) {
       const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId };
       const body = quoteBody(platformAccount.id, target.id, 100_00, { source });
       await expectError('/quotes', body, [404, 'CUSTOMER_NOT_FOUND']);
@@ -144,9 +144,13 @@ describe('createQuote', () => {
       destination: { accountId: to },
       amount: 100,
     });
-    await expectError('/transfer-out', pay(theirs.account.id, target.id), gone);
+    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), gone);
     await expectError('/transfer-out', pay(account.id, outside.id), gone);
-    await expectError(`/sandbox/internal-accounts/${theirs.account.id}/fund`, { amount: 1 }, gone);
+    await expectError(
+      `/sandbox/internal-accounts/${otherCustomer.account.id}/fund`,
+      { amount: 1 },
+      gone,
+    );
   });
 
   it('rejects accounts of a deleted customer', async () => {
@@ -337,16 +341,21 @@ describe('production platform', () => {
     await expectError('/quotes', quoteBody(usd.id, eur.id, 100_00), noRate, options);
     const person = await customer(app, options);
     expect(person.kycStatus).toBe('UNVERIFIED');
-    const theirs = await internalAccount(app, person.id, 'USD', options);
+    const otherInternalAccount = await internalAccount(app, person.id, 'USD', options);
     const notReady: [number, string] = [403, 'USER_NOT_READY'];
-    await expectError('/quotes', quoteBody(theirs.id, usd.id, 100_00), notReady, options);
+    await expectError(
+      '/quotes',
+      quoteBody(otherInternalAccount.id, usd.id, 100_00),
+      notReady,
+      options,
+    );
   });
 
   it('posts payments between its own accounts', async () => {
     const options = { as: app.production };
     const usd = await internalAccount(app, null, 'USD', options);
     const person = await customer(app, options);
-    const theirs = await internalAccount(app, person.id, 'USD', options);
+    const otherInternalAccount = await internalAccount(app, person.id, 'USD', options);
     await app.operate(async (ctx) => {
       ctx.transfer({
         transactionId: ctx.id('Transaction'),
@@ -357,14 +366,14 @@ describe('production platform', () => {
         amount: 500_00n,
       });
     }, app.production);
-    const body = quoteBody(usd.id, theirs.id, 100_00, { immediatelyExecute: true });
+    const body = quoteBody(usd.id, otherInternalAccount.id, 100_00, { immediatelyExecute: true });
     expect(ok(await app.call('POST', '/quotes', body, options), 201).status).toBe('COMPLETED');
     expect((await balances(app, usd.id, options)).total).toBe(400_00);
-    expect((await balances(app, theirs.id, options)).total).toBe(100_00);
-    const foreign = await internalAccount(app, null, 'USD');
+    expect((await balances(app, otherInternalAccount.id, options)).total).toBe(100_00);
+    const foreignInternalAccount = await internalAccount(app, null, 'USD');
     await expectError(
       '/quotes',
-      quoteBody(usd.id, foreign.id, 1_00),
+      quoteBody(usd.id, foreignInternalAccount.id, 1_00),
       [404, 'ACCOUNT_NOT_FOUND'],
       options,
     );

@@ -76,8 +76,8 @@ describe('payment to a UMA address', () => {
     });
     expect((await balances(app, account.id)).total).toBe(900_00);
     const filter = `receiverAccountIdentifier=${encodeURIComponent(address)}`;
-    const found = ok(await app.call('GET', `/transactions?${filter}`), 200);
-    expect(found.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
+    const transactions = ok(await app.call('GET', `/transactions?${filter}`), 200);
+    expect(transactions.data.map((each: { id: string }) => each.id)).toContain(quote.transactionId);
   });
 
   it('stays in progress for addresses with a delay', async () => {
@@ -121,8 +121,8 @@ describe('payment to a UMA address', () => {
     });
     const quote = ok(answer, 201);
     expect((await execute(quote.id)).status).toBe('COMPLETED');
-    const theirs = await internalAccount(app, receiver.id, 'USD');
-    expect((await balances(app, theirs.id)).balance).toBe(100_00);
+    const otherInternalAccount = await internalAccount(app, receiver.id, 'USD');
+    expect((await balances(app, otherInternalAccount.id)).balance).toBe(100_00);
   });
 });
 
@@ -145,10 +145,13 @@ describe('quote to a UMA address', () => {
   ])('is retried with the same key unless the error is final: %s', async (name, replayed) => {
     const { body } = await quoted(`$error.${name}@${HOST}`);
     const headers = { 'idempotency-key': `again ${name}` };
-    const first = await app.call('POST', '/quotes', body, { headers });
-    const again = await app.call('POST', '/quotes', body, { headers });
-    expect([again.status, again.body]).toEqual([first.status, first.body]);
-    expect(again.headers['idempotency-replayed']).toBe(replayed);
+    const firstResponse = await app.call('POST', '/quotes', body, { headers });
+    const secondResponse = await app.call('POST', '/quotes', body, { headers });
+    expect([secondResponse.status, secondResponse.body]).toEqual([
+      firstResponse.status,
+      firstResponse.body,
+    ]);
+    expect(secondResponse.headers['idempotency-replayed']).toBe(replayed);
   });
 
   const code = (response: { status: number; body: { code: string } }) => [

@@ -34,12 +34,12 @@ const codeOf = ({ status, body }: Answer) => [status, body.code];
 
 /** A quote over 10 USDB, and the stamp that executes it. */
 async function quoted() {
-  const held = await payer.fundedWallet();
-  const target = await externalAccount(app, held.customer.id, 'EUR');
-  const body = quoteBody(held.accountId, target.id, TEN);
+  const wallet = await payer.fundedWallet();
+  const target = await externalAccount(app, wallet.customer.id, 'EUR');
+  const body = quoteBody(wallet.accountId, target.id, TEN);
   const quote = ok(await create(body), 201);
-  const stamp = await stampWith(held.session.privateKey, payloadOf(quote));
-  return { ...held, target, quote, stamp };
+  const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
+  return { ...wallet, target, quote, stamp };
 }
 
 const untouched = { balance: 100_000_000, total: 100_000_000 };
@@ -129,8 +129,8 @@ describe('createQuote from an embedded wallet', () => {
     await be('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
     await be('ACTIVE');
-    const foreign = await app.call('POST', '/quotes', body, { as: app.other });
-    expect(codeOf(foreign)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
+    const foreignResponse = await app.call('POST', '/quotes', body, { as: app.other });
+    expect(codeOf(foreignResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
 
   it('rejects the wallet of a deleted customer like a balance', async () => {
@@ -145,16 +145,16 @@ describe('createQuote from an embedded wallet', () => {
 describe('executeQuote from an embedded wallet', () => {
   it('returns the payload to sign first, then posts the payment', async () => {
     const { quote, accountId, session, stamp } = await quoted();
-    const first = await execute(quote.id);
-    expect(first.status).toBe(202);
-    expect(first.body).toEqual({
+    const firstResponse = await execute(quote.id);
+    expect(firstResponse.status).toBe(202);
+    expect(firstResponse.body).toEqual({
       payloadToSign: payloadOf(quote),
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: quote.expiresAt,
     });
     expect(await balances(app, accountId)).toEqual(untouched);
     expect((await show(quote.id)).status).toBe('PENDING');
-    const headers = stampHeaders(stamp, { 'request-id': first.body.requestId });
+    const headers = stampHeaders(stamp, { 'request-id': firstResponse.body.requestId });
     expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
     await app.settle();
     expect((await payment(quote.transactionId)).status).toBe('COMPLETED');
@@ -246,8 +246,8 @@ describe('executeQuote from an embedded wallet', () => {
     for (let i = 0; i < 5; i++) {
       expect((await execute(quote.id, stampHeaders(wrong, named))).status).toBe(401);
     }
-    const late = await execute(quote.id, stampHeaders(stamp, named));
-    expect(codeOf(late)).toEqual([401, 'UNAUTHORIZED']);
+    const lateResponse = await execute(quote.id, stampHeaders(stamp, named));
+    expect(codeOf(lateResponse)).toEqual([401, 'UNAUTHORIZED']);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
   });
@@ -313,9 +313,9 @@ describe('executeQuote from an embedded wallet', () => {
     const done = await execute(quote.id, { ...named, ...stampHeaders(stamp) });
     ok(done, 200);
     for (const headers of [{ ...named, ...stampHeaders(stamp) }, key]) {
-      const again = await execute(quote.id, headers);
-      expect(again.headers['idempotency-replayed']).toBe('true');
-      expect([again.status, again.body]).toEqual([200, done.body]);
+      const secondResponse = await execute(quote.id, headers);
+      expect(secondResponse.headers['idempotency-replayed']).toBe('true');
+      expect([secondResponse.status, secondResponse.body]).toEqual([200, done.body]);
     }
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
@@ -332,9 +332,9 @@ describe('executeQuote from an embedded wallet', () => {
     const key = { 'idempotency-key': `rejected ${two.id}` };
     const rejected = await execute(two.id, { ...key, ...stampHeaders(await sign(two)) });
     expect(codeOf(rejected)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const again = await execute(two.id, key);
-    expect(codeOf(again)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    expect(again.headers['idempotency-replayed']).toBe('true');
+    const secondResponse = await execute(two.id, key);
+    expect(codeOf(secondResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.settle();
   });
 

@@ -72,7 +72,7 @@ describe('createTransferOut', () => {
     const { person, account } = await transfer('000');
     const eur = await externalAccount(app, person.id, 'EUR');
     const outsider = await customer(app);
-    const theirs = await externalAccount(app, outsider.id, 'USD');
+    const otherExternalAccount = await externalAccount(app, outsider.id, 'USD');
     const usd = await externalAccount(app, person.id, 'USD');
     const expectError = async (accountId: string, more: object, status: number, code: string) => {
       const body = {
@@ -85,7 +85,7 @@ describe('createTransferOut', () => {
       expect([response.status, response.body.code]).toEqual([status, code]);
     };
     await expectError(eur.id, {}, 400, 'INVALID_CURRENCY');
-    await expectError(theirs.id, {}, 400, 'INVALID_INPUT');
+    await expectError(otherExternalAccount.id, {}, 400, 'INVALID_INPUT');
     await expectError(usd.id, { amount: undefined }, 400, 'INVALID_INPUT');
     await expectError(usd.id, { amount: 5_000_00 }, 400, 'INSUFFICIENT_FUNDS');
     await expectError('ExternalAccount:unknown', {}, 404, 'ACCOUNT_NOT_FOUND');

@@ -89,11 +89,14 @@ describe('updateSandboxClock', () => {
   });
 
   it('does not move the clock of another platform', async () => {
-    const [one, two] = [await payingPlatform('One'), await payingPlatform('Two')];
-    const id = await pay(two, '003');
-    ok(await change({ advance: 'P2Y' }, one.as), 200);
-    expect(await timeOf(two.as)).toBe(app.effects.now());
-    expect((await payment(two.as, id)).status).toBe('PROCESSING');
+    const [firstPayingPlatform, secondPayingPlatform] = [
+      await payingPlatform('One'),
+      await payingPlatform('Two'),
+    ];
+    const id = await pay(secondPayingPlatform, '003');
+    ok(await change({ advance: 'P2Y' }, firstPayingPlatform.as), 200);
+    expect(await timeOf(secondPayingPlatform.as)).toBe(app.effects.now());
+    expect((await payment(secondPayingPlatform.as, id)).status).toBe('PROCESSING');
     const created = ok(
       await app.call(
         'POST',
@@ -103,11 +106,11 @@ describe('updateSandboxClock', () => {
           platformCustomerId: 'later',
           fullName: 'Ada Lovelace',
         },
-        { as: one.as },
+        { as: firstPayingPlatform.as },
       ),
       201,
     );
-    expect(created.createdAt).toBe((await clock(one.as)).currentTime);
+    expect(created.createdAt).toBe((await clock(firstPayingPlatform.as)).currentTime);
   });
 
   it('lets nothing become due while frozen', async () => {
@@ -207,9 +210,19 @@ describe('updateSandboxClock', () => {
   it('happens once under one idempotency key', async () => {
     const as = await app.newPlatform('Key');
     const headers = { 'idempotency-key': 'once' };
-    const first = await app.call('POST', '/sandbox/clock', { advance: 'P1D' }, { as, headers });
-    const again = await app.call('POST', '/sandbox/clock', { advance: 'P1D' }, { as, headers });
-    expect(again.body).toEqual(first.body);
+    const firstResponse = await app.call(
+      'POST',
+      '/sandbox/clock',
+      { advance: 'P1D' },
+      { as, headers },
+    );
+    const secondResponse = await app.call(
+      'POST',
+      '/sandbox/clock',
+      { advance: 'P1D' },
+      { as, headers },
+    );
+    expect(secondResponse.body).toEqual(firstResponse.body);
     expect(await timeOf(as)).toBe(app.effects.now() + DAY);
   });
 

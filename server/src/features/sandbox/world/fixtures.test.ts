@@ -89,8 +89,8 @@ describe('createSandboxFixtures', () => {
     const { platformCustomerId: _, ...nameless } = CUSTOMER.body;
     const steps = [{ ...CUSTOMER, body: nameless }];
     ok(await build({ steps, seed: 'again' }), 201);
-    const again = await build({ steps, seed: 'again' });
-    expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+    const secondResponse = await build({ steps, seed: 'again' });
+    expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
   });
 
   it('names everything that is wrong with the steps before it makes a call', async () => {

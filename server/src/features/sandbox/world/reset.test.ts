@@ -104,10 +104,10 @@ describe('resetSandbox', () => {
       platformCustomerId: 'ada',
       fullName: 'Ada Lovelace',
     };
-    const first = ok(await app.call('POST', '/customers', body, { headers }), 201);
+    const firstCustomer = ok(await app.call('POST', '/customers', body, { headers }), 201);
     ok(await reset(), 200);
-    const second = ok(await app.call('POST', '/customers', body, { headers }), 201);
-    expect(second.id).not.toBe(first.id);
+    const secondCustomer = ok(await app.call('POST', '/customers', body, { headers }), 201);
+    expect(secondCustomer.id).not.toBe(firstCustomer.id);
   });
 
   it('answers a repeated request without another reset', async () => {

@@ -129,12 +129,12 @@ describe('a code in production', () => {
     const { id } = await person();
     const bare = await startApp();
     const at = { as: bare.production };
-    const { id: other } = await european(bare, at);
+    const { id: otherId } = await european(bare, at);
     await bare.runtime.db.query(
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
-    const rejection = await loginFixture(bare, at).start(other, 'SMS_OTP');
+    const rejection = await loginFixture(bare, at).start(otherId, 'SMS_OTP');
     expect(verdict(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(await bare.runtime.db.find(scaChallenges, {})).toEqual([]);
     await bare.close();

@@ -119,7 +119,7 @@ describe('a login by SMS', () => {
 
   it('needs a challenge of this customer’s login', async () => {
     const { id } = await provenCustomer(app);
-    const other = await provenCustomer(app);
+    const otherCustomer = await provenCustomer(app);
     const outsider = await provenCustomer(app, { as: app.other });
     const otherPlatformFixture = loginFixture(app, { as: app.other });
     const foreign = ok(await otherPlatformFixture.start(outsider.id, 'SMS_OTP'), 200).challengeId;
@@ -134,7 +134,7 @@ describe('a login by SMS', () => {
       return openChallenge(ctx, parts, party, { ...about, factor: 'SMS_OTP', field: 'scaFactor' });
     });
     const invalid = [
-      await sms(other.id),
+      await sms(otherCustomer.id),
       foreign,
       payment.id,
       `ScaChallenge:${crypto.randomUUID()}`,

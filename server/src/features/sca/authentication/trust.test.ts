@@ -50,8 +50,8 @@ async function payee() {
 describe('beneficiary trust', () => {
   it('is added and removed with a code for the account, without a session', async () => {
     const { person, account } = await payee();
-    const shown = await challengeOf(account.id);
-    expect(shown).toEqual({
+    const challenge = await challengeOf(account.id);
+    expect(challenge).toEqual({
       id: expect.stringMatching(/^ScaChallenge:/),
       factor: 'SMS_OTP',
       availableFactors: ['SMS_OTP'],
@@ -61,7 +61,7 @@ describe('beneficiary trust', () => {
     const { iban } = account.accountInfo;
     expect(text).toContain(`: trust in ${iban.slice(0, 4)}…${iban.slice(-4)}.`);
     expect(await trustedAt(account.id)).toBeNull();
-    const proof = { challengeId: shown.id, code: CODE };
+    const proof = { challengeId: challenge.id, code: CODE };
     expect(ok(await confirm(account.id, proof), 200)).toEqual({ trusted: true });
     expect(await trustedAt(account.id)).toBe(app.effects.now());
     expect(verdict(await remove(account.id))).toEqual([409, 'BENEFICIARY_TRUSTED']);
@@ -108,10 +108,10 @@ describe('beneficiary trust', () => {
     });
     ok(await confirm(account.id, { code: CODE }), 200);
     const { device, origin } = await factors.withPasskey(person.id);
-    const shown = await challengeOf(account.id, 'untrust');
-    expect(shown).toMatchObject({ factor: 'PASSKEY', passkeyAllowedOrigins: [origin] });
-    const passkeyAssertion = assertionJson(device, shown.passkeyAssertionOptions.challenge);
-    const proof = { challengeId: shown.id, passkeyAssertion, origin };
+    const challenge = await challengeOf(account.id, 'untrust');
+    expect(challenge).toMatchObject({ factor: 'PASSKEY', passkeyAllowedOrigins: [origin] });
+    const passkeyAssertion = assertionJson(device, challenge.passkeyAssertionOptions.challenge);
+    const proof = { challengeId: challenge.id, passkeyAssertion, origin };
     ok(await confirm(account.id, proof, 'untrust'), 200);
   });
 });
@@ -119,16 +119,16 @@ describe('beneficiary trust', () => {
 describe('proof', () => {
   it('is valid once, for its account and direction only', async () => {
     const { person, account } = await payee();
-    const other = await externalAccount(app, person.id, 'EUR');
+    const otherExternalAccount = await externalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
-    const { id: elsewhere } = await challengeOf(other.id);
+    const { id: elsewhere } = await challengeOf(otherExternalAccount.id);
     const wrong = [400, 'INVALID_INPUT', 'challengeId'];
     const code = CODE;
     expect(verdict(await confirm(account.id, { challengeId: elsewhere, code }))).toEqual(wrong);
     expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(wrong);
     ok(await confirm(account.id, { challengeId, code }), 200);
     expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(wrong);
-    expect(await trustedAt(other.id)).toBeNull();
+    expect(await trustedAt(otherExternalAccount.id)).toBeNull();
   });
 
   it('belongs to the latest challenge', async () => {
@@ -245,9 +245,9 @@ describe('beneficiary trust is rejected', () => {
     const account = await externalAccount(app, person.id, 'USD');
     for (const response of await all(account.id))
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
-    const gone = await payee();
-    ok(await app.call('DELETE', `/customers/${gone.person.id}`), 200);
-    for (const response of await all(gone.account.id)) {
+    const deletedPayee = await payee();
+    ok(await app.call('DELETE', `/customers/${deletedPayee.person.id}`), 200);
+    for (const response of await all(deletedPayee.account.id)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
@@ -264,9 +264,15 @@ describe('beneficiary trust is rejected', () => {
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
     const body = { currency: 'EUR', accountInfo, customerId: person.id };
-    const made = ok(await app.call('POST', '/customers/external-accounts', body, as), 201);
+    const createdExternalAccount = ok(
+      await app.call('POST', '/customers/external-accounts', body, as),
+      201,
+    );
     for (const direction of ['trust', 'untrust'] as const) {
-      expect(verdict(await start(made.id, direction, as))).toEqual([501, 'NOT_IMPLEMENTED']);
+      expect(verdict(await start(createdExternalAccount.id, direction, as))).toEqual([
+        501,
+        'NOT_IMPLEMENTED',
+      ]);
     }
   });
 });

@@ -104,8 +104,8 @@ describe('registerStablecoin', () => {
     );
     expect(new Set(responses.map((each) => each.status))).toEqual(new Set([201]));
     expect(new Set(responses.map((each) => each.body.id)).size).toBe(1);
-    const other = await fixture.write('/stablecoins', fixture.tokenBody(), 'once');
-    expect(codeOf(other)).toEqual([409, 'CONFLICT']);
+    const otherResponse = await fixture.write('/stablecoins', fixture.tokenBody(), 'once');
+    expect(codeOf(otherResponse)).toEqual([409, 'CONFLICT']);
   });
 });
 
@@ -152,8 +152,8 @@ describe('a token that is already registered', () => {
       'STABLECOIN_SYMBOL_ALREADY_EXISTS',
     ]);
     // Another platform can have both.
-    const other = await linkedFixture(app);
-    ok(await other.write('/stablecoins', body), 201);
+    const otherFixture = await linkedFixture(app);
+    ok(await otherFixture.write('/stablecoins', body), 201);
   });
 
   it.each([
@@ -254,9 +254,9 @@ describe('listStablecoins', () => {
       return data.map((each: { id: string }) => each.id);
     };
     expect(await list()).toEqual(ids);
-    const first = ok(await fixture.read('/stablecoins?limit=2'), 200);
-    expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await list(`?limit=2&cursor=${first.nextCursor}`)).toEqual([ids[2]]);
+    const firstStablecoin = ok(await fixture.read('/stablecoins?limit=2'), 200);
+    expect(firstStablecoin).toMatchObject({ hasMore: true, totalCount: 3 });
+    expect(await list(`?limit=2&cursor=${firstStablecoin.nextCursor}`)).toEqual([ids[2]]);
     expect(await list('?issuanceStatus=PROVISIONING')).toEqual([ids[1]]);
     expect(await list('?serviceOperationsStatus=PENDING_APPROVAL')).toEqual([ids[2]]);
     expect(await list('?serviceOperationsStatus=NOT_ENABLED&issuanceStatus=PROVISIONED')).toEqual([
@@ -266,9 +266,9 @@ describe('listStablecoins', () => {
     for (const query of ['?provider=ACME', '?issuanceStatus=GONE', '?limit=0', '?cursor=x']) {
       expect([query, (await fixture.read(`/stablecoins${query}`)).status]).toEqual([query, 400]);
     }
-    const other = await freshFixture(app);
-    expect(ok(await other.read('/stablecoins'), 200).data).toEqual([]);
-    expect(codeOf(await other.read(`/stablecoins/${ids[0]}`))).toEqual([
+    const otherFixture = await freshFixture(app);
+    expect(ok(await otherFixture.read('/stablecoins'), 200).data).toEqual([]);
+    expect(codeOf(await otherFixture.read(`/stablecoins/${ids[0]}`))).toEqual([
       404,
       'STABLECOIN_NOT_FOUND',
     ]);

@@ -81,8 +81,11 @@ describe('linkStablecoinProviderAccount', () => {
     expect(statuses).toEqual([[201, undefined], ...Array(9).fill([409, 'CONFLICT'])]);
     expect(await rowsOf(as)).toHaveLength(1);
     // Other credentials of the same client give access to the same account.
-    const again = await separateFixture.write(PATH, { ...body, apiClientSecret: 'another-000' });
-    expect(codeOf(again)).toEqual([409, 'CONFLICT']);
+    const secondResponse = await separateFixture.write(PATH, {
+      ...body,
+      apiClientSecret: 'another-000',
+    });
+    expect(codeOf(secondResponse)).toEqual([409, 'CONFLICT']);
   });
 
   it('links the same account separately on another platform', async () => {
@@ -263,13 +266,13 @@ describe('an idempotency key', () => {
 
   it('replays the first reply, and conflicts with another request', async () => {
     const body = fixture.linkBody();
-    const first = await fixture.write(PATH, body, 'one-key');
-    expect(first.status).toBe(201);
+    const firstResponse = await fixture.write(PATH, body, 'one-key');
+    expect(firstResponse.status).toBe(201);
     const replay = await fixture.write(PATH, body, 'one-key');
-    expect([replay.status, replay.body]).toEqual([201, first.body]);
+    expect([replay.status, replay.body]).toEqual([201, firstResponse.body]);
     expect(replay.headers['idempotency-replayed']).toBe('true');
-    const other = await fixture.write(PATH, fixture.linkBody(), 'one-key');
-    expect(codeOf(other)).toEqual([409, 'CONFLICT']);
+    const otherResponse = await fixture.write(PATH, fixture.linkBody(), 'one-key');
+    expect(codeOf(otherResponse)).toEqual([409, 'CONFLICT']);
     await fixture.linked();
     // On another path, or of another platform, it is a different key.
     expect(ok(await fixture.write('/stablecoins', fixture.tokenBody(), 'one-key'), 400).code).toBe(
@@ -317,10 +320,12 @@ describe('listStablecoinProviderAccounts', () => {
     await separateFixture.register('000', { stablecoinProviderAccountId: ids[1] });
     const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map((e) => e.id);
     expect(idsOf(await separateFixture.read(PATH))).toEqual(ids);
-    const first = await separateFixture.read(`${PATH}?limit=2`);
-    expect(first.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const next = await separateFixture.read(`${PATH}?limit=2&cursor=${first.body.nextCursor}`);
-    expect([...idsOf(first), ...idsOf(next)]).toEqual(ids);
+    const firstResponse = await separateFixture.read(`${PATH}?limit=2`);
+    expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });
+    const next = await separateFixture.read(
+      `${PATH}?limit=2&cursor=${firstResponse.body.nextCursor}`,
+    );
+    expect([...idsOf(firstResponse), ...idsOf(next)]).toEqual(ids);
     expect(idsOf(await separateFixture.read(`${PATH}?status=INVALID`))).toEqual([ids[1]]);
     expect(idsOf(await separateFixture.read(`${PATH}?status=ACTIVE&provider=BRALE`))).toEqual([
       ids[0],

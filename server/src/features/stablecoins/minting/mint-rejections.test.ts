@@ -77,13 +77,13 @@ describe('the idempotency key', () => {
     const ids = new Set(responses.map((response) => ok(response, 201).id));
     expect(ids.size).toBe(1);
     await app.advance(5_000);
-    const again = ok(await fixture.burn(id, body, 'once'), 201);
-    expect([...ids]).toEqual([again.id]);
-    expect(again.status).toBe('CREATED');
+    const secondBurn = ok(await fixture.burn(id, body, 'once'), 201);
+    expect([...ids]).toEqual([secondBurn.id]);
+    expect(secondBurn.status).toBe('CREATED');
     const left = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
     expect(await fixture.supply(id)).toEqual(left);
-    const other = fixture.burnBody(bank.id, { amount: '20000' });
-    expect(codeOf(await fixture.burn(id, other, 'once'))).toEqual([409, 'CONFLICT']);
+    const otherBurnBody = fixture.burnBody(bank.id, { amount: '20000' });
+    expect(codeOf(await fixture.burn(id, otherBurnBody, 'once'))).toEqual([409, 'CONFLICT']);
     ok(await fixture.mint(id, fixture.mintBody(wallet.id), 'once'), 201);
   });
 });
@@ -121,8 +121,8 @@ describe('the amount', () => {
   });
 
   it('is returned without leading zeros', async () => {
-    const made = ok(await minting({ amount: '0000010000' }), 201);
-    expect([made.amount, made.estimatedDelivery.amount]).toEqual(['10000', '1']);
+    const createdMint = ok(await minting({ amount: '0000010000' }), 201);
+    expect([createdMint.amount, createdMint.estimatedDelivery.amount]).toEqual(['10000', '1']);
   });
 
   it('can exceed a JSON number, up to the maximum of the ledger', async () => {
@@ -130,8 +130,8 @@ describe('the amount', () => {
     const amount = '3999999999999999990000';
     expect(codeOf(await minting({ amount }, id))).toEqual([400, 'INVALID_INPUT']);
     const max = String(MAX_UNITS);
-    const made = ok(await minting({ amount: max }, id), 201);
-    expect(made.amount).toBe(max);
+    const createdMint = ok(await minting({ amount: max }, id), 201);
+    expect(createdMint.amount).toBe(max);
     const more = await minting({ amount: '10000' }, id);
     expect(codeOf(more)).toEqual([400, 'INVALID_INPUT']);
     expect(more.body.details.errors[0].field).toBe('amount');
@@ -240,12 +240,12 @@ describe('an external account', () => {
       await otherPlatformFixture.wallet(),
       await otherPlatformFixture.bank(),
     ];
-    const gone = await fixture.wallet('platform');
-    const path = `/platform/external-accounts/${gone.id}`;
+    const deletedWallet = await fixture.wallet('platform');
+    const path = `/platform/external-accounts/${deletedWallet.id}`;
     expect((await app.call('DELETE', path)).status).toBe(204);
     const orphan = await fixture.wallet();
     expect((await app.call('DELETE', `/customers/${orphan.customerId}`)).status).toBe(200);
-    for (const accountId of ['x', theirWallet.id, gone.id, coin.id, orphan.id]) {
+    for (const accountId of ['x', theirWallet.id, deletedWallet.id, coin.id, orphan.id]) {
       expect(codeOf(await minting({ destination: { accountId } }))).toEqual(code);
     }
     for (const id of ['x', theirBank.id, SERVICE_ACCOUNT_ID]) {
@@ -262,8 +262,8 @@ describe('an external account', () => {
   it('is debited only by a debit funding source', async () => {
     const { id } = await fixture.bank();
     for (const externalAccountId of [id, 'x']) {
-      const made = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
-      expect(made.source).toEqual({ type: 'WIRE' });
+      const createdMint = ok(await minting(debit(externalAccountId, 'WIRE')), 201);
+      expect(createdMint.source).toEqual({ type: 'WIRE' });
     }
     const linked = 'select id from stablecoin_links where account_id = $1';
     expect(await app.runtime.db.query(linked, [id])).toEqual([]);

@@ -308,16 +308,20 @@ describe('provider responses', () => {
 it('keeps the same order after the customer of its account was erased', async () => {
   const coin = await fixture.circulating(20);
   const { id: customerId } = await customer(app);
-  const own = await externalAccount(app, customerId, 'USD', '003');
-  const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(own.id)), 201);
+  const ownExternalAccount = await externalAccount(app, customerId, 'USD', '003');
+  const { id } = ok(await fixture.burn(coin.id, fixture.burnBody(ownExternalAccount.id)), 201);
   const orderNow = async () => {
     const row = await app.runtime.db.read(mintsAndBurns, id);
     return orderOfRow(app.runtime.db, row as NonNullable<typeof row>, coin.id);
   };
   const before = await orderNow();
-  expect(before.to).toEqual({ id: own.id, rail: 'WIRE', reference: expect.any(String) });
+  expect(before.to).toEqual({
+    id: ownExternalAccount.id,
+    rail: 'WIRE',
+    reference: expect.any(String),
+  });
   const erased = "update external_accounts set info = '{}', version = version + 1 where id = $1";
-  await app.runtime.db.query(erased, [own.id]);
+  await app.runtime.db.query(erased, [ownExternalAccount.id]);
   expect(await orderNow()).toEqual(before);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';
@@ -326,9 +330,11 @@ it('keeps the same order after the customer of its account was erased', async ()
 
 it('completes an operation whose account is deleted meanwhile', async () => {
   const coin = await fixture.coin();
-  const own = await fixture.wallet('platform');
-  const made = ok(await fixture.mint(coin.id, fixture.mintBody(own.id)), 201);
-  expect((await app.call('DELETE', `/platform/external-accounts/${own.id}`)).status).toBe(204);
+  const ownWallet = await fixture.wallet('platform');
+  const createdMint = ok(await fixture.mint(coin.id, fixture.mintBody(ownWallet.id)), 201);
+  expect((await app.call('DELETE', `/platform/external-accounts/${ownWallet.id}`)).status).toBe(
+    204,
+  );
   await app.advance(5_000);
-  expect((await fixture.look(made.id)).status).toBe('COMPLETED');
+  expect((await fixture.look(createdMint.id)).status).toBe('COMPLETED');
 });

@@ -94,8 +94,8 @@ async function linked(
   row: ExternalAccountRow,
 ): Promise<OrderAccount | Unlinked> {
   const id = linkIdOf(provider_account, party);
-  const known = await ctx.read(stablecoinLinks, id);
-  if (known) return orderAccount(party, known.reference);
+  const knownLink = await ctx.read(stablecoinLinks, id);
+  if (knownLink) return orderAccount(party, knownLink.reference);
   const account = linkedAccount(row, party.use);
   const response = await callProvider(() => port.linkAccount(link, account));
   if (response.state === 'unlinked') return response;

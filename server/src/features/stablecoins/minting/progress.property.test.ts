@@ -93,8 +93,8 @@ it('keeps statuses in their lifecycle and the ledger equal to the operations', a
         }
         expect(await fixture.problems()).toEqual([]);
       }
-      const left = await fixture.supply(coin.id);
-      expect((left.circulating ?? 0n) >= (left.burning ?? 0n)).toBe(true);
+      const remainingSupply = await fixture.supply(coin.id);
+      expect((remainingSupply.circulating ?? 0n) >= (remainingSupply.burning ?? 0n)).toBe(true);
     }),
     { numRuns: 25 },
   );

@@ -158,16 +158,16 @@ describe('patchOf', () => {
 
 describe('presentPlatform', () => {
   it('leaves out what is not set', () => {
-    const shown = presentPlatform(row);
-    expect(shown).not.toHaveProperty('webhookEndpoint');
-    expect(shown).not.toHaveProperty('embeddedWalletConfig');
-    expect(shown).not.toHaveProperty('cardTokenization2faConfig');
-    expect(shown.updatedAt).toBe('1970-01-01T00:00:01.000Z');
+    const platform = presentPlatform(row);
+    expect(platform).not.toHaveProperty('webhookEndpoint');
+    expect(platform).not.toHaveProperty('embeddedWalletConfig');
+    expect(platform).not.toHaveProperty('cardTokenization2faConfig');
+    expect(platform.updatedAt).toBe('1970-01-01T00:00:01.000Z');
   });
 
   it('shows the defaults of a wallet configuration', () => {
-    const shown = presentPlatform({ ...row, wallet_config: { appName: 'App', otpLength: 8 } });
-    expect(shown.embeddedWalletConfig).toEqual({
+    const platform = presentPlatform({ ...row, wallet_config: { appName: 'App', otpLength: 8 } });
+    expect(platform.embeddedWalletConfig).toEqual({
       appName: 'App',
       otpLength: 8,
       alphanumeric: false,

@@ -229,7 +229,7 @@ describe('a new currency', () => {
 
   it('reaches the customers there are', async () => {
     const platform = await app.newPlatform('Back-filled');
-    const made = await app.call(
+    const createResponse = await app.call(
       'POST',
       '/customers',
       { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' },
@@ -243,10 +243,10 @@ describe('a new currency', () => {
     await app.settle();
     const { body } = await app.call(
       'GET',
-      `/customers/internal-accounts?customerId=${made.body.id}&currency=CAD`,
+      `/customers/internal-accounts?customerId=${createResponse.body.id}&currency=CAD`,
       undefined,
       { as: platform },
     );
-    expect(body.data).toMatchObject([{ customerId: made.body.id, status: 'ACTIVE' }]);
+    expect(body.data).toMatchObject([{ customerId: createResponse.body.id, status: 'ACTIVE' }]);
   });
 });

@@ -37,9 +37,9 @@ export async function requestByOperator(
   id: string,
 ): Promise<ApiRequestDetails & { platformId: string }> {
   const platformId = await platformOfRequest(db, id);
-  const found = platformId === undefined ? undefined : await readRequest(db, platformId, id);
-  if (!found) throw new Fault('NOT_FOUND', 'Request not found.');
-  return { platformId: found.row.platform_id, ...presentDetails(found) };
+  const request = platformId === undefined ? undefined : await readRequest(db, platformId, id);
+  if (!request) throw new Fault('NOT_FOUND', 'Request not found.');
+  return { platformId: request.row.platform_id, ...presentDetails(request) };
 }
 
 export interface BodyRetention {

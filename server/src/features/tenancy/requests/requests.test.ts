@@ -75,17 +75,20 @@ describe('getRequestById', () => {
   it('names the created resource and a replayed reply, with the same hash of the key', async () => {
     const headers = { 'idempotency-key': 'a-secret-key' };
     const body = { name: 'Reporting', permissions: ['VIEW'] };
-    const first = await app.call('POST', '/tokens', body, { headers });
-    const again = await app.call('POST', '/tokens', body, { headers });
-    const [one, two] = [await recordOf(first), await recordOf(again)];
-    expect(one).toMatchObject({ resourceId: first.body.id, replayed: false, status: 201 });
-    expect(two).toMatchObject({ resourceId: first.body.id, replayed: true });
+    const firstResponse = await app.call('POST', '/tokens', body, { headers });
+    const secondResponse = await app.call('POST', '/tokens', body, { headers });
+    const [one, two] = [await recordOf(firstResponse), await recordOf(secondResponse)];
+    expect(one).toMatchObject({ resourceId: firstResponse.body.id, replayed: false, status: 201 });
+    expect(two).toMatchObject({ resourceId: firstResponse.body.id, replayed: true });
     expect(one.idempotencyKeyHash).toMatch(/^[0-9a-f]{32}$/);
     expect(two.idempotencyKeyHash).toBe(one.idempotencyKeyHash);
     expect(one.requestBody.content).toEqual({ name: '[masked]', permissions: ['VIEW'] });
-    expect(one.responseBody.content).toMatchObject({ id: first.body.id, clientSecret: '[masked]' });
-    const other = await app.call('POST', '/tokens', { ...body, name: 'B' }, { headers });
-    expect(await recordOf(other)).toMatchObject({ status: 409, errorCode: 'CONFLICT' });
+    expect(one.responseBody.content).toMatchObject({
+      id: firstResponse.body.id,
+      clientSecret: '[masked]',
+    });
+    const otherResponse = await app.call('POST', '/tokens', { ...body, name: 'B' }, { headers });
+    expect(await recordOf(otherResponse)).toMatchObject({ status: 409, errorCode: 'CONFLICT' });
     expect(JSON.stringify([one, two])).not.toContain('a-secret-key');
   });
 
@@ -143,8 +146,8 @@ describe('bodies', () => {
     await app.advance(5_000);
     expect(await recordOf(await create(), { as })).toHaveProperty('requestBody');
     await app.advance(60_000);
-    const late = await create();
-    const record = await recordOf(late, { as });
+    const lateResponse = await create();
+    const record = await recordOf(lateResponse, { as });
     expect(record).not.toHaveProperty('requestBody');
     expect(record).not.toHaveProperty('responseBody');
   });
@@ -245,9 +248,9 @@ describe('listRequests', () => {
     expect((await get('/requests', { as: without })).status).toBe(403);
     await get('/config', { as: app.other });
     const { data } = await list('limit=100', { as: app.other });
-    const own = await app.runtime.db.find(apiRequests, { platform_id: app.other.id });
+    const ownRequests = await app.runtime.db.find(apiRequests, { platform_id: app.other.id });
     expect(data.map((each: { id: string }) => each.id).sort()).toEqual(
-      own
+      ownRequests
         .map(({ id }) => id)
         .sort()
         .slice(-data.length),

@@ -50,12 +50,12 @@ describe('createToken', () => {
   it('does not keep the secret for a replay either', async () => {
     const request = { name: 'Keyed', permissions: ['VIEW'] };
     const headers = { 'idempotency-key': 'one token' };
-    const first = await app.call('POST', '/tokens', request, { headers });
-    const second = await app.call('POST', '/tokens', request, { headers });
-    const { clientSecret, ...shown } = first.body;
+    const firstResponse = await app.call('POST', '/tokens', request, { headers });
+    const secondResponse = await app.call('POST', '/tokens', request, { headers });
+    const { clientSecret, ...shown } = firstResponse.body;
     expect(clientSecret).toBeDefined();
-    expect(second.body).toEqual(shown);
-    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(secondResponse.body).toEqual(shown);
+    expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     const stored = await app.runtime.db.query('select reply from idempotency');
     expect(JSON.stringify(stored)).not.toContain(clientSecret);
   });
@@ -102,8 +102,8 @@ describe('the maximum number of tokens', () => {
     const [one, two] = all as { body: Token }[];
     for (const token of [one, two])
       expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
-    const again = await Promise.all(Array.from({ length: 20 }, send));
-    expect(again.filter(({ status }) => status === 201)).toHaveLength(2);
+    const secondResponses = await Promise.all(Array.from({ length: 20 }, send));
+    expect(secondResponses.filter(({ status }) => status === 201)).toHaveLength(2);
     expect((await app.call('GET', '/tokens?limit=1', undefined, { as })).body.totalCount).toBe(100);
     expect((await make('Elsewhere', ['VIEW'])).id).toBeDefined();
   });
@@ -143,11 +143,11 @@ describe('createToken beside a deletion', () => {
     for (let round = 0; round < 5; round++) {
       const parent = await make('Parent', ['MANAGE', 'VIEW']);
       const request = { name: `Child ${round}`, permissions: ['MANAGE'] };
-      const [born, gone] = await Promise.all([
+      const [born, deletedResponse] = await Promise.all([
         app.call('POST', '/tokens', request, { as: parent }),
         remove(parent.id),
       ]);
-      expect(gone.status).toBe(204);
+      expect(deletedResponse.status).toBe(204);
       expect([201, 401]).toContain(born.status);
       const { body } = await app.call('GET', `/tokens?name=Child%20${round}`);
       expect(body.totalCount).toBe(born.status === 201 ? 1 : 0);
@@ -157,7 +157,7 @@ describe('createToken beside a deletion', () => {
       const row = await ctx.read(tokens, last.id);
       if (row) ctx.remove(tokens, row);
     });
-    const late = await app.call(
+    const lateResponse = await app.call(
       'POST',
       '/tokens',
       { name: 'x', permissions: ['MANAGE'] },
@@ -165,7 +165,7 @@ describe('createToken beside a deletion', () => {
         as: last,
       },
     );
-    expect([late.status, late.body.code]).toEqual([401, 'UNAUTHORIZED']);
+    expect([lateResponse.status, lateResponse.body.code]).toEqual([401, 'UNAUTHORIZED']);
   });
 });
 
@@ -245,8 +245,8 @@ describe('listTokens', () => {
 
 describe('getTokenById', () => {
   it('returns the same reply for unknown, malformed and foreign ids', async () => {
-    const foreign = await make('Foreign', ['VIEW'], app.other);
-    const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreign.id];
+    const foreignToken = await make('Foreign', ['VIEW'], app.other);
+    const ids = ['Token:018f0000-0000-7000-8000-000000000000', 'x', 'Customer:1', foreignToken.id];
     const bodies = await Promise.all(
       ids.map(async (id) => (await app.call('GET', `/tokens/${id}`)).body),
     );
@@ -291,10 +291,13 @@ describe('deleteTokenById', () => {
   });
 
   it('keeps one of two tokens that delete each other', async () => {
-    const [one, two] = [await make('One', ['MANAGE']), await make('Two', ['MANAGE'])];
+    const [firstToken, secondToken] = [
+      await make('One', ['MANAGE']),
+      await make('Two', ['MANAGE']),
+    ];
     const statuses = await Promise.all([
-      remove(two.id, one).then((reply) => reply.status),
-      remove(one.id, two).then((reply) => reply.status),
+      remove(secondToken.id, firstToken).then((reply) => reply.status),
+      remove(firstToken.id, secondToken).then((reply) => reply.status),
     ]);
     expect(statuses.sort()).toEqual([204, 401]);
   });
@@ -305,9 +308,9 @@ describe('deleteTokenById', () => {
   });
 
   it('does not reach into another platform', async () => {
-    const foreign = await make('Foreign', ['VIEW'], app.other);
-    expect((await remove(foreign.id)).body.code).toBe('TOKEN_NOT_FOUND');
-    expect(await statusAs(foreign)).toBe(200);
+    const foreignToken = await make('Foreign', ['VIEW'], app.other);
+    expect((await remove(foreignToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
+    expect(await statusAs(foreignToken)).toBe(200);
   });
 });
 

@@ -87,8 +87,8 @@ describe('updateInternalAccount', () => {
 
     const before = (await app.events()).length;
     const headers = await signedHeaders(requested, session);
-    const other = await patch(id, { privateEnabled: false }, headers);
-    expect(codeOf(other)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
+    const otherResponse = await patch(id, { privateEnabled: false }, headers);
+    expect(codeOf(otherResponse)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const after = ok(await patch(id, { privateEnabled: true }, headers), 200);
     expect(after).toEqual(await shown(id));
     expect(after).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
@@ -107,24 +107,24 @@ describe('updateInternalAccount', () => {
   });
 
   it('accepts only a signature of an active session of this wallet', async () => {
-    const [mine, theirs] = [await walletFor(), await walletFor()];
-    const outsider = await sessionOf(theirs.id);
-    const past = await sessionOf(mine.id, { expires_at: app.effects.now() });
-    const requested = ok(await patch(mine.id, { privateEnabled: true }), 202);
+    const [ownWallet, otherWallet] = [await walletFor(), await walletFor()];
+    const outsider = await sessionOf(otherWallet.id);
+    const past = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
+    const requested = ok(await patch(ownWallet.id, { privateEnabled: true }), 202);
     for (const keys of [outsider, past, drawKeys()]) {
       const headers = await signedHeaders(requested, keys);
-      const response = await patch(mine.id, { privateEnabled: true }, headers);
+      const response = await patch(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
     }
     // A challenge is valid for one wallet only.
-    const session = await sessionOf(mine.id);
+    const session = await sessionOf(ownWallet.id);
     const headers = await signedHeaders(requested, session);
-    expect(codeOf(await patch(theirs.id, { privateEnabled: true }, headers))).toEqual([
+    expect(codeOf(await patch(otherWallet.id, { privateEnabled: true }, headers))).toEqual([
       401,
       'UNAUTHORIZED',
     ]);
-    expect((await shown(mine.id)).privateEnabled).toBe(false);
-    expect(await signedFor(mine.id)).toEqual([]);
+    expect((await shown(ownWallet.id)).privateEnabled).toBe(false);
+    expect(await signedFor(ownWallet.id)).toEqual([]);
   });
 
   it('changes wallets only and requires a change', async () => {
@@ -218,8 +218,8 @@ describe('exportInternalAccount', () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     for (let index = 0; index < 5; index++) ok(await takeOut(id, drawKeys()), 202);
-    const both = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
-    const statuses = both.map((each) => each.status).sort();
+    const responses = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
+    const statuses = responses.map((each) => each.status).sort();
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
   });
 

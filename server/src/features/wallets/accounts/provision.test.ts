@@ -55,11 +55,11 @@ describe('a new customer', () => {
         facts: null,
       },
     ]);
-    const other = await customer(app);
-    const [theirs] = await walletsOf(other.id);
-    expect((await rowOf(theirs.id))?.seed).toEqual(expect.any(String));
-    expect((await rowOf(theirs.id))?.seed).not.toBe(row?.seed);
-    expect(await held(theirs.id)).toEqual([]);
+    const otherCustomer = await customer(app);
+    const [otherWallet] = await walletsOf(otherCustomer.id);
+    expect((await rowOf(otherWallet.id))?.seed).toEqual(expect.any(String));
+    expect((await rowOf(otherWallet.id))?.seed).not.toBe(row?.seed);
+    expect(await held(otherWallet.id)).toEqual([]);
   });
 
   it('has no more to do with a wallet than with other accounts in what it is paid by', async () => {
@@ -179,8 +179,8 @@ describe('customers who were there before', () => {
 
   it('receive one by the job of the migration, once', async () => {
     const early = await customer(app, {}, { email: 'early@example.com' });
-    const gone = await customer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
+    const deletedCustomer = await customer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     await forgetWallets();
     expect(await walletsOf(early.id)).toEqual([]);
     const file = path.join(projectRoot(), 'server/migrations/0026_wallets.sql');
@@ -196,6 +196,6 @@ describe('customers who were there before', () => {
       expect((await rowOf(wallet.id))?.seed).toEqual(expect.any(String));
       expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP', status: 'ACTIVE' }]);
     }
-    expect(await walletsOf(gone.id)).toEqual([]);
+    expect(await walletsOf(deletedCustomer.id)).toEqual([]);
   });
 });

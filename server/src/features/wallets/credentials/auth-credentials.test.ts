@@ -46,9 +46,9 @@ describe('listAuthCredentials', () => {
   it('lists all credentials of a wallet, oldest first', async () => {
     const { accountId, customer, email, sms } = await fixture.walletWithEmailAndSms();
     const { otpEncryptionTargetBundle: _, ...shown } = sms;
-    const [first, second, ...more] = await fixture.credentialsOf(accountId);
-    expect(first).toEqual({ ...email, updatedAt: expect.any(String) });
-    expect(first).toEqual({
+    const [firstCredential, secondCredential, ...more] = await fixture.credentialsOf(accountId);
+    expect(firstCredential).toEqual({ ...email, updatedAt: expect.any(String) });
+    expect(firstCredential).toEqual({
       id: expect.stringMatching(/^AuthMethod:/),
       accountId,
       type: 'EMAIL_OTP',
@@ -56,8 +56,8 @@ describe('listAuthCredentials', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
-    expect(second).toEqual({ ...shown, updatedAt: expect.any(String) });
-    expect(second.nickname).toBe(customer.phoneNumber);
+    expect(secondCredential).toEqual({ ...shown, updatedAt: expect.any(String) });
+    expect(secondCredential.nickname).toBe(customer.phoneNumber);
     expect(more).toEqual([]);
   });
 
@@ -137,9 +137,14 @@ describe('createAuthCredential', () => {
   it('judges the account', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
-    const foreign = await theirs.customerWithWallet();
+    const foreignWallet = await theirs.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
-    for (const id of [`InternalAccount:${UNKNOWN_UUID}`, foreign.accountId, 'x', customer.id]) {
+    for (const id of [
+      `InternalAccount:${UNKNOWN_UUID}`,
+      foreignWallet.accountId,
+      'x',
+      customer.id,
+    ]) {
       expect(errorOf(await create({ type: 'SMS_OTP', accountId: id }))).toEqual(noAccount);
     }
     const no = await create({ type: 'SMS_OTP', accountId: plain.id });
@@ -200,9 +205,9 @@ describe('createAuthCredential', () => {
 
   it('is signed by a session of the same wallet', async () => {
     const { accountId } = await reachable();
-    const other = await fixture.walletWithEmailAndSms();
+    const otherWallet = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
-    expect(errorOf(await add(body, other.byEmail))).toEqual(NO_ACTIVE_SESSION);
+    expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
     const over = await fixture.emailSession(accountId);
     await app.advance(15 * MINUTE);
     expect(errorOf(await add(body, over))).toEqual(NO_ACTIVE_SESSION);
@@ -220,8 +225,12 @@ describe('createAuthCredential', () => {
     // The order of members does not affect the comparison of bodies.
     const turned = Object.fromEntries(Object.entries(body).reverse());
     ok(await create(turned, headers), 201);
-    const again = await create(body, headers);
-    expect(errorOf(again)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
+    const secondResponse = await create(body, headers);
+    expect(errorOf(secondResponse)).toEqual([
+      401,
+      'UNAUTHORIZED',
+      'The Request-Id was already used.',
+    ]);
   });
 
   it('ignores an Idempotency-Key', async () => {
@@ -238,9 +247,9 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   it('return existing credentials only', async () => {
-    const foreign = await theirs.customerWithWallet();
+    const foreignWallet = await theirs.customerWithWallet();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreign.credential.id, 'x']) {
+    for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreignWallet.credential.id, 'x']) {
       const of = `/auth/credentials/${id}`;
       expect(errorOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(NO_CREDENTIAL);
       expect(errorOf(await fixture.call('POST', `${of}/challenge`))).toEqual(NO_CREDENTIAL);

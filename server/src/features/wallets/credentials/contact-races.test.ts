@@ -56,10 +56,10 @@ async function expectRequested(
 
 describe('a contact that changes while a credential is linked to it', () => {
   it('needs a signature after a session has added the credential', async () => {
-    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-    const session = await fixture.emailSession(held.accountId);
-    await expectRequested(held.customer, { phoneNumber: phoneNumber() }, async () => {
-      const body = { type: 'SMS_OTP', accountId: held.accountId };
+    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const session = await fixture.emailSession(wallet.accountId);
+    await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, async () => {
+      const body = { type: 'SMS_OTP', accountId: wallet.accountId };
       ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     });
   });
@@ -73,14 +73,16 @@ describe('a contact that changes while a credential is linked to it', () => {
   });
 
   it('needs a signature after a recovery has ended', async () => {
-    const held = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
-    const { accountId } = held;
+    const wallet = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
+    const { accountId } = wallet;
     const requested = { accountId, type: 'SMS_OTP', actor: 'Ada', reason: 'lost', delayMs: DELAY };
     await app.operate((ctx) =>
       startRecovery(ctx, requested as Parameters<typeof startRecovery>[1]),
     );
     await app.settle();
-    await expectRequested(held.customer, { phoneNumber: phoneNumber() }, () => app.advance(DELAY));
+    await expectRequested(wallet.customer, { phoneNumber: phoneNumber() }, () =>
+      app.advance(DELAY),
+    );
     const types = (await fixture.credentialsOf(accountId)).map(({ type }) => type);
     expect(types).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });

@@ -30,11 +30,11 @@ const fieldsOf = ({ body }: Answer) =>
 
 /** A customer with a wallet and a session of it. */
 async function holder(body: object = {}) {
-  const held = await fixture.customerWithWallet(body);
+  const heldWallet = await fixture.customerWithWallet(body);
   return {
-    ...held,
-    id: held.customer.id as string,
-    session: await fixture.emailSession(held.accountId),
+    ...heldWallet,
+    id: heldWallet.customer.id as string,
+    session: await fixture.emailSession(heldWallet.accountId),
   };
 }
 type Holder = Awaited<ReturnType<typeof holder>>;
@@ -69,13 +69,13 @@ async function secondWallet({ accountId, id }: Holder) {
       ctx.read(wallets, accountId),
     ]);
     if (!account || !wallet) throw new Error('no wallet');
-    const other = ctx.id('InternalAccount');
-    ctx.insert(internalAccounts, { ...account, id: other, currency: 'BTC' });
-    ctx.insert(wallets, { ...wallet, id: other, organization_id: 'second' });
+    const otherId = ctx.id('InternalAccount');
+    ctx.insert(internalAccounts, { ...account, id: otherId, currency: 'BTC' });
+    ctx.insert(wallets, { ...wallet, id: otherId, organization_id: 'second' });
     ctx.insert(walletSessions, {
       id: ctx.id('Session'),
       platform_id: ctx.caller.platformId,
-      account_id: other,
+      account_id: otherId,
       customer_id: id,
       credential_id: ctx.id('AuthMethod'),
       status: 'ACTIVE',
@@ -87,7 +87,7 @@ async function secondWallet({ accountId, id }: Holder) {
       created_at: ctx.now,
       updated_at: ctx.now,
     });
-    return other;
+    return otherId;
   });
   await tie({ accountId: second, id }, 'EMAIL_OTP');
   return { accountId: second, ...keys };
@@ -97,11 +97,15 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   it('requests a signature and then changes customer and credential together', async () => {
     const { id, accountId, customer: was, credential, session } = await holder();
     const email = fresh();
-    const first = await change(id, { email });
-    expect(first.status).toBe(202);
-    expect(Object.keys(first.body).sort()).toEqual(['expiresAt', 'payloadToSign', 'requestId']);
+    const firstResponse = await change(id, { email });
+    expect(firstResponse.status).toBe(202);
+    expect(Object.keys(firstResponse.body).sort()).toEqual([
+      'expiresAt',
+      'payloadToSign',
+      'requestId',
+    ]);
     const [wallet] = await app.runtime.db.query('select * from wallets where id = $1', [accountId]);
-    expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
+    expect(JSON.parse(firstResponse.body.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_UPDATE_USER_EMAIL',
       organizationId: wallet?.organization_id,
       parameters: { userEmail: email, userId: wallet?.user_id },
@@ -110,7 +114,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     expect((await fixture.credentialsOf(accountId))[0]).toEqual(credential);
 
     app.effects.set(app.effects.now() + 1000);
-    const signed = await signedHeaders(first.body, session);
+    const signed = await signedHeaders(firstResponse.body, session);
     const done = ok(await change(id, { email }, signed), 200);
     expect(done).toMatchObject({ id, email });
     expect(await shown(id)).toEqual(done);
@@ -129,13 +133,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       [id],
     );
     expect(stamp).toMatchObject({ operation: 'updateCustomerById', public_key: session.publicKey });
-    const again = await fixture.signed(
+    const secondResponse = await fixture.signed(
       'PATCH',
       `/customers/${id}`,
       body({ email: fresh() }),
       session,
     );
-    expect(again.status).toBe(200);
+    expect(secondResponse.status).toBe(200);
   });
 
   it('changes nothing if a credential cannot be changed, and can be retried', async () => {
@@ -197,8 +201,11 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     for (const [name, value] of Object.entries(stray)) {
       ok(await change(id, { email: was.email }, { [name]: value }), 200);
     }
-    const other = ok(await fixture.call('DELETE', `/auth/sessions/${session.session.id}`), 202);
-    ok(await change(id, { email: was.email }, await signedHeaders(other, session)), 200);
+    const otherSession = ok(
+      await fixture.call('DELETE', `/auth/sessions/${session.session.id}`),
+      202,
+    );
+    ok(await change(id, { email: was.email }, await signedHeaders(otherSession, session)), 200);
     const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
     ok(await change(plain.id, { email: fresh() }, stray), 200);
     const silent = await customer(app);
@@ -216,24 +223,32 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 
   it('is not one that receives codes of another customer, however it is spelt', async () => {
-    const [one, two] = [await holder(), await holder()];
-    const taken = { email: two.customer.email.toUpperCase() };
+    const [firstHolder, secondHolder] = [await holder(), await holder()];
+    const taken = { email: secondHolder.customer.email.toUpperCase() };
     const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
-    expect(codeOf(await change(one.id, taken))).toEqual(rejected);
+    expect(codeOf(await change(firstHolder.id, taken))).toEqual(rejected);
 
     const email = fresh();
-    const { requestId, payloadToSign } = ok(await change(one.id, { email }), 202);
-    ok(await fixture.signed('PATCH', `/customers/${two.id}`, body({ email }), two.session), 200);
-    const signed = await signedHeaders({ requestId, payloadToSign }, one.session);
-    expect(codeOf(await change(one.id, { email }, signed))).toEqual(rejected);
+    const { requestId, payloadToSign } = ok(await change(firstHolder.id, { email }), 202);
+    ok(
+      await fixture.signed(
+        'PATCH',
+        `/customers/${secondHolder.id}`,
+        body({ email }),
+        secondHolder.session,
+      ),
+      200,
+    );
+    const signed = await signedHeaders({ requestId, payloadToSign }, firstHolder.session);
+    expect(codeOf(await change(firstHolder.id, { email }, signed))).toEqual(rejected);
 
     const ended =
       'update credentials set status = $2, uniqueness_key = null where customer_id = $1';
-    await app.runtime.db.query(ended, [two.id, 'REVOKED']);
-    ok(await change(one.id, { email }, signed), 200);
+    await app.runtime.db.query(ended, [secondHolder.id, 'REVOKED']);
+    ok(await change(firstHolder.id, { email }, signed), 200);
     const otherPlatformFixture = walletFixture(app, { as: app.other });
-    const foreign = await otherPlatformFixture.customerWithWallet();
-    ok(await change(one.id, { email: foreign.customer.email }), 202);
+    const foreignWallet = await otherPlatformFixture.customerWithWallet();
+    ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
   });
 
   it('can be set for a new customer while another receives codes at it', async () => {
@@ -255,10 +270,12 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     await app.runtime.db.query(end, [second.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signed), 200);
     const next = ok(await change(person.id, { email: fresh() }), 202);
-    const late = await signedHeaders(next, person.session);
+    const lateSignedHeaders = await signedHeaders(next, person.session);
     await app.runtime.db.query(end, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(next.payloadToSign).parameters;
-    expect(codeOf(await change(person.id, { email: userEmail }, late))).toEqual(rejected);
+    expect(codeOf(await change(person.id, { email: userEmail }, lateSignedHeaders))).toEqual(
+      rejected,
+    );
   });
 });
 
@@ -266,12 +283,12 @@ const body = (more: object) => ({ customerType: 'INDIVIDUAL', ...more });
 
 describe('the signature of a contact change', () => {
   it('is rejected for each reason in order, and counts if it is wrong', async () => {
-    const [{ id, session }, other] = [await holder(), await holder()];
+    const [{ id, session }, otherHolder] = [await holder(), await holder()];
     const email = fresh();
     const first = ok(await change(id, { email }), 202);
     const valid = await signedHeaders(first, session);
     const { 'service-wallet-signature': stamp = '', 'request-id': requestId = '' } = valid;
-    const wrong = await signedHeaders(first, other.session);
+    const wrong = await signedHeaders(first, otherHolder.session);
     const rejected = async (
       headers: Record<string, string>,
       code: string,
@@ -281,7 +298,7 @@ describe('the signature of a contact change', () => {
     await rejected({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
     await rejected({ ...valid, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
     await rejected({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
-    const elsewhere = await change(other.id, { email }, valid);
+    const elsewhere = await change(otherHolder.id, { email }, valid);
     expect(codeOf(elsewhere)).toEqual([401, 'UNAUTHORIZED']);
     await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
     await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
@@ -330,16 +347,19 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
     expect(shownNow.find((each) => each.id === tied.id)).toMatchObject({ nickname: phoneNumber });
     expect(codeOf(await change(person.id, { phoneNumber: null }))).toEqual([400, 'INVALID_INPUT']);
 
-    const other = await holder({ phoneNumber: freshPhone() });
-    await tie(other, 'SMS_OTP');
-    expect(codeOf(await change(other.id, { phoneNumber }))).toEqual([
+    const otherHolder = await holder({ phoneNumber: freshPhone() });
+    await tie(otherHolder, 'SMS_OTP');
+    expect(codeOf(await change(otherHolder.id, { phoneNumber }))).toEqual([
       409,
       'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     ]);
     const later = { phoneNumber: freshPhone() };
-    const late = await signedHeaders(ok(await change(other.id, later), 202), other.session);
-    await tie(other, 'SMS_OTP', 'another');
-    expect(codeOf(await change(other.id, later, late))).toEqual([
+    const lateSignedHeaders = await signedHeaders(
+      ok(await change(otherHolder.id, later), 202),
+      otherHolder.session,
+    );
+    await tie(otherHolder, 'SMS_OTP', 'another');
+    expect(codeOf(await change(otherHolder.id, later, lateSignedHeaders))).toEqual([
       409,
       'SMS_OTP_CREDENTIAL_SET_CHANGED',
     ]);

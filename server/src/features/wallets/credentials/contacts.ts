@@ -100,25 +100,29 @@ function claimContact(ctx: Ctx, { column, type }: Contact, value: string): Promi
   return claim(ctx, `${type} of ${ctx.caller.platformId} ${digest}`);
 }
 
-const idsOf = (held: readonly WalletCredential[]) => held.map(({ row }) => row.id).sort();
+const idsOf = (heldCredentials: readonly WalletCredential[]) =>
+  heldCredentials.map(({ row }) => row.id).sort();
 
 /** Requests a signature; undefined if no credential uses the contact. */
 async function requestSignature(
   ctx: Ctx,
   request: SignableRequest,
   change: ContactChange,
-  held: readonly WalletCredential[],
+  heldCredentials: readonly WalletCredential[],
 ) {
   const { type } = CONTACTS[change.channel];
-  const [first] = held;
-  if (!first) return undefined;
+  const [firstCredential] = heldCredentials;
+  if (!firstCredential) return undefined;
   const value = await validateContact(ctx, change);
-  const bound: Bound = { credentialIds: idsOf(held) };
+  const bound: Bound = { credentialIds: idsOf(heldCredentials) };
   return issueChallenge(ctx, request, {
-    wallet: first.wallet,
-    payload: contactActivity(type, value, first.wallet.row.user_id),
+    wallet: firstCredential.wallet,
+    payload: contactActivity(type, value, firstCredential.wallet.row.user_id),
     bound,
-    signer: { by: 'session', accounts: [...new Set(held.map(({ row }) => row.account_id))] },
+    signer: {
+      by: 'session',
+      accounts: [...new Set(heldCredentials.map(({ row }) => row.account_id))],
+    },
   });
 }
 
@@ -140,13 +144,13 @@ async function applySignedChange(
   parts: WalletParts,
   request: SignableRequest,
   change: ContactChange,
-  held: readonly WalletCredential[],
+  heldCredentials: readonly WalletCredential[],
 ) {
   const retry = await verifyRetry(ctx, parts, request);
   if ('rejected' in retry) return retry;
   const { changed, name } = CONTACTS[change.channel];
   const { credentialIds } = retry.bound as Bound;
-  if (credentialIds.join() !== idsOf(held).join()) {
+  if (credentialIds.join() !== idsOf(heldCredentials).join()) {
     const reason = `The credentials that use the ${name} have changed since the signature was requested.`;
     throw new Fault(changed, reason);
   }
@@ -155,7 +159,7 @@ async function applySignedChange(
   if (change.value !== null) await claimContact(ctx, CONTACTS[change.channel], change.value);
   await validateContact(ctx, change);
   simulateSyncFailure(ctx, parts, change);
-  for (const { row } of held) {
+  for (const { row } of heldCredentials) {
     ctx.update(credentials, row, { updated_at: ctx.now });
     await dropOtp(ctx, row.id);
   }
@@ -168,7 +172,7 @@ export const tiedCredentials =
   (parts: WalletParts): AuthorizeContactChange =>
   async (ctx, change) => {
     const { customer, channel, body, headers } = change;
-    const held = await contactCredentials(ctx, customer, CONTACTS[channel]);
+    const heldCredentials = await contactCredentials(ctx, customer, CONTACTS[channel]);
     const request: SignableRequest = {
       operationId: updateCustomerById.operationId,
       resourceId: customer.id,
@@ -177,8 +181,9 @@ export const tiedCredentials =
     };
     const isChange = change.value !== customer[CONTACTS[channel].column];
     if (isUnsigned(headers))
-      return isChange ? requestSignature(ctx, request, change, held) : undefined;
+      return isChange ? requestSignature(ctx, request, change, heldCredentials) : undefined;
     // Signature headers are ignored if no signature is needed, unless they belong to this request.
-    const isAnswer = (isChange && held.length > 0) || (await matchesKnownRequest(ctx, request));
-    return isAnswer ? applySignedChange(ctx, parts, request, change, held) : undefined;
+    const isAnswer =
+      (isChange && heldCredentials.length > 0) || (await matchesKnownRequest(ctx, request));
+    return isAnswer ? applySignedChange(ctx, parts, request, change, heldCredentials) : undefined;
   };

@@ -53,20 +53,20 @@ export interface Kind<T extends string = string> {
   added?(
     ctx: Ctx,
     parts: WalletParts,
-    held: WalletCredential,
+    credential: WalletCredential,
   ): Promise<Partial<Static<typeof AuthMethodResponse>>>;
   /** Reply body of a challenge. Absent for types without challenges. */
   challenge?(
     ctx: Ctx,
     parts: WalletParts,
-    held: WalletCredential,
+    credential: WalletCredential,
     body: { clientPublicKey?: string },
   ): Promise<object>;
   /** First request of a verification: a session, a signature request, or a counted rejection. */
   verify(
     ctx: Ctx,
     parts: WalletParts,
-    held: WalletCredential,
+    credential: WalletCredential,
     body: VerifyBodyOf<T>,
     headers: Headers,
   ): Promise<Outcome>;
@@ -74,9 +74,9 @@ export interface Kind<T extends string = string> {
   verified?(
     ctx: Ctx,
     parts: WalletParts,
-    held: WalletCredential,
+    credential: WalletCredential,
     act: Authorization,
   ): Promise<Reply>;
   /** Activity that a session signs to remove the credential. */
-  removal(ctx: Ctx, held: WalletCredential): Activity;
+  removal(ctx: Ctx, credential: WalletCredential): Activity;
 }

@@ -86,8 +86,12 @@ describe('an identity in production', () => {
     provider.show(next);
     app.effects.set(app.effects.now() + MINUTE);
     ok(await prove(id, claims, drawKeys().publicKey, next), 200);
-    const late = await prove(id, claims, drawKeys().publicKey);
-    expect([late.status, late.body.code, late.body.reason]).toEqual([401, 'UNAUTHORIZED', NO_KEY]);
+    const lateResponse = await prove(id, claims, drawKeys().publicKey);
+    expect([lateResponse.status, lateResponse.body.code, lateResponse.body.reason]).toEqual([
+      401,
+      'UNAUTHORIZED',
+      NO_KEY,
+    ]);
   });
 
   it('must name the key of the session here too', async () => {

@@ -71,18 +71,18 @@ describe('createAuthCredential', () => {
       const session = await fixture.emailSession(accountId);
       const claims = newClaims();
       const body = creation(accountId, claims);
-      const first = await fixture.call('POST', '/auth/credentials', body);
-      expect(ok(first, 202).type).toBe('OAUTH');
-      const { type, parameters } = JSON.parse(first.body.payloadToSign);
+      const firstResponse = await fixture.call('POST', '/auth/credentials', body);
+      expect(ok(firstResponse, 202).type).toBe('OAUTH');
+      const { type, parameters } = JSON.parse(firstResponse.body.payloadToSign);
       expect(type).toBe('ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS');
       expect(parameters).toEqual({
         oauthProviders: [{ oidcToken: body.oidcToken, providerName: 'Google' }],
-        requestId: first.body.requestId,
+        requestId: firstResponse.body.requestId,
         userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       });
       // Signing may take longer than the validity of the token.
       app.effects.set(app.effects.now() + 4 * MINUTE);
-      const headers = await signedHeaders(first.body, session);
+      const headers = await signedHeaders(firstResponse.body, session);
       const added = ok(await fixture.call('POST', '/auth/credentials', body, headers), 201);
       expect(added).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
@@ -372,8 +372,8 @@ describe('revokeAuthCredential', () => {
       const client = drawKeys();
       ok(await prove(id, claims, client.publicKey), 200);
       const path = `/auth/credentials/${id}`;
-      const own = await fixture.signed('DELETE', path, undefined, client);
-      expect(own.status).toBe(401);
+      const ownResponse = await fixture.signed('DELETE', path, undefined, client);
+      expect(ownResponse.status).toBe(401);
       const { first, second } = await fixture.signedRetry('DELETE', path, undefined, email);
       ok(second, 204);
       const { type, parameters } = JSON.parse(first.body.payloadToSign);
@@ -384,8 +384,11 @@ describe('revokeAuthCredential', () => {
         userId: expect.any(String),
       });
       expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
-      const gone = await prove(id, claims, drawKeys().publicKey);
-      expect([gone.status, gone.body.code]).toEqual([404, 'AUTH_METHOD_NOT_FOUND']);
+      const deletedResponse = await prove(id, claims, drawKeys().publicKey);
+      expect([deletedResponse.status, deletedResponse.body.code]).toEqual([
+        404,
+        'AUTH_METHOD_NOT_FOUND',
+      ]);
       ok(
         await fixture.signed('POST', '/auth/credentials', creation(accountId, claims), email),
         201,

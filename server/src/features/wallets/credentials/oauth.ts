@@ -107,8 +107,8 @@ export const oauthKind: Kind<'OAUTH'> = {
     };
   },
 
-  async verify(ctx, parts, held, { oidcToken, clientPublicKey }) {
-    const { wallet, row } = held;
+  async verify(ctx, parts, credential, { oidcToken, clientPublicKey }) {
+    const { wallet, row } = credential;
     const key = clientKeyOf(clientPublicKey);
     await rejectUsedKey(ctx, wallet.row.id, key);
     const reject = (fault: Fault) => recordFailure(ctx, row.id, fault);
@@ -116,7 +116,7 @@ export const oauthKind: Kind<'OAUTH'> = {
     if (identity instanceof Fault) return reject(identity);
     const fault = mismatch(identity, factsOf<Facts>(ctx, wallet, row), clientPublicKey);
     if (fault) return reject(fault);
-    if (!(await claimKey(ctx, held, key))) {
+    if (!(await claimKey(ctx, credential, key))) {
       return reject(unauthorized('A token for this key was already used.'));
     }
     return { status: 200, body: await openSession(ctx, parts, wallet, row, clientPublicKey) };

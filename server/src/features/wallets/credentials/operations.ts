@@ -101,24 +101,24 @@ const revoke = (parts: WalletParts) =>
     resourceId: ({ params }) => params.id,
 
     async begin(ctx, { params }) {
-      const held = await requireCredential(ctx, params.id);
-      await rejectLastCredential(ctx, held);
-      const { wallet, row } = held;
+      const credential = await requireCredential(ctx, params.id);
+      await rejectLastCredential(ctx, credential);
+      const { wallet, row } = credential;
       const accounts = [wallet.row.id];
       return {
         signatureRequest: {
           wallet,
           type: row.type,
-          payload: kindOf(row.type).removal(ctx, held),
+          payload: kindOf(row.type).removal(ctx, credential),
           signer: { by: 'session', accounts, except: row.id },
         },
       };
     },
 
     async perform(ctx, { params }) {
-      const held = await requireCredential(ctx, params.id);
-      await rejectLastCredential(ctx, held);
-      await endCredential(ctx, held.row);
+      const credential = await requireCredential(ctx, params.id);
+      await rejectLastCredential(ctx, credential);
+      await endCredential(ctx, credential.row);
       return { status: 204, body: undefined };
     },
   });
@@ -131,18 +131,18 @@ const verify = (parts: WalletParts) =>
     isDirect: ({ body: { type } }) => type === 'OAUTH' || type === 'PASSKEY',
 
     async begin(ctx, { params, body }, headers) {
-      const held = await requireCredential(ctx, params.id);
-      if (body.type !== held.row.type) {
-        throw invalidField('type', `the credential is of type ${held.row.type}`);
+      const credential = await requireCredential(ctx, params.id);
+      if (body.type !== credential.row.type) {
+        throw invalidField('type', `the credential is of type ${credential.row.type}`);
       }
-      return kindOf(body.type).verify(ctx, parts, held, body, headers);
+      return kindOf(body.type).verify(ctx, parts, credential, body, headers);
     },
 
     async perform(ctx, { params, body }, act) {
-      const held = await requireCredential(ctx, params.id);
+      const credential = await requireCredential(ctx, params.id);
       const { verified } = kindOf(body.type);
       if (!verified) throw new Error(`${body.type} is verified without a signature`);
-      return verified(ctx, parts, held, act);
+      return verified(ctx, parts, credential, act);
     },
   });
 
@@ -150,15 +150,18 @@ type Challenged = Static<(typeof challengeAuthCredential.replies)[200]>;
 
 const challenge = (parts: WalletParts) =>
   handle(challengeAuthCredential, async (ctx, { params, body }) => {
-    const held = await requireCredential(ctx, params.id);
-    const kind = kindOf(held.row.type);
+    const credential = await requireCredential(ctx, params.id);
+    const kind = kindOf(credential.row.type);
     if (!kind.challenge) {
-      const reason = `A credential of type ${held.row.type} is verified without a challenge.`;
+      const reason = `A credential of type ${credential.row.type} is verified without a challenge.`;
       throw new Fault('INVALID_INPUT', reason);
     }
-    const processing = await simulateProcessing(ctx, parts, `challenge ${held.row.id}`);
+    const processing = await simulateProcessing(ctx, parts, `challenge ${credential.row.id}`);
     if (processing) return processing;
-    return { status: 200, body: (await kind.challenge(ctx, parts, held, body)) as Challenged };
+    return {
+      status: 200,
+      body: (await kind.challenge(ctx, parts, credential, body)) as Challenged,
+    };
   });
 
 const list = handle(listAuthCredentials, async (ctx, { query }) => {

@@ -89,18 +89,18 @@ describe('a code in production', () => {
       phoneNumber: phoneNumber(),
     });
     const { bundle, code } = await sent(credential.id);
-    const first = await otp.submitCode(credential, bundle, { code });
-    const headers = await signedHeaders(ok(first.answer, 202), first.keys);
-    ok(await otp.verifyBundle(credential, first.sealed, headers), 200);
+    const firstCode = await otp.submitCode(credential, bundle, { code });
+    const headers = await signedHeaders(ok(firstCode.answer, 202), firstCode.keys);
+    ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
-    const added = ok(await fixture.signed('POST', '/auth/credentials', body, first.keys), 201);
+    const added = ok(await fixture.signed('POST', '/auth/credentials', body, firstCode.keys), 201);
     await app.settle();
     const { to, text, ...rest } = JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
     expect([to, Object.keys(rest)]).toEqual([person.phoneNumber, ['id']]);
-    const shown = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
+    const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
       code: text.slice(0, 6),
     });
-    ok(shown.answer, 202);
+    ok(fetchedCode.answer, 202);
     // The code sent with the credential counts toward the limit.
     expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
   });
@@ -133,8 +133,8 @@ describe('a code in production', () => {
     const next = await sent(credential.id);
     expect(next.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
-    const late = await otp.submitCode(credential, next.bundle, { code: next.code });
-    expect(errorOf(late.answer)).toEqual(NONE_PENDING);
+    const lateCode = await otp.submitCode(credential, next.bundle, { code: next.code });
+    expect(errorOf(lateCode.answer)).toEqual(NONE_PENDING);
   });
 
   it('is sent every half minute, and five times in a quarter of an hour', async () => {
@@ -177,8 +177,12 @@ describe('a code in production', () => {
       otp.advance(30_000);
       if (index > 0) continue;
       // A signed request is valid as soon as another code may be sent.
-      const again = await otp.add(accountId, 'SMS_OTP', await signedHeaders(first.body, keys));
-      const path = `/auth/credentials/${ok(again, 201).id}`;
+      const secondResponse = await otp.add(
+        accountId,
+        'SMS_OTP',
+        await signedHeaders(first.body, keys),
+      );
+      const path = `/auth/credentials/${ok(secondResponse, 201).id}`;
       expect((await fixture.signed('DELETE', path, undefined, keys)).status).toBe(204);
       otp.advance(30_000);
       index += 1;

@@ -48,8 +48,8 @@ describe('verifyAuthCredential', () => {
     it.each(TYPES)(
       'gives a token to sign, and a session for the signature: %s',
       async (type, field, verification) => {
-        const held = await otp.walletWithBothOtps();
-        const credential = held.of[type];
+        const wallet = await otp.walletWithBothOtps();
+        const credential = wallet.of[type];
         const { answer, keys, sealed } = await otp.submitCode(
           credential,
           await fixture.otpBundle(credential.id),
@@ -65,7 +65,7 @@ describe('verifyAuthCredential', () => {
           jti: requestId,
           sub: expect.any(String),
           verification_type: verification,
-          contact: held.customer[field],
+          contact: wallet.customer[field],
           organization_id: expect.any(String),
           public_key: keys.publicKey,
           iat: Math.floor(app.effects.now() / 1000),
@@ -73,14 +73,14 @@ describe('verifyAuthCredential', () => {
         });
         const headers = await signedHeaders(answer.body, keys);
         const session = ok(await otp.verifyBundle(credential, sealed, headers), 200);
-        expect(session).toMatchObject({ type, accountId: held.accountId });
+        expect(session).toMatchObject({ type, accountId: wallet.accountId });
         expect(session.id).toMatch(/^Session:/);
-        expect(session.nickname).toBe(held.customer[field]);
+        expect(session.nickname).toBe(wallet.customer[field]);
         expect(Date.parse(session.expiresAt)).toBe(app.effects.now() + 15 * MINUTE);
         expect(session).not.toHaveProperty('encryptedSessionSigningKey');
-        expect(await fixture.sessionsOf(held.accountId)).toContainEqual(session);
+        expect(await fixture.sessionsOf(wallet.accountId)).toContainEqual(session);
         // The key encrypted with the code is the key of the session from now on.
-        const path = `/auth/sessions/${held.session.session.id}`;
+        const path = `/auth/sessions/${wallet.session.session.id}`;
         ok(await fixture.signed('DELETE', path, undefined, keys), 204);
       },
     );
@@ -123,7 +123,8 @@ describe('verifyAuthCredential', () => {
       const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
       const responses = shown.map(({ answer }) => answer).sort((a, b) => a.status - b.status);
       ok(responses[0] as Answer, 202);
-      for (const other of responses.slice(1)) expect(errorOf(other)).toEqual(NONE_PENDING);
+      for (const otherResponse of responses.slice(1))
+        expect(errorOf(otherResponse)).toEqual(NONE_PENDING);
     });
 
     it('counts concurrent guesses', async () => {
@@ -209,10 +210,10 @@ describe('verifyAuthCredential', () => {
 
   describe('signing for a session', () => {
     async function shown() {
-      const held = await fixture.customerWithWallet();
-      const bundle = await fixture.otpBundle(held.credential.id);
-      const { answer, keys, sealed } = await otp.submitCode(held.credential, bundle);
-      return { ...held, requested: ok(answer, 202), keys, sealed };
+      const wallet = await fixture.customerWithWallet();
+      const bundle = await fixture.otpBundle(wallet.credential.id);
+      const { answer, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
+      return { ...wallet, requested: ok(answer, 202), keys, sealed };
     }
 
     it('is for the key that was encrypted with the code', async () => {
@@ -222,11 +223,13 @@ describe('verifyAuthCredential', () => {
         401,
         'UNAUTHORIZED',
       ]);
-      const other = await signedHeaders(
+      const otherSignedHeaders = await signedHeaders(
         { ...requested, payloadToSign: `${requested.payloadToSign} ` },
         keys,
       );
-      expect((await otp.verifyBundle(credential, sealed, other)).body.code).toBe('UNAUTHORIZED');
+      expect((await otp.verifyBundle(credential, sealed, otherSignedHeaders)).body.code).toBe(
+        'UNAUTHORIZED',
+      );
       expect(await fixture.sessionsOf(accountId)).toEqual([]);
       const headers = await signedHeaders(requested, keys);
       ok(await otp.verifyBundle(credential, sealed, headers), 200);
@@ -280,16 +283,16 @@ describe('verifyAuthCredential', () => {
     it('creates one session per key', async () => {
       const { credential, keys, requested, sealed } = await shown();
       const bundle = await fixture.otpBundle(credential.id);
-      const second = await otp.submitCode(credential, bundle, { keys });
-      ok(second.answer, 202);
+      const secondCode = await otp.submitCode(credential, bundle, { keys });
+      ok(secondCode.answer, 202);
       ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
-      const late = await otp.verifyBundle(
+      const lateResponse = await otp.verifyBundle(
         credential,
-        second.sealed,
-        await signedHeaders(second.answer.body, keys),
+        secondCode.sealed,
+        await signedHeaders(secondCode.answer.body, keys),
       );
       const used = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
-      expect(errorFieldsOf(late)).toEqual(used);
+      expect(errorFieldsOf(lateResponse)).toEqual(used);
       // On the first request it is reported before the code is used.
       const next = await fixture.otpBundle(credential.id);
       const { answer } = await otp.submitCode(credential, next, { keys });
@@ -303,8 +306,12 @@ describe('verifyAuthCredential', () => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      const late = await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys));
-      expect(errorOf(late)).toEqual(NONE_PENDING);
+      const lateResponse = await otp.verifyBundle(
+        credential,
+        sealed,
+        await signedHeaders(requested, keys),
+      );
+      expect(errorOf(lateResponse)).toEqual(NONE_PENDING);
     });
 
     it('ends with a credential that is removed at the same time', async () => {

@@ -36,14 +36,17 @@ describe('createAuthCredential', () => {
       });
       const session = await fixture.emailSession(accountId);
       const written = (await messagesTo(app, person.id)).length;
-      const first = await otp.add(accountId, 'SMS_OTP');
-      expect(ok(first, 202).type).toBe('SMS_OTP');
+      const firstResponse = await otp.add(accountId, 'SMS_OTP');
+      expect(ok(firstResponse, 202).type).toBe('SMS_OTP');
       expect(await messagesTo(app, person.id)).toHaveLength(written);
-      expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
+      expect(JSON.parse(firstResponse.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_UPDATE_USER_PHONE_NUMBER',
-        parameters: { userPhoneNumber: person.phoneNumber, requestId: first.body.requestId },
+        parameters: {
+          userPhoneNumber: person.phoneNumber,
+          requestId: firstResponse.body.requestId,
+        },
       });
-      const headers = await signedHeaders(first.body, session);
+      const headers = await signedHeaders(firstResponse.body, session);
       const path = '/auth/credentials';
       const body = { type: 'SMS_OTP', accountId };
       const added = ok(await fixture.call('POST', path, body, headers), 201);
@@ -56,8 +59,8 @@ describe('createAuthCredential', () => {
         to: person.phoneNumber,
         text: '000000 is your code for Main. It expires in 5 minutes. Do not share it with anyone.',
       });
-      const shown = await otp.submitCode(added, added.otpEncryptionTargetBundle);
-      ok(shown.answer, 202);
+      const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle);
+      ok(fetchedCode.answer, 202);
     });
 
     it('restores e-mail after its removal', async () => {
@@ -159,8 +162,12 @@ describe('challengeAuthCredential', () => {
       const { otpEncryptionTargetBundle: bundle, ...rest } = sent;
       const updatedAt = new Date(app.effects.now()).toISOString();
       expect(rest).toEqual({ ...of[type], updatedAt });
-      const again = await fixture.call('POST', `/auth/credentials/${of[type].id}/challenge`, {});
-      const next = ok(again, 200).otpEncryptionTargetBundle;
+      const secondResponse = await fixture.call(
+        'POST',
+        `/auth/credentials/${of[type].id}/challenge`,
+        {},
+      );
+      const next = ok(secondResponse, 200).otpEncryptionTargetBundle;
       expect(readBundle(bundle).targetPublic).toMatch(/^04[0-9a-f]{128}$/);
       expect(readBundle(next).targetPublic).not.toBe(readBundle(bundle).targetPublic);
       expect(readBundle(next).organizationId).toBe(readBundle(bundle).organizationId);

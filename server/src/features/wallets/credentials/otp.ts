@@ -151,9 +151,9 @@ async function sendOtp(
   ctx: Ctx,
   parts: WalletParts,
   type: OtpType,
-  held: WalletCredential,
+  credential: WalletCredential,
 ): Promise<string> {
-  const { wallet, row } = held;
+  const { wallet, row } = credential;
   const contact = requireContact(ctx, parts, wallet, type);
   const script = scriptOf(ctx, parts);
   const limits = script ? [{ max: script.challengesPerMinute, withinMs: 60_000 }] : SEND_LIMITS;
@@ -175,7 +175,7 @@ async function sendOtp(
     ...codeText(named, code, rules.validityMs),
     ...(CHANNELS[type].via === 'EMAIL' ? mail : {}),
   });
-  return newTarget(ctx, parts, held, expiresAt);
+  return newTarget(ctx, parts, credential, expiresAt);
 }
 
 /** Stages the removal of the pending code of a credential. */
@@ -252,10 +252,10 @@ async function verify(
   ctx: Ctx,
   parts: WalletParts,
   type: OtpType,
-  held: WalletCredential,
+  credential: WalletCredential,
   body: VerifyBodyOf<OtpType>,
 ): Promise<{ signatureRequest: SignatureRequest } | Rejected> {
-  const { wallet, row } = held;
+  const { wallet, row } = credential;
   if (!isEncryptedCode(body.encryptedOtpBundle)) throw unreadable();
   await checkFailureLimit(ctx, row.id);
   const contact = contactOf(wallet, type);
@@ -277,7 +277,7 @@ async function verify(
   if (result === 'invalid') return recordFailure(ctx, row.id, unauthorized('Invalid OTP code'));
   ctx.remove(otpTargets, target);
   const bound: VerifyBound = { publicKey, contact };
-  const payload = tokenFor(ctx, parts, held, { codeId: target.code_id, contact, publicKey });
+  const payload = tokenFor(ctx, parts, credential, { codeId: target.code_id, contact, publicKey });
   return { signatureRequest: { wallet, type, payload, signer: { by: 'key', publicKey }, bound } };
 }
 
@@ -285,15 +285,15 @@ async function verified(
   ctx: Ctx,
   parts: WalletParts,
   type: OtpType,
-  held: WalletCredential,
+  credential: WalletCredential,
   act: Authorization,
 ) {
   const { publicKey, contact } = act.bound as VerifyBound;
   // The contact has changed, so the code no longer proves access to it.
-  if (contactOf(held.wallet, type) !== contact) throw noPendingCode();
-  requireCustomer(ctx, held.wallet.customer);
-  await rejectUsedKey(ctx, held.wallet.row.id, publicKey, FIELD);
-  const { wallet, row } = held;
+  if (contactOf(credential.wallet, type) !== contact) throw noPendingCode();
+  requireCustomer(ctx, credential.wallet.customer);
+  await rejectUsedKey(ctx, credential.wallet.row.id, publicKey, FIELD);
+  const { wallet, row } = credential;
   const body = await openSession(ctx, parts, wallet, row, publicKey, { sealed: false });
   return { status: 200, body };
 }
@@ -303,19 +303,19 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
   register: (ctx, parts, wallet, _body, bound) =>
     register(ctx, parts, type, wallet, bound as AddBound | undefined),
 
-  added: async (ctx, parts, held) => ({
-    otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, held),
+  added: async (ctx, parts, credential) => ({
+    otpEncryptionTargetBundle: await sendOtp(ctx, parts, type, credential),
   }),
 
-  async challenge(ctx, parts, held) {
-    const otpEncryptionTargetBundle = await sendOtp(ctx, parts, type, held);
-    const row = ctx.update(credentials, held.row, { updated_at: ctx.now });
-    return { ...presentCredential(ctx, held.wallet, row), otpEncryptionTargetBundle };
+  async challenge(ctx, parts, credential) {
+    const otpEncryptionTargetBundle = await sendOtp(ctx, parts, type, credential);
+    const row = ctx.update(credentials, credential.row, { updated_at: ctx.now });
+    return { ...presentCredential(ctx, credential.wallet, row), otpEncryptionTargetBundle };
   },
 
-  verify: (ctx, parts, held, body) => verify(ctx, parts, type, held, body),
+  verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
 
-  verified: (ctx, parts, held, act) => verified(ctx, parts, type, held, act),
+  verified: (ctx, parts, credential, act) => verified(ctx, parts, type, credential, act),
 
   removal: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

@@ -131,12 +131,12 @@ describe('verifyAuthCredential', () => {
     });
 
     it('with the Request-Id of another credential, operation or platform', async () => {
-      const [of, other] = [await passkeys.holder(), await passkeys.holder()];
+      const [of, otherHolder] = [await passkeys.holder(), await passkeys.holder()];
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const reported = of.device.get(challenge);
       const foreign = 'The Request-Id belongs to another request.';
       expectUnauthorized(
-        await passkeys.verifyWith(other, requestId, other.device.get(challenge)),
+        await passkeys.verifyWith(otherHolder, requestId, otherHolder.device.get(challenge)),
         foreign,
       );
 
@@ -155,7 +155,7 @@ describe('verifyAuthCredential', () => {
       const of = await passkeys.holder();
       const { challenge, requestId } = await passkeys.challengeOf(of);
       const { get } = of.device;
-      const foreign = authenticator();
+      const foreignAuthenticator = authenticator();
       const rejections: [object, string][] = [
         [get(challenge, { type: 'webauthn.create' }), 'does not have the type webauthn.get.'],
         [get('0'.repeat(64)), 'answers another challenge. Request a new one.'],
@@ -165,7 +165,7 @@ describe('verifyAuthCredential', () => {
         ],
         [get(challenge, { rpId: 'evil.com' }), 'belongs to another relying party.'],
         [get(challenge, { up: false }), 'does not confirm user presence.'],
-        [foreign.get(challenge), 'was made with another passkey.'],
+        [foreignAuthenticator.get(challenge), 'was made with another passkey.'],
       ];
       for (const [reported, check] of rejections) {
         expectUnauthorized(
@@ -173,7 +173,10 @@ describe('verifyAuthCredential', () => {
           `The assertion ${check}`,
         );
       }
-      const forged = { ...get(challenge), signature: foreign.get(challenge).signature };
+      const forged = {
+        ...get(challenge),
+        signature: foreignAuthenticator.get(challenge).signature,
+      };
       const reason = 'The signature of the assertion is invalid.';
       expectUnauthorized(await passkeys.verifyWith(of, requestId, forged), reason);
       expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
@@ -218,8 +221,11 @@ describe('verifyAuthCredential', () => {
         parameters: { authenticatorIds: [of.id], userId: expect.any(String) },
       });
       expect(second.status).toBe(204);
-      const gone = await passkeys.verifyWith(of, requestId, of.device.get(challenge));
-      expect(gone).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
+      const deletedResponse = await passkeys.verifyWith(of, requestId, of.device.get(challenge));
+      expect(deletedResponse).toMatchObject({
+        status: 404,
+        body: { code: 'AUTH_METHOD_NOT_FOUND' },
+      });
     });
   });
 

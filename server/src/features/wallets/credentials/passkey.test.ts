@@ -98,24 +98,25 @@ describe('createAuthCredential', () => {
 
     it('once per wallet, and to several wallets', async () => {
       const of = await passkeys.holder();
-      const again = passkeyRegistration(of.accountId, of.device);
-      const rejected = await fixture.call('POST', '/auth/credentials', again);
+      const secondPasskey = passkeyRegistration(of.accountId, of.device);
+      const rejected = await fixture.call('POST', '/auth/credentials', secondPasskey);
       expect(rejected).toMatchObject({
         status: 400,
         body: { code: 'PASSKEY_CREDENTIAL_ALREADY_EXISTS' },
       });
-      const other = await passkeys.owner();
+      const otherOwner = await passkeys.owner();
       expect(
-        (await passkeys.add(other, passkeyRegistration(other.accountId, of.device))).status,
+        (await passkeys.add(otherOwner, passkeyRegistration(otherOwner.accountId, of.device)))
+          .status,
       ).toBe(201);
     });
 
     it('with a challenge that no other passkey of the platform has used', async () => {
-      const [of, other] = [await passkeys.owner(), await passkeys.owner()];
+      const [of, otherOwner] = [await passkeys.owner(), await passkeys.owner()];
       const device = authenticator();
       const body = passkeyRegistration(of.accountId, device);
       const { id } = ok(await passkeys.add(of, body), 201);
-      const elsewhere = { ...body, accountId: other.accountId };
+      const elsewhere = { ...body, accountId: otherOwner.accountId };
       const rejected = await fixture.call('POST', '/auth/credentials', elsewhere);
       expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
       expect(fieldsOf(rejected)).toEqual(['challenge']);
@@ -130,10 +131,10 @@ describe('createAuthCredential', () => {
     });
 
     it('only once for two concurrent requests with the same challenge', async () => {
-      const both = [await passkeys.owner(), await passkeys.owner()];
+      const owners = [await passkeys.owner(), await passkeys.owner()];
       const challenge = newChallenge();
       const responses = await Promise.all(
-        both.map((of) =>
+        owners.map((of) =>
           passkeys.add(of, passkeyRegistration(of.accountId, authenticator(), { challenge })),
         ),
       );
@@ -146,20 +147,22 @@ describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
     it('is the hash of a future session, new for each request', async () => {
       const of = await passkeys.holder();
-      const [shown] = (await fixture.credentialsOf(of.accountId)).filter(({ id }) => id === of.id);
+      const [credential] = (await fixture.credentialsOf(of.accountId)).filter(
+        ({ id }) => id === of.id,
+      );
       const clientPublicKey = drawKeys().publicKey;
-      const first = await passkeys.challengeOf(of, clientPublicKey);
-      expect(first).toEqual({
-        ...shown,
+      const firstChallenge = await passkeys.challengeOf(of, clientPublicKey);
+      expect(firstChallenge).toEqual({
+        ...credential,
         challenge: expect.stringMatching(/^[0-9a-f]{64}$/),
         requestId: expect.stringMatching(/^Request:/),
         expiresAt: expect.any(String),
       });
-      const second = await passkeys.challengeOf(of, clientPublicKey);
-      expect(second.challenge).not.toBe(first.challenge);
+      const secondChallenge = await passkeys.challengeOf(of, clientPublicKey);
+      expect(secondChallenge.challenge).not.toBe(firstChallenge.challenge);
       // The previous challenge stays valid.
-      const assertion = of.device.get(first.challenge);
-      expect((await passkeys.verifyWith(of, first.requestId, assertion)).status).toBe(200);
+      const assertion = of.device.get(firstChallenge.challenge);
+      expect((await passkeys.verifyWith(of, firstChallenge.requestId, assertion)).status).toBe(200);
     });
 
     it('requires an unused key that is a point of the curve', async () => {
@@ -181,11 +184,18 @@ describe('challengeAuthCredential', () => {
       const [requested] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
-      const first = await passkeys.challengeOf(of);
+      const firstChallenge = await passkeys.challengeOf(of);
       for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
       const signed = await signedHeaders(requested, of.session);
       ok(await fixture.call('POST', path, body, signed), 201);
-      ok(await passkeys.verifyWith(of, first.requestId, of.device.get(first.challenge)), 200);
+      ok(
+        await passkeys.verifyWith(
+          of,
+          firstChallenge.requestId,
+          of.device.get(firstChallenge.challenge),
+        ),
+        200,
+      );
     });
 
     it('is limited to sixty a minute', async () => {

@@ -140,8 +140,8 @@ async function challengePasskey(
     bound: { clientPublicKey },
     signer: { by: 'nobody' },
   });
-  const shown = presentCredential(ctx, wallet, row);
-  return { ...shown, challenge: sha256Hex(payloadToSign), requestId, expiresAt };
+  const credential = presentCredential(ctx, wallet, row);
+  return { ...credential, challenge: sha256Hex(payloadToSign), requestId, expiresAt };
 }
 
 /** Verifies an assertion against the passkey and the challenge. */
@@ -166,17 +166,17 @@ function verifyAssertion(
 async function verify(
   ctx: Ctx,
   parts: WalletParts,
-  held: WalletCredential,
+  heldCredential: WalletCredential,
   body: VerifyBody,
   headers: Parameters<typeof requestIdOf>[0],
 ) {
-  const { wallet, row } = held;
+  const { wallet, row } = heldCredential;
   const requestId = requestIdOf(headers);
   if (requestId === undefined) {
     throw new Fault('REQUEST_ID_MISSING', 'The Request-Id header is missing.');
   }
   const { row: request } = await activeRequest(ctx, verificationOf(row.id), requestId);
-  const checked = verifyAssertion(ctx, parts, held, request, body);
+  const checked = verifyAssertion(ctx, parts, heldCredential, request, body);
   if ('errors' in checked) throw invalid(prefixFields('assertion', checked.errors));
   if ('failed' in checked) {
     return recordFailure(ctx, row.id, new Fault('UNAUTHORIZED', checked.failed));

@@ -49,16 +49,16 @@ describe('operations in progress', () => {
 
   it('is repeated until it completes, for every signed operation', async () => {
     const { slow, play, accountId } = await slowHandler();
-    const first = await slow.emailSession(accountId);
+    const firstSession = await slow.emailSession(accountId);
     await play(2);
     const sms: Requested = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
-    const added = await retryUntilDone(slow, sms, first);
+    const added = await retryUntilDone(slow, sms, firstSession);
     expect([added.sent, added.answer.status]).toEqual([3, 201]);
 
     const keys = drawKeys();
-    const path = `/auth/sessions/${first.session.id}`;
+    const path = `/auth/sessions/${firstSession.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
-    const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], first);
+    const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
     expect([next.sent, next.answer.status]).toEqual([3, 201]);
 
     const of = `/auth/credentials/${added.answer.body.id}`;

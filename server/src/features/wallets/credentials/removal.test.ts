@@ -36,7 +36,7 @@ describe('revokeAuthCredential', () => {
 
   it('ends a credential and its sessions, and no other', async () => {
     const { accountId, email, sms, byEmail, bySms } = await fixture.walletWithEmailAndSms();
-    const again = await fixture.emailSession(accountId);
+    const secondSession = await fixture.emailSession(accountId);
     const { first, second } = await fixture.signedRetry(
       'DELETE',
       pathOf(email.id),
@@ -47,7 +47,7 @@ describe('revokeAuthCredential', () => {
     expect([second.status, second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     expect(await fixture.sessionsOf(accountId)).toEqual([bySms.session]);
-    for (const ended of [byEmail, again]) {
+    for (const ended of [byEmail, secondSession]) {
       expect(errorOf(await add(passkeyBody(accountId), ended))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(errorOf(await fixture.call('POST', `${pathOf(email.id)}/challenge`))).toEqual(
@@ -66,8 +66,8 @@ describe('revokeAuthCredential', () => {
     ok(await remove(email.id, bySms), 204);
     expect(errorOf(await fixture.call('DELETE', pathOf(sms.id)))).toEqual(ONLY_ONE);
     const headers = await signedHeaders(requested, byEmail);
-    const late = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
-    expect(errorOf(late)).toEqual(NO_ACTIVE_SESSION);
+    const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
+    expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
     const alone = await fixture.customerWithWallet();
     expect(errorOf(await fixture.call('DELETE', pathOf(alone.credential.id)))).toEqual(ONLY_ONE);
@@ -75,18 +75,18 @@ describe('revokeAuthCredential', () => {
 
   it('rejects a signature of a session of the same credential or of another wallet', async () => {
     const { accountId, email, sms, byEmail } = await fixture.walletWithEmailAndSms();
-    const other = await fixture.walletWithEmailAndSms();
+    const otherWallet = await fixture.walletWithEmailAndSms();
     const instead = otherSessionMustSign('a session of another credential');
     expect(errorOf(await remove(email.id, byEmail))).toEqual(instead);
-    expect(errorOf(await remove(email.id, other.bySms))).toEqual(NO_ACTIVE_SESSION);
+    expect(errorOf(await remove(email.id, otherWallet.bySms))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([email.id, sms.id]);
   });
 
   it('returns the same reply for an unknown credential and one of another platform', async () => {
-    const foreign = await walletFixture(app, { as: app.other }).customerWithWallet();
+    const foreignWallet = await walletFixture(app, { as: app.other }).customerWithWallet();
     for (const id of [
       `AuthMethod:${UNKNOWN_UUID}`,
-      foreign.credential.id,
+      foreignWallet.credential.id,
       'x',
       `Quote:${UNKNOWN_UUID}`,
     ]) {

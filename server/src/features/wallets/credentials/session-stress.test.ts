@@ -53,12 +53,12 @@ function countRead(): () => number {
 describe('a wallet that had many sessions', () => {
   it('finds active ones without reading all expired ones', async () => {
     const { accountId } = await fixture.customerWithWallet();
-    const held = await fixture.emailSession(accountId);
+    const session = await fixture.emailSession(accountId);
     await addOld(accountId);
     const read = countRead();
-    expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: held.session.id }]);
-    const path = `/auth/sessions/${held.session.id}`;
-    expect((await fixture.signed('DELETE', path, undefined, held)).status).toBe(204);
+    expect(await fixture.sessionsOf(accountId)).toMatchObject([{ id: session.session.id }]);
+    const path = `/auth/sessions/${session.session.id}`;
+    expect((await fixture.signed('DELETE', path, undefined, session)).status).toBe(204);
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     expect(read()).toBeLessThan(MANY);
   });

@@ -102,17 +102,21 @@ describe('refreshAuthSession', () => {
   it('requests a signature that names the new key, without a type', async () => {
     const { ids } = await walletWith(1);
     const { publicKey } = drawKeys();
-    const first = await fixture.call('POST', refreshOf(ids[0] as string), bodyOf(publicKey));
-    expect(ok(first, 202)).toEqual({
+    const firstResponse = await fixture.call(
+      'POST',
+      refreshOf(ids[0] as string),
+      bodyOf(publicKey),
+    );
+    expect(ok(firstResponse, 202)).toEqual({
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
-    expect(JSON.parse(first.body.payloadToSign)).toEqual({
+    expect(JSON.parse(firstResponse.body.payloadToSign)).toEqual({
       type: 'ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2',
       organizationId: expect.any(String),
       timestampMs: String(app.effects.now()),
-      parameters: { targetPublicKey: publicKey, requestId: first.body.requestId },
+      parameters: { targetPublicKey: publicKey, requestId: firstResponse.body.requestId },
     });
   });
 
@@ -143,10 +147,10 @@ describe('refreshAuthSession', () => {
       await fixture.signed('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
       201,
     );
-    const own = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
-    expect(own.publicKey).not.toBe(keys.publicKey);
+    const ownSessionKey = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
+    expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
     const body = () => bodyOf(drawKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(next.id), body(), own), 201);
+    ok(await fixture.signed('POST', refreshOf(next.id), body(), ownSessionKey), 201);
     const wrong = await fixture.signed('POST', refreshOf(next.id), body(), keys);
     expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
   });
@@ -208,9 +212,14 @@ describe('refreshAuthSession', () => {
     const waiting = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[1] as string), body))).toEqual(ENDED);
-    const late = await signedHeaders(requested, ended);
-    const second = await fixture.call('POST', refreshOf(ids[1] as string), body, late);
-    expect(errorOf(second)).toEqual(NO_ACTIVE_SESSION);
+    const lateSignedHeaders = await signedHeaders(requested, ended);
+    const secondResponse = await fixture.call(
+      'POST',
+      refreshOf(ids[1] as string),
+      body,
+      lateSignedHeaders,
+    );
+    expect(errorOf(secondResponse)).toEqual(NO_ACTIVE_SESSION);
 
     await app.advance(5 * MINUTE);
     const expired = await signedHeaders(waiting, stored);
@@ -262,19 +271,24 @@ describe('refreshAuthSession', () => {
   it('extends sessions for half a day at most', async () => {
     const { accountId, sessions } = await walletWith(1);
     const end = app.effects.now() + 12 * HOUR;
-    let [held] = sessions as [(typeof sessions)[0]];
+    let [heldSession] = sessions as [(typeof sessions)[0]];
     while (app.effects.now() + 14 * MINUTE < end) {
       await app.advance(14 * MINUTE);
       const keys = drawKeys();
-      const path = refreshOf(held.session.id);
-      const session = ok(await fixture.signed('POST', path, bodyOf(keys.publicKey), held), 201);
-      held = { session, ...keys };
+      const path = refreshOf(heldSession.session.id);
+      const session = ok(
+        await fixture.signed('POST', path, bodyOf(keys.publicKey), heldSession),
+        201,
+      );
+      heldSession = { session, ...keys };
       expect(Date.parse(session.expiresAt)).toBe(Math.min(app.effects.now() + 15 * MINUTE, end));
     }
     await app.advance(end - app.effects.now());
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     const body = bodyOf(drawKeys().publicKey);
-    expect(errorOf(await fixture.call('POST', refreshOf(held.session.id), body))).toEqual(ENDED);
+    expect(errorOf(await fixture.call('POST', refreshOf(heldSession.session.id), body))).toEqual(
+      ENDED,
+    );
   });
 });
 
@@ -283,28 +297,38 @@ describe('revokeAuthSession', () => {
 
   it('is signed by any session of the wallet, itself included', async () => {
     const { accountId, sessions, ids } = await walletWith(3);
-    const [one, two, three] = sessions as [
+    const [firstSession, secondSession, thirdSession] = sessions as [
       (typeof sessions)[0],
       (typeof sessions)[0],
       (typeof sessions)[0],
     ];
-    const other = await fixture.signedRetry('DELETE', pathOf(ids[0] as string), undefined, two);
-    expect(other.first.body).toEqual({
+    const otherRetry = await fixture.signedRetry(
+      'DELETE',
+      pathOf(ids[0] as string),
+      undefined,
+      secondSession,
+    );
+    expect(otherRetry.first.body).toEqual({
       type: 'EMAIL_OTP',
       payloadToSign: expect.any(String),
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: new Date(app.effects.now() + 5 * MINUTE).toISOString(),
     });
-    expect(JSON.parse(other.first.body.payloadToSign)).toMatchObject({
+    expect(JSON.parse(otherRetry.first.body.payloadToSign)).toMatchObject({
       type: 'ACTIVITY_TYPE_DELETE_API_KEYS',
       parameters: { apiKeyIds: [expect.any(String)], userId: expect.any(String) },
     });
-    expect([other.second.status, other.second.body]).toEqual([204, '']);
+    expect([otherRetry.second.status, otherRetry.second.body]).toEqual([204, '']);
     expect(await idsOf(accountId)).toEqual(ids.slice(1));
-    ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, three), 204);
+    ok(await fixture.signed('DELETE', pathOf(ids[2] as string), undefined, thirdSession), 204);
     expect(await idsOf(accountId)).toEqual([ids[1]]);
     // An ended session cannot sign.
-    const response = await fixture.signed('DELETE', pathOf(ids[1] as string), undefined, one);
+    const response = await fixture.signed(
+      'DELETE',
+      pathOf(ids[1] as string),
+      undefined,
+      firstSession,
+    );
     expect(errorOf(response)).toEqual(NO_ACTIVE_SESSION);
     // The credential is unchanged.
     await fixture.emailSession(accountId);
@@ -322,15 +346,20 @@ describe('revokeAuthSession', () => {
   it('does not find a session that is unknown, of another platform, ended or expired', async () => {
     const foreign = await walletWith(1, theirs);
     const { sessions, ids } = await walletWith(2);
-    const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+    const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
-    ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, one), 204);
+    ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
     for (const id of [`Session:${UNKNOWN_UUID}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
-    const late = await signedHeaders(requested, two);
-    const second = await fixture.call('DELETE', pathOf(ids[0] as string), undefined, late);
-    expect(errorOf(second)).toEqual(NO_SESSION);
+    const lateSignedHeaders = await signedHeaders(requested, secondSession);
+    const secondResponse = await fixture.call(
+      'DELETE',
+      pathOf(ids[0] as string),
+      undefined,
+      lateSignedHeaders,
+    );
+    expect(errorOf(secondResponse)).toEqual(NO_SESSION);
     await app.advance(15 * MINUTE);
     expect(errorOf(await fixture.call('DELETE', pathOf(ids[1] as string)))).toEqual(NO_SESSION);
   });
@@ -385,11 +414,17 @@ describe('revokeAuthSession', () => {
   it('discards a request signed by a session that was revoked concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, sessions, ids } = await walletWith(2);
-      const [one, two] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
+      const [firstSession, secondSession] = sessions as [
+        (typeof sessions)[0],
+        (typeof sessions)[0],
+      ];
       const body = bodyOf(drawKeys().publicKey);
       const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
-      const signing = await signedHeaders(ok(await fixture.call('POST', refresh, body), 202), one);
-      const suffix = await signedHeaders(ok(await fixture.call('DELETE', end), 202), two);
+      const signing = await signedHeaders(
+        ok(await fixture.call('POST', refresh, body), 202),
+        firstSession,
+      );
+      const suffix = await signedHeaders(ok(await fixture.call('DELETE', end), 202), secondSession);
       const [refreshed, ended] = await Promise.all([
         fixture.call('POST', refresh, body, signing),
         fixture.call('DELETE', end, undefined, suffix),

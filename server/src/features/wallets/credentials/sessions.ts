@@ -48,15 +48,15 @@ async function requireSession(ctx: Ctx, id: string): Promise<WalletSession> {
 }
 
 async function refreshableSession(ctx: Ctx, id: string): Promise<WalletSession> {
-  const held = await requireSession(ctx, id);
-  if (held.isActive) return held;
+  const session = await requireSession(ctx, id);
+  if (session.isActive) return session;
   throw new Fault('UNAUTHORIZED', 'The session has ended. Verify a credential to open another.');
 }
 
 async function activeSession(ctx: Ctx, id: string): Promise<WalletSession> {
-  const held = await requireSession(ctx, id);
-  if (!held.isActive) throw noSession();
-  return held;
+  const session = await requireSession(ctx, id);
+  if (!session.isActive) throw noSession();
+  return session;
 }
 
 const refresh = (parts: WalletParts) =>

@@ -48,9 +48,12 @@ describe('what stops it', () => {
   });
 
   it('a sign-in to another wallet does not', async () => {
-    const [one, two] = [await recovery.customerWithPhone(), await recovery.customerWithPhone()];
-    const row = await recovery.start(one.accountId);
-    await fixture.emailSession(two.accountId);
+    const [firstCustomer, secondCustomer] = [
+      await recovery.customerWithPhone(),
+      await recovery.customerWithPhone(),
+    ];
+    const row = await recovery.start(firstCustomer.accountId);
+    await fixture.emailSession(secondCustomer.accountId);
     expect((await recovery.reload(row)).status).toBe('WAITING');
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
   });
@@ -70,10 +73,10 @@ describe('what stops it', () => {
 
   it('a session that was ended before it began does not', async () => {
     const { accountId } = await recovery.customerWithPhone();
-    const held = await fixture.emailSession(accountId);
-    const path = `/auth/sessions/${held.session.id}`;
+    const session = await fixture.emailSession(accountId);
+    const path = `/auth/sessions/${session.session.id}`;
     const requested = ok(await fixture.call('DELETE', path), 202);
-    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(requested, held)), 204);
+    ok(await fixture.call('DELETE', path, undefined, await signedHeaders(requested, session)), 204);
     recovery.advance(1);
     const row = await recovery.start(accountId);
     await app.advance(DELAY);
@@ -179,7 +182,7 @@ describe('several servers', () => {
   it('add each credential once, also if one of them is removed meanwhile', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
-    const second = await secondServer();
+    const secondApp = await secondServer();
     try {
       recovery.advance(DELAY);
       // One server lost its worker during the work.
@@ -189,11 +192,15 @@ describe('several servers', () => {
           returning id`,
       );
       expect(lost).toBeDefined();
-      await Promise.all([second.worker.runDue(), app.worker.runDue(), second.worker.runDue()]);
+      await Promise.all([
+        secondApp.worker.runDue(),
+        app.worker.runDue(),
+        secondApp.worker.runDue(),
+      ]);
       recovery.advance(20_000);
-      await second.worker.runDue();
+      await secondApp.worker.runDue();
     } finally {
-      await second.stop();
+      await secondApp.stop();
     }
     await app.settle();
     for (const { accountId, customer } of people) {

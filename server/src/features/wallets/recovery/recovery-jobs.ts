@@ -48,13 +48,13 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
   if (contactOf(wallet, type) === null) {
     throw conflict(`The customer has no ${contact} on file. The platform can add one.`);
   }
-  const held = await credentialsOf(ctx, id);
-  const same = held.find((row) => row.type === type);
+  const credentials = await credentialsOf(ctx, id);
+  const same = credentials.find((row) => row.type === type);
   if (same) {
     const reason = `The wallet already has this credential: codes to the ${contact} can be requested`;
     throw conflict(`${reason} with a challenge of ${same.id}.`);
   }
-  if (!held.length) {
+  if (!credentials.length) {
     throw conflict('The wallet has no credential. The first one is added without a signature.');
   }
   if ((await sessionsOf(ctx, id)).length) {
@@ -118,8 +118,8 @@ async function cancelReason(
   if (!wallet) return 'WALLET_GONE';
   const contact = contactDigest(ctx, wallet.customer, row.type);
   if (contact === null || contact !== row.contact_digest) return 'CONTACT_CHANGED';
-  const held = await credentialsOf(ctx, row.account_id);
-  if (held.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
+  const credentials = await credentialsOf(ctx, row.account_id);
+  if (credentials.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
   const since = new Date(row.created_at);
   if ((await ctx.db.query(SIGNED_IN, [row.account_id, since])).length) return 'SIGNED_IN';
   return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';

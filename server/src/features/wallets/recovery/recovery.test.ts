@@ -78,19 +78,23 @@ describe('the whole way', () => {
 
 describe('texts', () => {
   it('states the platform, the day and the kind of contact, without secrets', async () => {
-    const own = await startApp({ walletRecoveryMs: DELAY });
-    const owner = walletFixture(own);
+    const ownApp = await startApp({ walletRecoveryMs: DELAY });
+    const owner = walletFixture(ownApp);
     try {
       const config = { embeddedWalletConfig: { appName: 'Quorbat' } };
       ok(await owner.call('PATCH', '/config', config), 200);
-      const one = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
-      const two = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
-      const row = await own.operate((ctx) => startRecovery(ctx, recoveryInput(one.accountId)));
-      const other = await own.operate((ctx) => startRecovery(ctx, recoveryInput(two.accountId)));
-      await own.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
-      await own.advance(DELAY);
-      const { email, phoneNumber: phone } = one.customer;
-      const reported = await messagesTo(own, one.customer.id);
+      const wallet = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const secondWallet = await owner.customerWithWallet({ phoneNumber: phoneNumber() });
+      const row = await ownApp.operate((ctx) =>
+        startRecovery(ctx, recoveryInput(wallet.accountId)),
+      );
+      const other = await ownApp.operate((ctx) =>
+        startRecovery(ctx, recoveryInput(secondWallet.accountId)),
+      );
+      await ownApp.operate((ctx) => cancelRecovery(ctx, other, 'OPERATOR', 'Grace'));
+      await ownApp.advance(DELAY);
+      const { email, phoneNumber: phone } = wallet.customer;
+      const reported = await messagesTo(ownApp, wallet.customer.id);
       expect(reported.map(({ kind, to }) => [kind.split('_')[2], to])).toEqual([
         ...[
           ['STARTED', email],
@@ -101,12 +105,12 @@ describe('texts', () => {
           ['DONE', phone],
         ],
       ]);
-      const stopped = await messagesTo(own, two.customer.id);
+      const stopped = await messagesTo(ownApp, secondWallet.customer.id);
       expect(stopped.map(({ kind }) => kind.split('_')[2])).toEqual([
         ...['STARTED', 'STARTED', 'CANCELLED', 'CANCELLED'],
       ]);
       const texts = [...reported, ...stopped].map(({ text }) => text);
-      const [added] = (await owner.credentialsOf(one.accountId)).slice(1);
+      const [added] = (await owner.credentialsOf(wallet.accountId)).slice(1);
       const secrets = [email, phone, row.id, row.actor, row.reason, row.contact_digest, added.id];
       for (const text of texts) {
         for (const secret of secrets) expect(text).not.toContain(secret);
@@ -119,7 +123,7 @@ describe('texts', () => {
       expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
       expect(kinds.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
     } finally {
-      await own.close();
+      await ownApp.close();
     }
   });
 });

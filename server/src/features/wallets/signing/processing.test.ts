@@ -152,8 +152,8 @@ describe.each(['background', 'onRetry'] as const)(
       };
       const { testOperation, send } = await started({ completion: completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
-      for (const again of [await send(), await send()]) {
-        expect(again).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
+      for (const secondResponse of [await send(), await send()]) {
+        expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
       }
       expect(await testOperation.marks()).toBe(0);
     });

@@ -76,9 +76,9 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('does the work once', async () => {
     const headers = await operation.signed(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
-    const again = await operation.call({ headers });
-    expect(fields(again)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(again)).toMatch(/already used/);
+    const secondResponse = await operation.call({ headers });
+    expect(fields(secondResponse)).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(reason(secondResponse)).toMatch(/already used/);
     expect(await operation.marks()).toBe(1);
   });
 
@@ -118,16 +118,16 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects a request id of another resource, operation or platform before the body', async () => {
     const headers = await operation.signed(drawKeys());
     const body = { accountId: operation.accountId, note: 'another' };
-    const mine = await operation.call({ headers, body, of: 'elsewhere' });
-    const other = await signedTestOperation(app, { as, other: 'markOther' });
-    const theirs = await operation.call({ headers, body, with: other.operation });
-    for (const response of [mine, theirs]) {
+    const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
+    const otherOperation = await signedTestOperation(app, { as, other: 'markOther' });
+    const otherResponse = await operation.call({ headers, body, with: otherOperation.operation });
+    for (const response of [ownResponse, otherResponse]) {
       expect(fields(response)).toEqual(REJECTED('UNAUTHORIZED'));
       expect(reason(response)).toMatch(/another request/);
     }
-    const foreign = await operation.call({ headers, body, as: app.other });
-    expect(fields(foreign)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(foreign)).toMatch(/is unknown/);
+    const foreignResponse = await operation.call({ headers, body, as: app.other });
+    expect(fields(foreignResponse)).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(reason(foreignResponse)).toMatch(/is unknown/);
   });
 
   it('rejects another body before the signature', async () => {
@@ -179,9 +179,9 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const other = await operation.signed(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     app.effects.set(start + 10 * MINUTE - 1);
-    const late = await operation.call({ headers: other });
-    expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(late)).toMatch(/expired/);
+    const lateResponse = await operation.call({ headers: other });
+    expect(fields(lateResponse)).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(reason(lateResponse)).toMatch(/expired/);
     app.effects.set(start);
   });
 });
@@ -239,11 +239,11 @@ describe('the literal signature of a script', () => {
 describe('allowed signers', () => {
   it('can be a single session, or all but those of one credential', async () => {
     const operation = await signedTestOperation(app);
-    const [mine, other] = [
+    const [ownSession, otherSession] = [
       await operation.session(),
       await operation.session({ credential: 'Other' }),
     ];
-    const verifyStamp = async (signer: object, keys: typeof mine) => {
+    const verifyStamp = async (signer: object, keys: typeof ownSession) => {
       const begin = async () => ({
         signatureRequest: {
           wallet: await app.operate((ctx) => walletOf(ctx, operation.accountId)),
@@ -255,17 +255,19 @@ describe('allowed signers', () => {
       const response = await rig.call({ headers: await rig.signed(keys) });
       return response.status === 401 ? reason(response) : response.status;
     };
-    expect(await verifyStamp({ only: mine.id }, mine)).toBe(201);
-    expect(await verifyStamp({ only: mine.id }, other)).toMatch(/: the session itself must sign/);
-    expect(await verifyStamp({ except: 'Other' }, mine)).toBe(201);
-    expect(await verifyStamp({ except: 'Other' }, other)).toMatch(
+    expect(await verifyStamp({ only: ownSession.id }, ownSession)).toBe(201);
+    expect(await verifyStamp({ only: ownSession.id }, otherSession)).toMatch(
+      /: the session itself must sign/,
+    );
+    expect(await verifyStamp({ except: 'Other' }, ownSession)).toBe(201);
+    expect(await verifyStamp({ except: 'Other' }, otherSession)).toMatch(
       /: a session of another credential /,
     );
     const key = drawKeys();
     const named = { by: 'key', publicKey: key.publicKey };
     expect(await verifyStamp(named, key as never)).toBe(201);
-    expect(await verifyStamp(named, mine)).toMatch(/with a different key/);
-    expect(await verifyStamp({ by: 'nobody' }, mine)).toMatch(/belongs to another request/);
+    expect(await verifyStamp(named, ownSession)).toMatch(/with a different key/);
+    expect(await verifyStamp({ by: 'nobody' }, ownSession)).toMatch(/belongs to another request/);
   });
 
   it('rejects a session that ends at the same time', async () => {
@@ -304,9 +306,9 @@ describe('limits', () => {
     expect(await operation.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
     await operation.call({ headers: await signedHeaders(requested, drawKeys()) });
     expect(await operation.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
-    const late = await operation.call({ headers: valid });
-    expect(fields(late)).toEqual(REJECTED('UNAUTHORIZED'));
-    expect(reason(late)).toMatch(/no longer valid/);
+    const lateResponse = await operation.call({ headers: valid });
+    expect(fields(lateResponse)).toEqual(REJECTED('UNAUTHORIZED'));
+    expect(reason(lateResponse)).toMatch(/no longer valid/);
     expect(await operation.marks()).toBe(0);
     await second.close();
   });

@@ -70,7 +70,7 @@ describe('the published vector', () => {
 describe('malformed stamps', () => {
   const { publicKey, scheme, signature } = VECTOR;
   const text = JSON.stringify(VECTOR);
-  const whole = uncompressedPoint(publicKey);
+  const fullUncompressedPoint = uncompressedPoint(publicKey);
   const [r, s] = [signature.slice(8, 72), signature.slice(76)];
   const integer = (hex: string) => `02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
   const sequence = (of: string) => `30${(of.length / 2).toString(16).padStart(2, '0')}${of}`;
@@ -108,7 +108,7 @@ describe('malformed stamps', () => {
     ['a member twice, spelled otherwise', encoded(text.replace('{', `{"publicKe\\u0079":"02",`))],
     ['a scheme twice', encoded(text.replace('}', `,"scheme":"${scheme}"}`))],
     ['an escape', encoded(text.replace('publicKey', 'publicKe\\u0079'))],
-    ['a whole key', header({ ...VECTOR, publicKey: whole })],
+    ['a whole key', header({ ...VECTOR, publicKey: fullUncompressedPoint })],
     ['a key without its first byte', header({ ...VECTOR, publicKey: publicKey.slice(2) })],
     ['a key of another form', header({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
     ['a key that is no hex', header({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
@@ -228,11 +228,11 @@ describe('stamps of clients', () => {
   it('of more keys than are cached are valid', () => {
     const all = Array.from({ length: 1_100 }, () => drawKeys().publicKey);
     const stamped = (publicKey: string) => read({ ...VECTOR, publicKey });
-    const first = stamped(all[0] as string);
+    const firstStamp = stamped(all[0] as string);
     for (const publicKey of all) expect(stamped(publicKey).publicKey).toBe(publicKey);
-    const again = stamped(all[0] as string);
-    expect(again.key).not.toBe(first.key);
-    expect(again.key.equals(first.key)).toBe(true);
-    expect(stamped(all[0] as string).key).toBe(again.key);
+    const secondStamp = stamped(all[0] as string);
+    expect(secondStamp.key).not.toBe(firstStamp.key);
+    expect(secondStamp.key.equals(firstStamp.key)).toBe(true);
+    expect(stamped(all[0] as string).key).toBe(secondStamp.key);
   });
 });

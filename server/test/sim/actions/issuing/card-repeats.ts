@@ -29,19 +29,22 @@ import { settleAll } from './settling.ts';
 /** Repeats an earlier message on both servers at once: no further effect and the same reply. */
 async function repeatMessage(sim: Sim): Promise<string> {
   const { request, decision, notice } = sim.chance.of(sim.cardMessages);
-  const [one, other] = sim.nodes as [Node, Node];
+  const [firstNode, otherNode] = sim.nodes as [Node, Node];
   if (notice) {
-    const codes = await Promise.all([sendNotice(sim, one, notice), sendNotice(sim, other, notice)]);
+    const codes = await Promise.all([
+      sendNotice(sim, firstNode, notice),
+      sendNotice(sim, otherNode, notice),
+    ]);
     if (codes.some((code) => code !== undefined)) throw broken(`${notice.id} again: ${codes}`);
     return notice.kind;
   }
   const until = sim.effects.now() + sim.chance.of([-1, 1_000]);
-  const handlers = [handlerOf(sim, one), handlerOf(sim, other)];
-  const again = await Promise.all(
+  const handlers = [handlerOf(sim, firstNode), handlerOf(sim, otherNode)];
+  const secondDecisions = await Promise.all(
     handlers.map((handler) => handler.authorize(request as CardRequest, until)),
   );
   const due = JSON.stringify(decision);
-  const off = again.find((each) => JSON.stringify(each) !== due);
+  const off = secondDecisions.find((each) => JSON.stringify(each) !== due);
   if (off) throw broken(`${request?.id} repeated: ${JSON.stringify(off)}, not ${due}`);
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
@@ -54,8 +57,8 @@ async function sendTwice(sim: Sim): Promise<string> {
   const request = requestOf(sim, card, requested);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.effects.now() + 1_000;
-  const both = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
-  return expectSameReply(sim, request, requested, both, due);
+  const decisions = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
+  return expectSameReply(sim, request, requested, decisions, due);
 }
 
 /**
@@ -68,8 +71,8 @@ async function sendTwiceLate(sim: Sim): Promise<string> {
   const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.node(), 'slow');
   const now = sim.effects.now();
-  const both = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
-  return expectSameReply(sim, request, requested, both, due);
+  const decisions = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
+  return expectSameReply(sim, request, requested, decisions, due);
 }
 
 /** All replies are equal and as predicted. */
@@ -101,10 +104,10 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   const { request, notice } = sim.chance.of(sim.cardMessages);
   const node = sim.node();
   if (notice) {
-    const other = differingNotice(sim, notice);
-    const code = await sendNotice(sim, node, other);
-    if (code !== 'CONFLICT') throw broken(`${notice.id}, of ${other.kind}: ${code}`);
-    return `${notice.kind}, ${other.kind}`;
+    const otherCardNotice = differingNotice(sim, notice);
+    const code = await sendNotice(sim, node, otherCardNotice);
+    if (code !== 'CONFLICT') throw broken(`${notice.id}, of ${otherCardNotice.kind}: ${code}`);
+    return `${notice.kind}, ${otherCardNotice.kind}`;
   }
   const other = { ...(request as CardRequest), amount: (request?.amount ?? 0n) + 1n };
   const until = sim.effects.now() + 1_000;

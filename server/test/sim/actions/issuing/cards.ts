@@ -42,10 +42,10 @@ function validSources(sim: Sim, person: Person): Purse[] {
 /** Invalid funding sources, each for one reason. */
 function invalidSources(sim: Sim, person: Person): string[] {
   const [valid] = validSources(sim, person);
-  const foreign = holders(sim).find((each) => each !== person);
+  const foreignPerson = holders(sim).find((each) => each !== person);
   const all = [
     [person.purses.get('EUR')?.id],
-    [foreign?.purses.get('USD')?.id],
+    [foreignPerson?.purses.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
     [person.purses.get('USD')?.id, person.purses.get('USDB')?.id],
     [valid?.id, person.purses.get('EUR')?.id],

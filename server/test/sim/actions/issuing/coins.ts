@@ -33,36 +33,42 @@ const SECRETS = [
 ];
 
 /** Predicted error codes of linking. */
-function linkCodes(sim: Sim, secret: string, named: boolean, known?: MintClient): string[] {
+function linkCodes(
+  sim: Sim,
+  secret: string,
+  named: boolean,
+  knownMintClient?: MintClient,
+): string[] {
   if (secret === '008') return ['SERVICE_UNAVAILABLE'];
   if (secret === '002') return ['STABLECOIN_VERIFICATION_FAILED'];
   if (secret === '005' && !named) return ['INVALID_INPUT'];
-  return known && statusOf(sim, known) === 'ACTIVE' ? ['CONFLICT'] : [];
+  return knownMintClient && statusOf(sim, knownMintClient) === 'ACTIVE' ? ['CONFLICT'] : [];
 }
 
 export async function linkAs(
   sim: Sim,
   platform: Platform,
   secret: string,
-  known?: MintClient,
+  knownMintClient?: MintClient,
 ): Promise<string> {
-  const clientId = known?.clientId ?? `client-${sim.next()}`;
+  const clientId = knownMintClient?.clientId ?? `client-${sim.next()}`;
   const body = {
     ...{ provider: 'BRALE', apiClientId: clientId, apiClientSecret: `secret-${secret}` },
-    ...(known && secret === '005' ? { providerAccountId: known.account } : {}),
+    ...(knownMintClient && secret === '005' ? { providerAccountId: knownMintClient.account } : {}),
   };
   const path = '/stablecoin-provider-accounts';
   const response = await sim.call('POST', path, body, platform, { callsExternal: true });
-  const codes = linkCodes(sim, secret, known !== undefined, known);
+  const codes = linkCodes(sim, secret, knownMintClient !== undefined, knownMintClient);
   const code = checkReply(response, codes, `${path}, a secret …${secret}`);
   if (code) return code;
   const { id, providerAccountId: account, status } = expected(response, 201);
   if (status !== 'ACTIVE') throw broken(`${id} is linked with status ${status}`);
-  if (known) {
-    if (known.id !== id || known.account !== account) throw broken(`${id} is a different account`);
-    known.secret = secret;
+  if (knownMintClient) {
+    if (knownMintClient.id !== id || knownMintClient.account !== account)
+      throw broken(`${id} is a different account`);
+    knownMintClient.secret = secret;
   } else sim.mints.clients.push({ id, platform, clientId, account, secret });
-  return known ? 'again' : 'linked';
+  return knownMintClient ? 'again' : 'linked';
 }
 
 async function link(sim: Sim): Promise<string> {
@@ -70,9 +76,10 @@ async function link(sim: Sim): Promise<string> {
   const previous = clientsOf(sim, platform);
   const lost = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
   const again = sim.chance.percent(previous.length > 2 ? 100 : 60);
-  const known = again && previous.length ? sim.chance.of(lost.length ? lost : previous) : undefined;
+  const knownMintClient =
+    again && previous.length ? sim.chance.of(lost.length ? lost : previous) : undefined;
   const { end } = sim.chance.weighed(SECRETS);
-  return `…${end}: ${await linkAs(sim, platform, end, known)}`;
+  return `…${end}: ${await linkAs(sim, platform, end, knownMintClient)}`;
 }
 
 /** The provider revokes a platform's access in one of several ways, without notification. */
@@ -248,9 +255,11 @@ async function addAccount(sim: Sim): Promise<string> {
 }
 
 async function removeAccount(sim: Sim): Promise<string> {
-  const left = sim.mints.banks.filter((each) => !each.gone && !each.owner.gone);
-  if (left.length < 6) return 'none';
-  const end = sim.chance.of(left);
+  const remainingExternalAccounts = sim.mints.banks.filter(
+    (each) => !each.gone && !each.owner.gone,
+  );
+  if (remainingExternalAccounts.length < 6) return 'none';
+  const end = sim.chance.of(remainingExternalAccounts);
   const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
   const response = await sim.call('DELETE', path, undefined, end.owner.platform);
   const code = checkReply(

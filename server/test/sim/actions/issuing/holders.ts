@@ -134,13 +134,13 @@ async function removeCredential(sim: Sim): Promise<string> {
   const wallet = someWallet(sim);
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
-  const held = credentialsOf(sim, wallet);
-  const { id, type } = sim.chance.of(held);
+  const credentials = credentialsOf(sim, wallet);
+  const { id, type } = sim.chance.of(credentials);
   const path = `/auth/credentials/${id}`;
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };
   // A session of the credential cannot authorize its own removal.
-  const codes = held.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
-  return `${type} of ${held.length}: ${checkedNote(await sign(sim, leg, key), codes, 204)}`;
+  const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
+  return `${type} of ${credentials.length}: ${checkedNote(await sign(sim, leg, key), codes, 204)}`;
 }
 
 function sessionsOf({ model, keys }: Sim, wallet: Purse): Noted[] {
@@ -170,8 +170,8 @@ async function refresh(sim: Sim): Promise<string> {
   const text = answer.body.encryptedSessionSigningKey;
   if (sealed !== (text !== undefined)) throw broken(`${answer.body.id} has the wrong kind of key`);
   if (!sealed) return note;
-  const own = openSessionKey(text, keys.privateKey);
-  sim.keys.set(own.publicKey, own.privateKey);
+  const ownSessionKey = openSessionKey(text, keys.privateKey);
+  sim.keys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
   return `${note}, sealed`;
 }
 
@@ -198,8 +198,11 @@ async function fund(sim: Sim): Promise<string> {
 
 /** Destinations of a wallet payment: external accounts and any internal account. */
 function destinationOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outside | null } {
-  const own = sim.outside.filter((each) => each.owner === wallet.owner && !each.gone);
-  if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
+  const ownExternalAccounts = sim.outside.filter(
+    (each) => each.owner === wallet.owner && !each.gone,
+  );
+  if (ownExternalAccounts.length && sim.chance.percent(60))
+    return { inside: null, outside: sim.chance.of(ownExternalAccounts) };
   const others = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
   const to = sim.chance.of(others);
   const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);

@@ -27,11 +27,15 @@ const UNKNOWN_ACCOUNT = 'ExternalAccount:019b0000-0000-7000-8000-000000000000';
 const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
-  const own = sim.mints.banks.filter((each) => each.owner.platform === platform);
+  const ownExternalAccounts = sim.mints.banks.filter((each) => each.owner.platform === platform);
   const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
-  const valid = own.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
+  const valid = ownExternalAccounts.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
   const end = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
-  const unexpected = end ?? (own.length && sim.chance.percent(80) ? sim.chance.of(own) : undefined);
+  const unexpected =
+    end ??
+    (ownExternalAccounts.length && sim.chance.percent(80)
+      ? sim.chance.of(ownExternalAccounts)
+      : undefined);
   if (!unexpected) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
   const { id, gone, owner, suffix } = unexpected;
   const active = sim.model.outside.get(id)?.status === 'ACTIVE';
@@ -225,8 +229,8 @@ async function endManually(sim: Sim): Promise<string> {
   const note = `${as}, ${row.status}`;
   const rejected = outcome(result, may && !over, `${row.id}: ${note}`);
   if (rejected) return `${note}: ${rejected}`;
-  const known = sim.mints.orders.find(({ id }) => id === row.id);
-  if (known) Object.assign(known, { ending: manualOutcome(row, as, known.ending) });
+  const knownOrder = sim.mints.orders.find(({ id }) => id === row.id);
+  if (knownOrder) Object.assign(knownOrder, { ending: manualOutcome(row, as, knownOrder.ending) });
   return note;
 }
 

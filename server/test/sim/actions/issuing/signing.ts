@@ -119,8 +119,10 @@ async function sendBadly(
 
 /** All steps of a signed request, each after the first in one of the ways. */
 export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise<SignedResult> {
-  const first = await sim.call(leg.method, leg.path, leg.body, leg.as, { withoutKey: !leg.keyed });
-  let outcome: SignedResult = { answer: first, note: `${first.status} at once` };
+  const firstResponse = await sim.call(leg.method, leg.path, leg.body, leg.as, {
+    withoutKey: !leg.keyed,
+  });
+  let outcome: SignedResult = { answer: firstResponse, note: `${firstResponse.status} at once` };
   for (let index = 0; index < signed && outcome.answer?.status === 202; index++) {
     outcome = await signOnce(sim, leg, key, outcome.answer);
   }

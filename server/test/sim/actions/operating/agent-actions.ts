@@ -128,9 +128,9 @@ function endsFor(sim: Sim, { owner }: Agent): Ends | undefined {
   const purses = [...owner.purses.values()].filter(({ currency }) => PAID_IN.includes(currency));
   const full = purses.filter((each) => spendable(sim, each) > 1_000n);
   const source = sim.chance.of(full.length ? full : purses);
-  const own = ownOutside(sim, owner);
-  if (own.length && sim.chance.percent(80)) {
-    return { source, inside: null, outside: sim.chance.of(own) };
+  const ownExternalAccounts = ownOutside(sim, owner);
+  if (ownExternalAccounts.length && sim.chance.percent(80)) {
+    return { source, inside: null, outside: sim.chance.of(ownExternalAccounts) };
   }
   const inside = purseOf(sim, owner, PAID_IN);
   return inside === source ? undefined : { source, inside, outside: null };

@@ -82,9 +82,9 @@ function endsOf(sim: Sim, payer: Strong): Ends | undefined {
     (each) => PAID_IN.includes(each.currency) && spendable(sim, each) > 1_000n,
   );
   const source = full.length ? sim.chance.of(full) : purseOf(sim, payer, GATED);
-  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
-  if (own.length && sim.chance.percent(75)) {
-    return { source, inside: null, outside: sim.chance.of(own) };
+  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (ownExternalAccounts.length && sim.chance.percent(75)) {
+    return { source, inside: null, outside: sim.chance.of(ownExternalAccounts) };
   }
   const others = living(sim).filter((each) => each.platform === payer.platform);
   const inside = purseOf(sim, sim.chance.of(others), PAID_IN);
@@ -301,11 +301,11 @@ async function resend(sim: Sim): Promise<string> {
 
 /** A transfer cannot carry a proof, so it is rejected. */
 async function transfer(sim: Sim): Promise<string> {
-  const own = sim.outside.filter(
+  const ownExternalAccounts = sim.outside.filter(
     ({ owner, currency, gone }) => !gone && isGated(owner, currency) && !owner.gone,
   );
-  if (own.length === 0) return 'no destination';
-  const { id, currency, owner } = sim.chance.of(own);
+  if (ownExternalAccounts.length === 0) return 'no destination';
+  const { id, currency, owner } = sim.chance.of(ownExternalAccounts);
   const source = owner.purses.get(currency) as Purse;
   const body = {
     source: { accountId: source.id },

@@ -59,9 +59,9 @@ const dollars = (sim: Sim, owner: Person) =>
 
 export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
   const owner = sim.chance.of(who);
-  const own = dollars(sim, owner);
-  if (own.length === 0) return 'no source';
-  const from = sim.chance.of(own);
+  const ownExternalAccounts = dollars(sim, owner);
+  if (ownExternalAccounts.length === 0) return 'no source';
+  const from = sim.chance.of(ownExternalAccounts);
   const to = owner.purses.get('USD') as Purse;
   const amount = sim.chance.between(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
@@ -79,8 +79,9 @@ interface Target {
 
 /** Any internal account, or an external account of the payer. */
 export function targetFor(sim: Sim, payer: Person): Target {
-  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
-  if (own.length && sim.chance.percent(60)) return { inside: null, outside: sim.chance.of(own) };
+  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (ownExternalAccounts.length && sim.chance.percent(60))
+    return { inside: null, outside: sim.chance.of(ownExternalAccounts) };
   const others = living(sim).filter((each) => each.platform === payer.platform);
   return { inside: purseOf(sim, sim.chance.of(others), PAID_IN), outside: null };
 }
@@ -116,9 +117,9 @@ async function quoteFrom(
 
 export async function quoteDebit(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
-  const own = dollars(sim, payer);
-  if (own.length === 0) return 'no source';
-  const from = sim.chance.of(own);
+  const ownExternalAccounts = dollars(sim, payer);
+  if (ownExternalAccounts.length === 0) return 'no source';
+  const from = sim.chance.of(ownExternalAccounts);
   const source = { sourceType: 'ACCOUNT', accountId: from.id };
   const order = await quoteFrom(sim, payer, source, 'debit');
   if (typeof order === 'string') return order;

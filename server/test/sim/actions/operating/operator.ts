@@ -120,8 +120,10 @@ async function returnDebit(sim: Sim): Promise<string> {
   outcome(await operator(sim, ...command), true, command.join(' '));
   outcome(await operator(sim, ...command), false, `${command.join(' ')} again`);
   const { currency, owner } = order.from ?? {};
-  const own = sim.people.find((each) => each.id === null && each.platform === order.platform);
-  const open = [owner, own].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
+  const platformOwner = sim.people.find(
+    (each) => each.id === null && each.platform === order.platform,
+  );
+  const open = [owner, platformOwner].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
   const payer = open.find((each) => sim.model.internal.get(each.id)?.status !== 'CLOSED');
   if (payer) payer.due -= order.sent;
   return `${order.sent}${payer ? '' : ' without payer'}`;
@@ -149,8 +151,8 @@ async function list(sim: Sim): Promise<string> {
 function decimal(amount: bigint, currency: string): string {
   const decimals = findCurrency(currency)?.decimals ?? 0;
   const digits = String(amount).padStart(decimals + 1, '0');
-  const [whole, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
-  return decimals ? `${whole}.${part}` : whole;
+  const [fullDigits, part] = [digits.slice(0, -decimals || undefined), digits.slice(-decimals)];
+  return decimals ? `${fullDigits}.${part}` : fullDigits;
 }
 
 /** Records a bank statement entry. */
@@ -187,9 +189,9 @@ async function recordFor(sim: Sim): Promise<string> {
   const to = ['--payment-reference', paymentReference(order.id)];
   noteFunds(sim, order);
   const currency = row.sent_currency as string;
-  const made = await recordEntry(sim, to, amount, currency);
-  if (made.transactionId !== order.id) {
-    const taken = await operatorRow(sim, made.transactionId);
+  const createdEntry = await recordEntry(sim, to, amount, currency);
+  if (createdEntry.transactionId !== order.id) {
+    const taken = await operatorRow(sim, createdEntry.transactionId);
     return noteStray(sim, taken, amount);
   }
   if (order.started) throw broken(`${order.id} was paid twice`);

@@ -31,18 +31,23 @@ export const connected = (sim: Sim): (Agent & { as: Platform })[] =>
 
 async function create(sim: Sim): Promise<string> {
   const owners = [...payers(sim), ...strong(sim)].filter(({ id }) => id !== null);
-  const own = owners.filter((each) =>
+  const ownPeople = owners.filter((each) =>
     sim.outside.some(({ owner, gone }) => owner === each && !gone),
   );
-  const owner = sim.chance.of(own.length ? own : owners);
+  const owner = sim.chance.of(ownPeople.length ? ownPeople : owners);
   const body = {
     name: `Agent ${sim.next()}`,
     customerId: owner.id,
     policy: randomPolicy(sim, owner),
   };
-  const made = expected(await sim.call('POST', '/agents', body, owner.platform), 201);
+  const createdAgent = expected(await sim.call('POST', '/agents', body, owner.platform), 201);
   if (inSandbox(owner)) await provide(sim, owner);
-  const agent: Agent = { id: made.agent.id, owner, code: made.deviceCode.code, gone: false };
+  const agent: Agent = {
+    id: createdAgent.agent.id,
+    owner,
+    code: createdAgent.deviceCode.code,
+    gone: false,
+  };
   sim.agents.push(agent);
   const note = `of ${sim.people.indexOf(owner)}`;
   return sim.chance.percent(80) ? `${note}: ${await redeem(sim, agent)}` : note;
@@ -76,8 +81,8 @@ async function redeem(sim: Sim, agent: Agent): Promise<string> {
 }
 
 async function redeemAgain(sim: Sim): Promise<string> {
-  const left = alive(sim).filter((each) => !each.as && each.code);
-  const agent = sim.chance.of(left.length ? left : alive(sim));
+  const remainingAgents = alive(sim).filter((each) => !each.as && each.code);
+  const agent = sim.chance.of(remainingAgents.length ? remainingAgents : alive(sim));
   // A code is valid for a day; a new one replaces it until an agent is connected.
   const path = `/agents/${agent.id}/device-codes`;
   const response = await sim.call('POST', path, undefined, agent.owner.platform);
@@ -119,8 +124,8 @@ async function remove(sim: Sim): Promise<string> {
   agent.gone = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.as) {
-    const gone = await sim.call('GET', '/agents/me', undefined, agent.as);
-    checkReply(gone, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
+    const deletedResponse = await sim.call('GET', '/agents/me', undefined, agent.as);
+    checkReply(deletedResponse, ['UNAUTHORIZED'], `${agent.id}, which was deleted`);
   }
   return agent.as ? 'connected before' : 'gone';
 }

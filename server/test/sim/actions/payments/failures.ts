@@ -149,22 +149,22 @@ async function fundConcurrently(sim: Sim): Promise<string> {
   const cut = sim.chance.percent(40);
   sim.rough = cut;
   const count = sim.chance.between(2, 12);
-  let left: Request[] = Array.from({ length: count }, (_, index) => ({
+  let remainingRequests: Request[] = Array.from({ length: count }, (_, index) => ({
     method: 'POST',
     path: `/sandbox/internal-accounts/${purse.id}/fund`,
     body: { amount: 100 + index },
     as: purse.owner.platform,
     key: `crowd-${sim.next()}`,
   }));
-  for (let attempts = 0; left.length; attempts++) {
-    if (attempts > 50) throw broken(`${left.length} deposits have no reply`);
-    const responses = await sendConcurrently(sim, left, cut && attempts === 0);
-    left = left.filter((_, index) => {
+  for (let attempts = 0; remainingRequests.length; attempts++) {
+    if (attempts > 50) throw broken(`${remainingRequests.length} deposits have no reply`);
+    const responses = await sendConcurrently(sim, remainingRequests, cut && attempts === 0);
+    remainingRequests = remainingRequests.filter((_, index) => {
       const status = responses[index]?.status ?? 500;
       if (status !== 200 && status < 500) throw broken(`a deposit returned ${status}`);
       return status !== 200;
     });
-    if (left.length) await new Promise((resolve) => setTimeout(resolve, 20));
+    if (remainingRequests.length) await new Promise((resolve) => setTimeout(resolve, 20));
   }
   for (let index = 0; index < count; index++) purse.due += BigInt(100 + index);
   return `${count}${cut ? ', cut' : ''}`;

@@ -48,7 +48,7 @@ async function addPlatform(
   const registry = connectorRegistry(sim.effects);
   const node = sim.node();
   node.trap(undefined);
-  const made = await createPlatformWithToken(node.app.runtime, {
+  const createdPlatform = await createPlatformWithToken(node.app.runtime, {
     name: `Platform ${sim.platforms.length + 1}`,
     environment,
     regulated,
@@ -56,9 +56,11 @@ async function addPlatform(
     currencies: FIRST_CURRENCIES,
     fundingOf: (each) => registry(each).funding,
   });
-  const login = Buffer.from(`${made.clientId}:${made.clientSecret}`).toString('base64');
+  const login = Buffer.from(`${createdPlatform.clientId}:${createdPlatform.clientSecret}`).toString(
+    'base64',
+  );
   const platform: Platform = {
-    id: made.platformId,
+    id: createdPlatform.platformId,
     environment,
     regulated,
     limited: false,

@@ -57,8 +57,10 @@ function someSource(sim: Sim, payer: Person): Purse {
 function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
-    const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
-    return own.length ? { source, inside: null, outside: sim.chance.of(own) } : undefined;
+    const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+    return ownExternalAccounts.length
+      ? { source, inside: null, outside: sim.chance.of(ownExternalAccounts) }
+      : undefined;
   }
   const others = living(sim).filter((each) => each.platform === payer.platform);
   const inside = purseOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
@@ -78,8 +80,8 @@ export const UNQUOTABLE = [
 
 /** Whether the platform's fee account is frozen or closed, so that no fee can be charged. */
 export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
-  const own = sim.people.find((each) => each.id === null && each.platform === platform);
-  const purse = own?.purses.get(currency);
+  const platformOwner = sim.people.find((each) => each.id === null && each.platform === platform);
+  const purse = platformOwner?.purses.get(currency);
   return purse !== undefined && !isActive(sim, purse);
 }
 
@@ -106,7 +108,9 @@ function quoteBody(sim: Sim, { source, inside, outside }: FromPurse, now: boolea
 
 export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Person): Order {
   const { outside, inside, source } = ends;
-  const own = sim.people.find((each) => each.id === null && each.platform === payer.platform);
+  const platformOwner = sim.people.find(
+    (each) => each.id === null && each.platform === payer.platform,
+  );
   return {
     id: body.transactionId,
     kind: 'balance',
@@ -118,7 +122,7 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
     sent: BigInt(body.totalSendingAmount),
     received: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
-    feePurse: own?.purses.get(body.sendingCurrency.code) ?? null,
+    feePurse: platformOwner?.purses.get(body.sendingCurrency.code) ?? null,
     ending: outside && !inSandbox(payer) ? null : outcomeOf('quote', outside?.suffix ?? null),
     started: false,
     expiresAt: Date.parse(body.expiresAt),
@@ -211,9 +215,9 @@ const BASE_TAKES = 2_275;
 
 export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
-  const own = sim.outside.filter((each) => each.owner === payer && !each.gone);
-  if (own.length === 0) return 'no destination';
-  const outside = sim.chance.of(own);
+  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  if (ownExternalAccounts.length === 0) return 'no destination';
+  const outside = sim.chance.of(ownExternalAccounts);
   const source = payer.purses.get(outside.currency) as Purse;
   const amount = sim.chance.between(1, sim.chance.of([300, 50_000]));
   const before = spendable(sim, source);

@@ -65,10 +65,12 @@ const unready = (sim: Sim) => living(sim).filter((each) => !each.ready);
 async function payTooEarly(sim: Sim): Promise<string> {
   const person = sim.chance.of(unready(sim));
   const source = purseOf(sim, person, PAID_IN);
-  const own = sim.people.find((each) => each.id === null && each.platform === person.platform);
+  const platformOwner = sim.people.find(
+    (each) => each.id === null && each.platform === person.platform,
+  );
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'ACCOUNT', accountId: own?.purses.get('USD')?.id },
+    destination: { destinationType: 'ACCOUNT', accountId: platformOwner?.purses.get('USD')?.id },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: 1_000,
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),

@@ -187,8 +187,8 @@ async function setTrust(sim: Sim): Promise<string> {
   const locked = isLocked(sim, person);
   const isFrozen = person.strong.proven ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
-  const first = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
-  if (first) return `${what}: ${first}`;
+  const firstCheckReply = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
+  if (firstCheckReply) return `${what}: ${firstCheckReply}`;
   const { id: challengeId } = expected(start, 200).scaChallenge;
   const method = sim.chance.weighed(WAYS).name;
   if (method === 'late') sim.effects.pass(5 * MINUTE);
@@ -198,8 +198,8 @@ async function setTrust(sim: Sim): Promise<string> {
   if (rejected) return `${what} ${method}: ${rejected}`;
   if (expected(response, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
   // A proof is valid once.
-  const again = await sim.call('POST', `${path}/confirm`, proof, person.platform);
-  checkReply(again, ['INVALID_INPUT'], path);
+  const secondResponse = await sim.call('POST', `${path}/confirm`, proof, person.platform);
+  checkReply(secondResponse, ['INVALID_INPUT'], path);
   return what;
 }
 

@@ -27,13 +27,13 @@ describe('provesSolana', () => {
   });
 
   const wallet = solanaWallet(createHash('sha256').update('one').digest());
-  const other = solanaWallet(createHash('sha256').update('two').digest());
+  const otherWallet = solanaWallet(createHash('sha256').update('two').digest());
   const valid = wallet.sign('text');
 
   it('rejects the signature of another key and of another message', () => {
     expect(provesSolana(wallet.address, 'text', valid)).toBe(true);
-    expect(provesSolana(wallet.address, 'text', other.sign('text'))).toBe(false);
-    expect(provesSolana(other.address, 'text', valid)).toBe(false);
+    expect(provesSolana(wallet.address, 'text', otherWallet.sign('text'))).toBe(false);
+    expect(provesSolana(otherWallet.address, 'text', valid)).toBe(false);
   });
 
   it('rejects malformed signatures', () => {

@@ -41,13 +41,13 @@ describe('provesSpark', () => {
   });
 
   it('rejects malformed signatures', () => {
-    const whole = der('text', true);
+    const fullDer = der('text', true);
     const invalid = ['', '00', valid.slice(2), `${valid}00`, '00'.repeat(64), 'ff'.repeat(64)];
     for (const each of [
       ...invalid,
-      `${whole}00`,
-      whole.slice(0, -2),
-      `31${whole.slice(2)}`,
+      `${fullDer}00`,
+      fullDer.slice(0, -2),
+      `31${fullDer.slice(2)}`,
       '30',
     ]) {
       expect([each, provesSpark(wallet.address, 'text', each)]).toEqual([each, false]);

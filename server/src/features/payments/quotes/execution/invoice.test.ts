@@ -118,27 +118,27 @@ describe('invoice', () => {
 
   it('is valid for one payment across owners', async () => {
     const text = invoice();
-    const [from, other] = [await payer(), await payer({ as: app.other })];
+    const [from, otherPayer] = [await payer(), await payer({ as: app.other })];
     const to = await registered(from, { invoice: text });
-    const theirs = await registered(other, { invoice: text.toUpperCase() });
-    const [first, second, foreign] = [
+    const theirs = await registered(otherPayer, { invoice: text.toUpperCase() });
+    const [firstResponse, secondResponse, foreignResponse] = [
       await quote(from, to),
       await quote(from, to),
-      await quote(other, theirs),
+      await quote(otherPayer, theirs),
     ];
     const responses = await Promise.all([
-      execute(from, first),
-      execute(from, second),
-      execute(other, foreign),
+      execute(from, firstResponse),
+      execute(from, secondResponse),
+      execute(otherPayer, foreignResponse),
     ]);
     const outcomes = responses.map(outcome);
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
     expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
     expect(outcome(await quote(from, to))).toEqual(USED);
-    expect(outcome(await quote(other, theirs))).toEqual(USED);
+    expect(outcome(await quote(otherPayer, theirs))).toEqual(USED);
     await app.settle();
     const spent = await Promise.all(
-      [from, other].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
+      [from, otherPayer].map(async ({ btc, options }) => (await balances(app, btc, options)).total),
     );
     expect(spent.filter((total) => total < 1_000_000)).toHaveLength(1);
   });
@@ -146,13 +146,13 @@ describe('invoice', () => {
   it('can be paid again after a failed payment', async () => {
     const from = await payer();
     const to = await registered(from, { invoice: FAILING });
-    const [first, second] = [await quote(from, to), await quote(from, to)];
-    expect(outcome(await execute(from, first))).toBe(200);
-    expect(outcome(await execute(from, second))).toEqual(USED);
+    const [firstResponse, secondResponse] = [await quote(from, to), await quote(from, to)];
+    expect(outcome(await execute(from, firstResponse))).toBe(200);
+    expect(outcome(await execute(from, secondResponse))).toEqual(USED);
     await app.settle();
-    const { body } = await app.call('GET', `/transactions/${first.body.transactionId}`);
+    const { body } = await app.call('GET', `/transactions/${firstResponse.body.transactionId}`);
     expect(body.status).toBe('FAILED');
-    expect(outcome(await execute(from, second))).toBe(200);
+    expect(outcome(await execute(from, secondResponse))).toBe(200);
     expect(outcome(await quote(from, to))).toEqual(USED);
   });
 
@@ -162,8 +162,8 @@ describe('invoice', () => {
     const to = await registered(from, { invoice: text });
     const priced = await quote(from, to);
     await app.advance(59_000);
-    const again = await quote(from, to);
-    expect(outcome(again)).toBe(201);
+    const repeatedResponse = await quote(from, to);
+    expect(outcome(repeatedResponse)).toBe(201);
     await app.advance(1_000);
     expect(outcome(await quote(from, to))).toEqual([400, 'INVALID_RECEIVER']);
     expect(outcome(await execute(from, priced))).toEqual([400, 'INVALID_RECEIVER']);

@@ -114,8 +114,8 @@ describe('returned debit', () => {
     expect(await transaction(id)).toMatchObject({ status: 'FAILED' });
     await app.advance(60_000);
     expect((await balances(app, account.id)).total).toBe(300_00);
-    const again = await app.call('POST', `/transactions/${id}/cancel`);
-    expect(again.body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
+    const secondResponse = await app.call('POST', `/transactions/${id}/cancel`);
+    expect(secondResponse.body.code).toBe('TRANSACTION_NOT_CANCELLABLE');
   });
 });
 
@@ -148,7 +148,7 @@ describe('inactive fee account', () => {
     const source = { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const body = quoteBody(account.id, target.id, 100_00, fee);
     const paidIn = ok(await app.call('POST', '/quotes', { ...body, source }), 201);
-    const held = ok(await app.call('POST', '/quotes', body), 201);
+    const heldQuote = ok(await app.call('POST', '/quotes', body), 201);
     await transition(platformAccount.id, 'freeze');
     const send = { quoteId: paidIn.id, currencyCode: 'USD' };
     ok(await app.call('POST', '/sandbox/send', send), 200);
@@ -158,10 +158,10 @@ describe('inactive fee account', () => {
       failureReason: 'QUOTE_EXECUTION_FAILED',
       refund: { status: 'COMPLETED' },
     });
-    const response = await app.call('POST', `/quotes/${held.id}/execute`);
+    const response = await app.call('POST', `/quotes/${heldQuote.id}/execute`);
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     await transition(platformAccount.id, 'unfreeze');
-    expect((await execute(held.id)).status).toBe('PROCESSING');
+    expect((await execute(heldQuote.id)).status).toBe('PROCESSING');
   });
 });
 

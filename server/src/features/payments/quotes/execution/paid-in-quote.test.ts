@@ -199,7 +199,7 @@ describe('realtime funding in a digital asset', () => {
 
   it('credits funds with a wrong amount, late or repeated, to their owner', async () => {
     const { person, quote } = await waiting(usdc, { lockedCurrencyAmount: 100_000_000 });
-    const own = await internalAccount(app, person.id, 'USDC');
+    const ownInternalAccount = await internalAccount(app, person.id, 'USDC');
     const pay = (currencyAmount?: number) =>
       app.call('POST', '/sandbox/send', {
         quoteId: quote.id,
@@ -209,10 +209,10 @@ describe('realtime funding in a digital asset', () => {
     ok(await pay(99_000_000), 200);
     await app.settle();
     expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
-    expect((await balances(app, own.id)).balance).toBe(99_000_000);
+    expect((await balances(app, ownInternalAccount.id)).balance).toBe(99_000_000);
     const late = ok(await pay(), 200);
     expect(late).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
-    expect((await balances(app, own.id)).balance).toBe(199_000_000);
+    expect((await balances(app, ownInternalAccount.id)).balance).toBe(199_000_000);
   });
 });
 

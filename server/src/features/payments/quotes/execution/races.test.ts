@@ -87,8 +87,8 @@ describe('execution', () => {
 
     const rejected = await payout();
     await setStatus(rejected.person.id, 'REJECTED');
-    const second = await execute(rejected.quote.id);
-    expect([second.status, second.body.code]).toEqual([403, 'USER_NOT_READY']);
+    const secondResponse = await execute(rejected.quote.id);
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([403, 'USER_NOT_READY']);
 
     const person = await customer(app);
     const empty = await internalAccount(app, person.id, 'USD');
@@ -148,15 +148,17 @@ describe('execution', () => {
   });
 
   it('is rejected if the quote expires meanwhile, and the sweep skips executed quotes', async () => {
-    const late = await payout();
+    const latePayout = await payout();
     const expire = async () => {
-      app.effects.set(Date.parse(late.quote.expiresAt));
+      app.effects.set(Date.parse(latePayout.quote.expiresAt));
       await expirySweep(silent).run(app.runtime);
     };
-    const run = interrupted((ctx) => start(ctx, late.quote.transactionId), expire);
+    const run = interrupted((ctx) => start(ctx, latePayout.quote.transactionId), expire);
     await expect(run).rejects.toThrow('outgoing payment: no transition start from EXPIRED');
-    expect(await eventTypes(app, late.quote.transactionId)).toEqual(['OUTGOING_PAYMENT.EXPIRED']);
-    expect((await balances(app, late.account.id)).balance).toBe(1_000_00);
+    expect(await eventTypes(app, latePayout.quote.transactionId)).toEqual([
+      'OUTGOING_PAYMENT.EXPIRED',
+    ]);
+    expect((await balances(app, latePayout.account.id)).balance).toBe(1_000_00);
 
     const quick = await payout();
     ok(await execute(quick.quote.id), 200);
@@ -221,10 +223,10 @@ describe('payment jobs', () => {
       const once = await payout(suffix);
       ok(await execute(once.quote.id), 200);
       await app.advance(60_000);
-      const twice = await payout(suffix);
-      ok(await execute(twice.quote.id), 200);
+      const secondPayout = await payout(suffix);
+      ok(await execute(secondPayout.quote.id), 200);
       for (let round = 0; round < 5; round++) {
-        for (const job of await due(twice.quote.transactionId)) {
+        for (const job of await due(secondPayout.quote.transactionId)) {
           const handler = handlers.get(job.kind);
           const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
           if (at > app.effects.now()) app.effects.set(at);
@@ -237,7 +239,7 @@ describe('payment jobs', () => {
       }
       await app.advance(60_000);
       const [first, second] = await Promise.all(
-        [once, twice].map(async ({ account, quote }) => {
+        [once, secondPayout].map(async ({ account, quote }) => {
           const { status, failureReason, refund } = await transaction(quote.transactionId);
           return {
             events: await eventTypes(app, quote.transactionId),

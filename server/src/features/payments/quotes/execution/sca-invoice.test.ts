@@ -46,13 +46,13 @@ describe('invoice of a payment that awaits authorization', () => {
 
   async function both() {
     const waits = await scaPayer(app);
-    const other = await customer(app, {}, { currencies: ['BTC'] });
-    const btc = await internalAccount(app, other.id, 'BTC');
+    const otherCustomer = await customer(app, {}, { currencies: ['BTC'] });
+    const btc = await internalAccount(app, otherCustomer.id, 'BTC');
     await fund(app, btc.id, 1_000_000);
     const bill = invoice();
     const [first, second] = [
       await quoteTo(bill, waits.eur.id, waits.person.id),
-      await quoteTo(bill, btc.id, other.id),
+      await quoteTo(bill, btc.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, first.id), 200).status).toBe('PENDING_AUTHORIZATION');
     return { first, second, eur: waits.eur.id };
@@ -61,8 +61,8 @@ describe('invoice of a payment that awaits authorization', () => {
   it('can be paid by another customer until then', async () => {
     const { first, second, eur } = await both();
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
-    const late = await authorize(app, first.id);
-    expect([late.status, late.body.code]).toEqual([400, 'INVALID_RECEIVER']);
+    const lateResponse = await authorize(app, first.id);
+    expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     expect((await balances(app, eur)).balance).toBe(1_000_00);
     await app.advance(5 * MINUTE);
     const { body } = await app.call('GET', `/transactions/${first.transactionId}`);

@@ -74,8 +74,8 @@ describe('in the sandbox', () => {
     });
     expect(quote.scaChallenge).not.toHaveProperty('passkeyAllowedOrigins');
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
-    const again = await resend(app, quote.id);
-    expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+    const secondResponse = await resend(app, quote.id);
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([409, 'CONFLICT']);
     const done = ok(await authorize(app, quote.id, signed(quote)), 200);
     expect(done.status).toBe('PROCESSING');
   });
@@ -199,8 +199,8 @@ describe('in production', () => {
       `update sca_challenges set factor = 'SMS_OTP', version = version + 1 where subject = $1`,
       [id],
     );
-    const again = await resend(app, id, options);
-    expect([again.status, again.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
+    const secondResponse = await resend(app, id, options);
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('is the default without a phone number', async () => {

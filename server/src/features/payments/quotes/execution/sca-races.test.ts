@@ -112,10 +112,10 @@ describe('concurrent requests', () => {
     });
     await app.advance(60_000);
     const key = { headers: { 'idempotency-key': 'made-in-the-region' } };
-    const made = ok(await app.call('POST', '/quotes', body, key), 201);
-    expect(made.status).toBe('PENDING_AUTHORIZATION');
-    expect(ok(await app.call('POST', '/quotes', body, key), 201)).toEqual(made);
-    ok(await authorize(app, made.id), 200);
+    const createdQuote = ok(await app.call('POST', '/quotes', body, key), 201);
+    expect(createdQuote.status).toBe('PENDING_AUTHORIZATION');
+    expect(ok(await app.call('POST', '/quotes', body, key), 201)).toEqual(createdQuote);
+    ok(await authorize(app, createdQuote.id), 200);
   });
 });
 
@@ -177,19 +177,19 @@ describe('proof and expiry', () => {
 
 describe('funds spent meanwhile', () => {
   it('discard a proof at its commit, and the challenge stays valid', async () => {
-    const own = await scaPayer(app, { eur: 100_00, usdc: 0 });
-    const { quote } = await quotedPayout(app, own, { amount: 100_00 });
+    const ownPayer = await scaPayer(app, { eur: 100_00, usdc: 0 });
+    const { quote } = await quotedPayout(app, ownPayer, { amount: 100_00 });
     ok(await execute(app, quote.id), 200);
     await app.advance(60_000);
-    const other = await quotedPayout(app, own, { amount: 60_00 });
-    ok(await execute(app, other.quote.id), 200);
-    const concurrentWork = async () => void ok(await authorize(app, other.quote.id), 200);
+    const otherPayout = await quotedPayout(app, ownPayer, { amount: 60_00 });
+    ok(await execute(app, otherPayout.quote.id), 200);
+    const concurrentWork = async () => void ok(await authorize(app, otherPayout.quote.id), 200);
     const late = interrupted(proving(quote.id), concurrentWork);
     await expect(late).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
-    expect((await balances(app, own.eur.id)).balance).toBe(40_00);
+    expect((await balances(app, ownPayer.eur.id)).balance).toBe(40_00);
     const { data } = ok(
-      await app.call('GET', `/transactions?customerId=${own.person.id}&type=OUTGOING`),
+      await app.call('GET', `/transactions?customerId=${ownPayer.person.id}&type=OUTGOING`),
       200,
     );
     expect(data.map(({ status }: { status: string }) => status).sort()).toEqual([
@@ -201,8 +201,8 @@ describe('funds spent meanwhile', () => {
 
 describe('trust removed meanwhile', () => {
   it('requires a challenge for a payment that is starting', async () => {
-    const { target, quote: first } = await waiting();
-    ok(await authorize(app, first.id), 200);
+    const { target, quote: firstQuote } = await waiting();
+    ok(await authorize(app, firstQuote.id), 200);
     const path = `/customers/external-accounts/${target.id}`;
     const confirmed = async (what: string) => {
       ok(await app.call('POST', `${path}/${what}`), 200);

@@ -124,8 +124,8 @@ describe('realtime funding quote', () => {
     });
     await expectWithheld(quote);
     expect(await eventsOf(quote.transactionId)).toEqual(['PENDING_AUTHORIZATION', 'FAILED']);
-    const late = await authorize(app, quote.id);
-    expect([late.status, late.body.code]).toEqual([409, 'CONFLICT']);
+    const lateResponse = await authorize(app, quote.id);
+    expect([lateResponse.status, lateResponse.body.code]).toEqual([409, 'CONFLICT']);
     const stray = ok(await send(quote.id), 200);
     expect(stray.type).toBe('INCOMING');
   });

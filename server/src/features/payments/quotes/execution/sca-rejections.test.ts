@@ -59,8 +59,10 @@ describe('authorizeQuote', () => {
       expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
       expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
       expect(await attempts(payer.person.id)).toBe(1);
-      const seen = await app.runtime.db.find(scaEvents, { customer_id: payer.person.id });
-      expect(seen.filter(({ subject }) => subject === quote.id)).toMatchObject([
+      const observedDatabase = await app.runtime.db.find(scaEvents, {
+        customer_id: payer.person.id,
+      });
+      expect(observedDatabase.filter(({ subject }) => subject === quote.id)).toMatchObject([
         { type: 'AUTHORIZE_FAILED', factor: 'SMS_OTP' },
         { type: 'AUTHORIZED', factor: 'SMS_OTP' },
       ]);
@@ -144,9 +146,9 @@ describe('authorizeQuote', () => {
           expect(codeOf(response)).toEqual([404, 'QUOTE_NOT_FOUND']);
       }
       await app.advance(MINUTE);
-      const other = await quotedPayout(app, payer);
-      expect(codeOf(await authorize(app, other.quote.id))).toEqual([409, 'CONFLICT']);
-      expect(codeOf(await resend(app, other.quote.id))).toEqual([409, 'CONFLICT']);
+      const otherPayout = await quotedPayout(app, payer);
+      expect(codeOf(await authorize(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
+      expect(codeOf(await resend(app, otherPayout.quote.id))).toEqual([409, 'CONFLICT']);
     });
 
     it('requires the permission to transact', async () => {
@@ -257,9 +259,9 @@ describe('insufficient balance', () => {
   it('leaves the challenge and its code unchanged on authorization', async () => {
     const { payer, quote, challenge } = await waiting(100_00, 100_00);
     await app.advance(MINUTE);
-    const other = await quotedPayout(app, payer, { amount: 60_00 });
-    ok(await execute(app, other.quote.id), 200);
-    ok(await authorize(app, other.quote.id), 200);
+    const otherPayout = await quotedPayout(app, payer, { amount: 60_00 });
+    ok(await execute(app, otherPayout.quote.id), 200);
+    ok(await authorize(app, otherPayout.quote.id), 200);
     expect(codeOf(await authorize(app, quote.id))).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
     expect(await attempts(payer.person.id)).toBe(0);

@@ -37,10 +37,10 @@ describe('payment to a trusted account', () => {
       }),
       201,
     );
-    const seen = (await scaEventsOf(app, payer.person.id)).filter(
+    const observedScaEvents = (await scaEventsOf(app, payer.person.id)).filter(
       ({ type }) => type === 'TRUSTED' || type === 'EXEMPTED',
     );
-    expect(seen.map(({ type, subject }) => [type, subject])).toEqual([
+    expect(observedScaEvents.map(({ type, subject }) => [type, subject])).toEqual([
       ['TRUSTED', target.id],
       ['EXEMPTED', quote.id],
       ['EXEMPTED', realtime.id],
@@ -59,8 +59,8 @@ describe('payment to a trusted account', () => {
     const rejected = await execute(app, quote.id);
     expect([rejected.status, rejected.body.code]).toEqual([423, 'ACCOUNT_LOCKED']);
     const body = quoteBody(payer.eur.id, target.id, 10_00, { immediatelyExecute: true });
-    const again = await post('/quotes', body);
-    expect([again.status, again.body.details.failedAttempts]).toEqual([423, 5]);
+    const secondResponse = await post('/quotes', body);
+    expect([secondResponse.status, secondResponse.body.details.failedAttempts]).toEqual([423, 5]);
     ok(await post(record, { eventType: 'RESET_PASSWORD_COMPLETED' }), 200);
     await logIn(app, payer.person.id);
     expect(ok(await execute(app, quote.id), 200).status).toBe('PROCESSING');

@@ -58,8 +58,8 @@ async function timeline(transactionId: string, accountId: string): Promise<strin
 
 describe('payout of euros', () => {
   it('awaits the code and debits the funds with it', async () => {
-    const own = await scaPayer(app, { usdc: 0 });
-    const { quote, target } = await quotedPayout(app, own);
+    const ownPayer = await scaPayer(app, { usdc: 0 });
+    const { quote, target } = await quotedPayout(app, ownPayer);
     expect(quote).toMatchObject({ status: 'PENDING' });
     expect(quote.scaChallenge).toBeUndefined();
 
@@ -77,21 +77,21 @@ describe('payout of euros', () => {
       'PENDING_AUTHORIZATION',
     );
     const whole = { balance: 1_000_00, total: 1_000_00 };
-    expect(await balances(app, own.eur.id)).toEqual(whole);
-    const { text } = (await messagesTo(app, own.person.id)).at(-1) as { text: string };
+    expect(await balances(app, ownPayer.eur.id)).toEqual(whole);
+    const { text } = (await messagesTo(app, ownPayer.person.id)).at(-1) as { text: string };
     const { iban } = target.accountInfo;
     expect(text).toContain(CODE);
     expect(text).toContain(`100.00 EUR to ${iban.slice(0, 4)}…${iban.slice(-4)}`);
-    const again = await execute(app, quote.id);
-    expect([again.status, again.body.code]).toEqual([409, 'CONFLICT']);
+    const secondResponse = await execute(app, quote.id);
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([409, 'CONFLICT']);
 
     const done = ok(await authorize(app, quote.id), 200);
     expect(done.status).toBe('PROCESSING');
     expect(done.scaChallenge).toBeUndefined();
-    expect(await balances(app, own.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
+    expect(await balances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
-    expect(await timeline(quote.transactionId, own.eur.id)).toEqual([
+    expect(await timeline(quote.transactionId, ownPayer.eur.id)).toEqual([
       'PENDING',
       'PENDING_AUTHORIZATION',
       '900 of 1000',
@@ -192,10 +192,10 @@ describe('authorization steps', () => {
 
   it('have the purpose of the payment between internal accounts', async () => {
     const payee = await customer(app);
-    const theirs = await internalAccount(app, payee.id, 'EUR');
+    const otherInternalAccount = await internalAccount(app, payee.id, 'EUR');
     const quoteTo = async (id: string) =>
       ok(await app.call('POST', '/quotes', quoteBody(payer.eur.id, id, 10_00)), 201);
-    const transfer = await quoteTo(theirs.id);
+    const transfer = await quoteTo(otherInternalAccount.id);
     expect(ok(await execute(app, transfer.id), 200).scaChallenge.purpose).toBe('TRANSFER');
     expect(ok(await authorize(app, transfer.id), 200).status).toBe('COMPLETED');
     expect(await eventsOf(transfer.transactionId)).toEqual([
@@ -204,14 +204,14 @@ describe('authorization steps', () => {
       'PROCESSING',
       'COMPLETED',
     ]);
-    expect((await balances(app, theirs.id)).total).toBe(10_00);
+    expect((await balances(app, otherInternalAccount.id)).total).toBe(10_00);
     await app.advance(MINUTE);
     const swap = await quoteTo(payer.usdc.id);
     const { purpose } = ok(await execute(app, swap.id), 200).scaChallenge;
     expect(purpose).toBe('CURRENCY_CONVERSION');
     expect(ok(await authorize(app, swap.id), 200).status).toBe('COMPLETED');
     const texts = (await messagesTo(app, payer.person.id)).slice(-2).map(({ text }) => text);
-    expect(texts[0]).toContain(`10.00 EUR to account …${theirs.id.slice(-6)}`);
+    expect(texts[0]).toContain(`10.00 EUR to account …${otherInternalAccount.id.slice(-6)}`);
     expect(texts[1]).toContain(' to your USDC account');
   });
 });

@@ -201,9 +201,9 @@ async function confirmPasskey(
   const { challenge } = openFacts<PendingPasskey>(ctx, party.customer, 'sca_enrollments', row);
   const { origin, credential: json } = input;
   const ceremony = { site, challenge, origin, json, field: 'credential', lenient: isSandbox(ctx) };
-  const made = readRegistration(ceremony);
-  if ('errors' in made) return rejectAttempt(ctx, row, made.errors);
-  const { facts, signCount } = made;
+  const createdRegistration = readRegistration(ceremony);
+  if ('errors' in createdRegistration) return rejectAttempt(ctx, row, createdRegistration.errors);
+  const { facts, signCount } = createdRegistration;
   const factor = await storeFactor(ctx, party, 'PASSKEY', () => ({
     facts,
     signCount,

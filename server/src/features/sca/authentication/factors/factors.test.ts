@@ -117,8 +117,8 @@ describe('an app', () => {
     const body = { type: 'TOTP', secret, code };
     const done = await fixture.confirm(id, body, { headers });
     const { recoveryCodes } = ok(done, 200);
-    const again = await fixture.confirm(id, body, { headers });
-    expect([again.status, again.body]).toEqual([200, done.body]);
+    const secondResponse = await fixture.confirm(id, body, { headers });
+    expect([secondResponse.status, secondResponse.body]).toEqual([200, done.body]);
     const stored = JSON.stringify(
       [
         waiting,
@@ -261,17 +261,19 @@ describe('a code of an app', () => {
   it('can be a recovery code where these are accepted, each once, in any notation', async () => {
     const id = await person();
     const { recoveryCodes } = await fixture.withTotp(id);
-    const [one = '', two = ''] = recoveryCodes;
-    expect(await take(id, one)).toBe(false);
-    const all = await Promise.all(Array.from({ length: 4 }, () => take(id, one, true)));
+    const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
+    expect(await take(id, firstRecoveryCode)).toBe(false);
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () => take(id, firstRecoveryCode, true)),
+    );
     expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await take(id, one, true)).toBe(false);
-    expect(await take(id, two.toLowerCase().replaceAll('-', ''), true)).toBe(true);
+    expect(await take(id, firstRecoveryCode, true)).toBe(false);
+    expect(await take(id, secondRecoveryCode.toLowerCase().replaceAll('-', ''), true)).toBe(true);
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
-    const other = await person();
-    await fixture.withTotp(other);
-    expect(await take(other, recoveryCodes[2] as string, true)).toBe(false);
+    const otherPerson = await person();
+    await fixture.withTotp(otherPerson);
+    expect(await take(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
   });
 
   it('is rejected for a customer without an app', async () => {
@@ -286,18 +288,18 @@ describe('deleteScaFactor', () => {
     ok(await fixture.remove(id, credentialId), 204);
     expect(await fixture.namesOf(id)).toEqual([]);
     expect((await fixture.remove(id, credentialId)).status).toBe(404);
-    const again = await fixture.withPasskey(id);
+    const secondPasskey = await fixture.withPasskey(id);
     expect((await eventsOf(id)).map(([type, , subject]) => [type, subject])).toEqual([
       ['FACTOR_ENROLLED', credentialId],
       ['FACTOR_REMOVED', credentialId],
-      ['FACTOR_ENROLLED', again.credentialId],
+      ['FACTOR_ENROLLED', secondPasskey.credentialId],
     ]);
   });
 
   it('does not find an app or factors of other customers', async () => {
-    const [id, other] = [await person(), await person()];
+    const [id, otherPerson] = [await person(), await person()];
     await fixture.withTotp(id);
-    const { credentialId } = await fixture.withPasskey(other);
+    const { credentialId } = await fixture.withPasskey(otherPerson);
     const [totp] = await app.runtime.db.find(scaFactors, { customer_id: id });
     const unknown = credentialId.replace(/[0-9a-f]{12}$/, '0123456789ab');
     const tried = [totp?.id as string, credentialId, unknown, 'x', 'SMS_OTP'];
@@ -307,7 +309,7 @@ describe('deleteScaFactor', () => {
     }
     expect(responses[0]?.body.code).toBe('AUTH_METHOD_NOT_FOUND');
     expect(await fixture.namesOf(id)).toEqual(['TOTP']);
-    expect(await fixture.namesOf(other)).toEqual(['PASSKEY']);
+    expect(await fixture.namesOf(otherPerson)).toEqual(['PASSKEY']);
   });
 
   it('removes a factor with its pending challenges, and nothing else', async () => {
@@ -362,16 +364,16 @@ describe('a reset', () => {
 
 describe('unconfirmed enrollment', () => {
   it('is deleted at expiry', async () => {
-    const [id, other] = [await person(), await person()];
+    const [id, otherPerson] = [await person(), await person()];
     await fixture.start(id, 'TOTP');
     wait(6 * MINUTE);
-    await fixture.start(other, 'PASSKEY');
-    await fixture.withTotp(other);
+    await fixture.start(otherPerson, 'PASSKEY');
+    await fixture.withTotp(otherPerson);
     wait(5 * MINUTE);
     await app.settle();
     expect(await app.runtime.db.find(scaEnrollments, { customer_id: id })).toEqual([]);
-    expect(await app.runtime.db.find(scaEnrollments, { customer_id: other })).toHaveLength(1);
-    expect(await fixture.namesOf(other)).toEqual(['TOTP']);
+    expect(await app.runtime.db.find(scaEnrollments, { customer_id: otherPerson })).toHaveLength(1);
+    expect(await fixture.namesOf(otherPerson)).toEqual(['TOTP']);
   });
 });
 

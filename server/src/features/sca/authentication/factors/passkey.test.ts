@@ -136,8 +136,11 @@ describe('a passkey', () => {
     const id = await person();
     const late = await requested(id);
     await fixture.withPasskey(id);
-    const second = await fixture.start(id, 'PASSKEY');
-    expect([second.status, second.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
+    const secondResponse = await fixture.start(id, 'PASSKEY');
+    expect([secondResponse.status, secondResponse.body.code]).toEqual([
+      409,
+      'PASSKEY_ALREADY_ENROLLED',
+    ]);
     const confirmed = await late.confirm(late.made());
     expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
   });

@@ -73,8 +73,8 @@ describe('a reset of an app', () => {
     expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
     expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
     ok(await complete(id, resetId), 204);
-    const { factors: left } = ok(await factors.list(id), 200);
-    expect(left).toEqual([{ factor: 'SMS_OTP' }]);
+    const { factors: remainingFactors } = ok(await factors.list(id), 200);
+    expect(remainingFactors).toEqual([{ factor: 'SMS_OTP' }]);
     expect(await sessionOf(id)).toBeNull();
     const done = {
       ...{ ...shown, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
@@ -132,8 +132,11 @@ describe('a reset of codes by SMS', () => {
     await app.runtime.db.query(sql, [id]);
     const mobile = { countryCode: '+49', number: '15112349999' };
     ok(await complete(id, resetId, { mobile }), 204);
-    const { factors: held } = ok(await app.call('GET', `/sca/factors?customerId=${id}`), 200);
-    expect(held).toEqual([{ factor: 'SMS_OTP' }]);
+    const { factors: heldFactors } = ok(
+      await app.call('GET', `/sca/factors?customerId=${id}`),
+      200,
+    );
+    expect(heldFactors).toEqual([{ factor: 'SMS_OTP' }]);
   });
 
   it('requires a valid number, and reports both parts', async () => {
@@ -156,15 +159,15 @@ describe('a reset of codes by SMS', () => {
     const fixture = walletFixture(app);
     const address = { line1: '1 Weg', city: 'Bonn', postalCode: '53111', country: 'DE' };
     const phoneNumber = `+49160999${1000 + ++counter}`;
-    const held = await fixture.customerWithWallet({ address, phoneNumber });
-    const { id } = held.customer;
+    const heldWallet = await fixture.customerWithWallet({ address, phoneNumber });
+    const { id } = heldWallet.customer;
     await app.runtime.db.query(
       `update customers set version = version + 1,
         contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}' where id = $1`,
       [id],
     );
     await app.operate(async (ctx) => {
-      const wallet = await findWallet(ctx, held.accountId);
+      const wallet = await findWallet(ctx, heldWallet.accountId);
       if (wallet) addCredential(ctx, wallet, { type: 'SMS_OTP', uniquenessKey: 'SMS_OTP' });
     });
     const resetId = await passed(id);
@@ -299,16 +302,21 @@ describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
     const { id } = await provenCustomer(app);
     const { resetId, verificationLink } = await begun(id);
-    const shown = await page('GET', verificationLink);
-    expect(shown.statusCode).toBe(200);
-    expect(shown.body).toContain('Main received a request to replace the phone number');
-    expect(shown.body).toContain('<form method="post"><button type="submit" class="primary">');
-    expect(shown.headers['content-security-policy']).toContain("default-src 'none'");
+    const fetchedResponse = await page('GET', verificationLink);
+    expect(fetchedResponse.statusCode).toBe(200);
+    expect(fetchedResponse.body).toContain('Main received a request to replace the phone number');
+    expect(fetchedResponse.body).toContain(
+      '<form method="post"><button type="submit" class="primary">',
+    );
+    expect(fetchedResponse.headers['content-security-policy']).toContain("default-src 'none'");
     const row = await app.runtime.db.read(scaResets, resetId);
     expect([row?.status, row?.polls]).toEqual(['INITIATED', 0]);
     expect((await page('POST', verificationLink)).statusCode).toBe(200);
-    const again = [await page('POST', verificationLink), await page('GET', verificationLink)];
-    expect(again.map(({ statusCode }) => statusCode)).toEqual([404, 404]);
+    const secondResponses = [
+      await page('POST', verificationLink),
+      await page('GET', verificationLink),
+    ];
+    expect(secondResponses.map(({ statusCode }) => statusCode)).toEqual([404, 404]);
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
     expect((await eventsOf(id)).filter((each) => each === 'RESET_PASSED')).toHaveLength(1);
   });
@@ -341,11 +349,11 @@ describe('the owner of a reset', () => {
   it('is one customer of one platform', async () => {
     const { id } = await provenCustomer(app);
     const { resetId } = await begun(id);
-    const other = await provenCustomer(app);
+    const otherCustomer = await provenCustomer(app);
     const as = { as: app.other };
     const theirs = await provenCustomer(app, as);
     for (const [of, which] of [
-      ...[[other.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
+      ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
     ]) {
       expect(verdict(await show(of, which))).toEqual([404, 'NOT_FOUND']);
       expect(verdict(await complete(of, which))).toEqual([404, 'NOT_FOUND']);
@@ -369,9 +377,9 @@ describe('the owner of a reset', () => {
     ];
     const { id } = await customer(app);
     for (const response of await all(id)) expect(verdict(response)).toEqual([409, 'CONFLICT']);
-    const gone = await provenCustomer(app);
-    ok(await app.call('DELETE', `/customers/${gone.id}`), 200);
-    for (const response of await all(gone.id)) {
+    const deletedCustomer = await provenCustomer(app);
+    ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
+    for (const response of await all(deletedCustomer.id)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });
