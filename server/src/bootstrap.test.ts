@@ -2,6 +2,7 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../test/kit/app/database.ts';
+import { silentLog } from '../test/kit/http/outbox.ts';
 import { createPlatformWithToken, FIRST_CURRENCIES, firstStart } from './bootstrap.ts';
 import { readConfig } from './config.ts';
 import { internalAccounts } from './features/balances/internal-accounts/store.ts';
@@ -10,7 +11,9 @@ import { authenticator } from './features/tenancy/tokens/index.ts';
 import { tokens } from './features/tenancy/tokens/store.ts';
 import { withSystem } from './operator/cli/system.ts';
 import type { System } from './operator/cli/verb.ts';
-import { ensureSigningKeys, loadSigningKeys, publicKeys } from './runtime/security/keys.ts';
+import type { Runtime } from './runtime/operation/operate.ts';
+import { openKeyRing } from './runtime/security/key-ring.ts';
+import { checkSigningKeys, ensureSigningKeys, publicKeys } from './runtime/security/keys.ts';
 
 let database: TestDatabase;
 
@@ -98,10 +101,15 @@ describe('firstStart', () => {
 describe('signing keys', () => {
   const KEY = Buffer.alloc(32, 3);
 
+  async function load(runtime: Runtime) {
+    await checkSigningKeys(runtime, KEY);
+    return (await openKeyRing({ ...runtime, masterKey: KEY, log: silentLog })).keys;
+  }
+
   it('are generated once for each environment, and verify their signatures', () =>
     on(async ({ runtime }) => {
-      const keys = await loadSigningKeys(runtime, KEY);
-      const again = await loadSigningKeys(runtime, KEY);
+      const keys = await load(runtime);
+      const again = await load(runtime);
       for (const environment of ['sandbox', 'production'] as const) {
         const { privateKey, publicKeyPem, standard } = keys[environment];
         expect(again[environment].publicKeyPem).toBe(publicKeyPem);
@@ -112,12 +120,12 @@ describe('signing keys', () => {
         expect(verify(null, body, createPublicKey(standard.publicKeyPem), other)).toBe(true);
       }
       expect(keys.sandbox.publicKeyPem).not.toBe(keys.production.publicKeyPem);
-      expect(await publicKeys(runtime.db)).toHaveLength(4);
+      expect(await publicKeys(runtime)).toHaveLength(4);
     }));
 
   it('are the same for servers that start together', async () => {
-    const load = () => on(({ runtime }) => loadSigningKeys(runtime, KEY));
-    const all = await Promise.all([load(), load(), load()]);
+    const start = () => on(({ runtime }) => load(runtime));
+    const all = await Promise.all([start(), start(), start()]);
     expect(new Set(all.map((each) => each.sandbox.publicKeyPem)).size).toBe(1);
     expect(new Set(all.map((each) => each.production.standard.publicKeyPem)).size).toBe(1);
   });
@@ -125,11 +133,11 @@ describe('signing keys', () => {
   it('do not open under another master key, and are not replaced', () =>
     on(async ({ runtime }) => {
       await ensureSigningKeys(runtime, KEY);
-      const before = await publicKeys(runtime.db);
-      await expect(loadSigningKeys(runtime, Buffer.alloc(32, 4))).rejects.toThrow(
+      const before = await publicKeys(runtime);
+      await expect(checkSigningKeys(runtime, Buffer.alloc(32, 4))).rejects.toThrow(
         /another master key/,
       );
-      expect(await publicKeys(runtime.db)).toEqual(before);
+      expect(await publicKeys(runtime)).toEqual(before);
     }));
 
   it('are stored sealed', () =>

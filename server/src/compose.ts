@@ -53,6 +53,7 @@ import { readExamples } from './http/examples.ts';
 import { openApiSteps } from './http/openapi.ts';
 import { addHostedApp } from './http/pages/hosted.ts';
 import { addPages, originOf } from './http/pages/pages.ts';
+import { addWebhookKeys } from './http/pages/webhook-keys.ts';
 import { createServer, type Watch } from './http/server.ts';
 import { addHealth, addSite } from './http/site.ts';
 import { bodyErrors, compileSchemas } from './kernel/contract/validate.ts';
@@ -77,7 +78,8 @@ import { createReadiness, type Readiness } from './runtime/observability/readine
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
 import { idempotencyReset, idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
-import { loadSigningKeys, type SigningKeys } from './runtime/security/keys.ts';
+import { type KeyRing, openKeyRing, type SigningKeys } from './runtime/security/key-ring.ts';
+import { checkSigningKeys } from './runtime/security/keys.ts';
 import { createVault } from './runtime/security/vault.ts';
 import { sampleReference } from './sample-reference.ts';
 import { stopParts } from './shutdown.ts';
@@ -134,8 +136,8 @@ export interface App {
   listen(at: { host: string; port: number }): Promise<{ port: number; origin: string }>;
   /** Closes each connection with its next reply; `stop` comes after it. */
   drain(draining: Draining): Promise<void>;
-  /** Starts the loops of its roles; listening is separate. */
-  start(): void;
+  /** Starts the loops of its roles; listening is separate. `keysChanged`: another key signs webhooks. */
+  start(keysChanged?: () => void): void;
   /** Compiles every schema, so that no request waits for it. Requests are answered meanwhile. */
   compileSchemas(): Promise<void>;
   /** Finishes work in progress, aborts what takes too long, and closes the database. */
@@ -276,14 +278,18 @@ const eventPartsOf = ({ eventRetentionMs }: Settings, followers: Followers) => (
 });
 
 /** Adds what a migrated database needs before the first change set; returns the signing keys. */
-async function prepareDatabase(runtime: Runtime, { masterKey }: Settings): Promise<SigningKeys> {
+async function prepareDatabase(
+  runtime: Runtime,
+  { masterKey }: Settings,
+  log: Log,
+): Promise<KeyRing> {
   const { db, vault, effects } = runtime;
   await openEpoch(db);
   await openSystemAccounts(db, CURRENCIES, effects.now());
-  const keys = await loadSigningKeys(runtime, masterKey);
+  await checkSigningKeys(runtime, masterKey);
   // Only now is the master key verified.
   await sealOldCustomers(db, vault);
-  return keys;
+  return openKeyRing({ db, effects, masterKey, log });
 }
 
 interface PublicPages {
@@ -337,13 +343,13 @@ export async function compose(
   const clocks = createClocks(db, effects);
   const runtime: Runtime = { effects, db, vault, clocks, committer, wake };
   watchPending(metrics, runtime);
-  const keys = await prepareDatabase(runtime, settings);
+  const keyRing = await prepareDatabase(runtime, settings, log);
   const circuits = reportedCircuits(effects, log, metrics);
   const connectors = connectorsOf({ ...settings, circuits }, runtime, log);
   const storage = storageOf(circuits.effects(effects, 'storage', STORAGE_FAILURES), settings.files);
   const files = createFiles(runtime, storage);
   const tokens = authenticator(db, effects.now);
-  const webhooks = { keys, naming, metrics, loopbackWebhooks };
+  const webhooks = { keys: keyRing.keys, naming, metrics, loopbackWebhooks };
   const origin = () => settings.publicUrl ?? listeningOrigin(server) ?? originOf(server);
   const note = (problem: string) => log.warn({ problem }, 'a card has a problem');
   const pressure = pressureOn(committer);
@@ -374,25 +380,37 @@ export async function compose(
   addHealth(server, { ready: readiness.check, metrics: metricsOf(metrics, settings.process) });
   connectIssuers(runtime, parts);
   const web = { bearers, limiter, log, openApi, siteFolder };
+  if (isApi) addWebhookKeys(server, keyRing.published);
   if (isApi) addPublicPages(server, { runtime, parts, operations, ...web });
   return {
     server,
     runtime,
     files,
     operations,
-    keys,
+    keys: keyRing.keys,
     worker,
     deliverer,
     openApi,
     readiness,
     listen: (at) => listenOn(server, at),
     drain: (draining) => drainAll(server, followers, draining),
-    start() {
+    start(keysChanged = () => undefined) {
+      keyRing.start(keysChanged);
       if (roles.includes('jobs')) worker.start();
       if (roles.includes('deliver')) deliverer.start();
     },
     compileSchemas: () => runInSteps(compileSchemas(isApi ? contracts : []), nextTurn),
     stop: () =>
-      stopParts({ readiness, server, followers, worker, deliverer, recorder, committer, db }),
+      stopParts({
+        readiness,
+        server,
+        followers,
+        keyRing,
+        worker,
+        deliverer,
+        recorder,
+        committer,
+        db,
+      }),
   };
 }

@@ -38,7 +38,7 @@ import { stablecoinVerbs } from './operator/money/stablecoins.ts';
 import { suspenseVerbs } from './operator/money/suspense.ts';
 import { agentVerbs } from './operator/platforms/agents.ts';
 import { cardProgramVerbs } from './operator/platforms/card-program.ts';
-import { keysVerbs } from './operator/platforms/keys.ts';
+import { keysVerbs, webhookKeyVerbs } from './operator/platforms/keys.ts';
 import { limitVerbs } from './operator/platforms/limits.ts';
 import { platformVerbs } from './operator/platforms/platform.ts';
 import { requestVerbs } from './operator/platforms/requests.ts';
@@ -74,6 +74,7 @@ const VERBS: readonly Verb[] = [
   ...verificationVerbs,
   ...scaVerbs,
   ...webhookVerbs,
+  ...webhookKeyVerbs,
   ...requestVerbs,
   ...walletVerbs,
   ...agentVerbs,
@@ -170,13 +171,17 @@ function find(argv: readonly string[]): { verb: Verb; rest: string[] } {
   if (noun === undefined) throw usageError(`A noun and a verb are needed.\n${overview()}`);
   if (!NOUNS.includes(noun)) throw unknownNoun(noun, name);
   const verbs = VERBS.filter((each) => each.noun === noun);
+  const [second, ...others] = rest;
+  const pair = verbs.find((each) => each.verb === `${name} ${second}`);
+  if (pair) return { verb: pair, rest: others };
   const verb = verbs.find((each) => each.verb === name);
   if (verb) return { verb, rest };
   const names = verbs.map((each) => each.verb);
   if (name === undefined) {
     throw usageError(`${noun} needs a verb: ${names.join(', ')}.\nSee ${COMMAND} ${noun} --help.`);
   }
-  throw unknownVerb(noun, name, names);
+  const isPair = second !== undefined && names.some((each) => each.startsWith(`${name} `));
+  throw unknownVerb(noun, isPair ? `${name} ${second}` : name, names);
 }
 
 /** Settings of the installation. A missing master key is reported by the verbs that need it. */

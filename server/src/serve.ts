@@ -45,6 +45,11 @@ function parsed(text: string | undefined): CredentialsFile | undefined {
   }
 }
 
+const textOf = (content: CredentialsFile) => `${JSON.stringify(content, null, 2)}\n`;
+
+const write = (file: string, content: CredentialsFile) =>
+  writeFileSync(file, textOf(content), { mode: 0o600 });
+
 /** Writes the first platform's credentials to a file that only its owner can read. */
 async function credentials(app: App, config: Config, origin: string) {
   const file = credentialsPath(config);
@@ -63,9 +68,15 @@ async function credentials(app: App, config: Config, origin: string) {
     webhookPublicKey: app.keys.sandbox.publicKeyPem,
     docsUrl: `${origin}/docs`,
   };
-  const text = `${JSON.stringify(written, null, 2)}\n`;
-  if (text !== before) writeFileSync(file, text, { mode: 0o600 });
+  if (textOf(written) !== before) write(file, written);
   return { written, created: first.created };
+}
+
+/** Writes the key that signs now into the file that `written` is the content of. */
+function updateKey(app: App, config: Config, written: CredentialsFile | undefined): void {
+  if (!written) return;
+  written.webhookPublicKey = app.keys.sandbox.publicKeyPem;
+  write(credentialsPath(config), written);
 }
 
 /** Stops the process on signals and, below a supervisor, when it is replaced. */
@@ -93,8 +104,10 @@ function shutDownOn(
 
 async function start(app: App, config: Config, log: Log, link?: SupervisorLink): Promise<void> {
   const { port, origin } = await app.listen(config);
-  app.start();
+  let written: CredentialsFile | undefined;
+  app.start(() => updateKey(app, config, written));
   const first = config.roles.includes('api') ? await credentials(app, config, origin) : undefined;
+  written = first?.written;
   app.readiness.started();
   const serving = { origin, credentials: first?.written };
   if (link) link.send({ type: 'serving', serving });

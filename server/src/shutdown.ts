@@ -19,6 +19,7 @@ interface Stoppable {
   server: FastifyInstance;
   /** Requests that wait for events. */
   followers: { close(): void };
+  keyRing: { stop(): void };
   worker: { stop(): Promise<void> };
   deliverer: { stop(): Promise<void> };
   recorder: { close(): Promise<void> };
@@ -33,6 +34,7 @@ interface Stoppable {
 export async function stopParts(parts: Stoppable): Promise<void> {
   parts.readiness.stop();
   parts.followers.close();
+  parts.keyRing.stop();
   // Concurrent, because each of them may need all of its time. The server has its own limit.
   await Promise.all([
     parts.server.close(),

@@ -40,6 +40,8 @@ export interface Naming {
   readonly walletSignatureHeader: string;
   /** Header for the signature of a webhook. */
   readonly webhookSignatureHeader: string;
+  /** Header for the id of the key of that signature. */
+  readonly webhookKeyIdHeader: string;
   /** API form of an error code. Other texts are unchanged. */
   code(neutral: string): string;
   /** API form of a listed name. Other texts are unchanged. */
@@ -86,6 +88,7 @@ export function namingFor(prefix: string): Naming {
     prefix,
     walletSignatureHeader: wire('Service-Wallet-Signature'),
     webhookSignatureHeader: wire('X-Service-Signature'),
+    webhookKeyIdHeader: `${wire('X-Service-Signature')}-Key-Id`,
     code: wire,
     wire,
     path: (path) => path.split('/').map(wire).join('/'),

@@ -444,7 +444,10 @@ const securitySchemesOf = (naming: Naming) => ({
     type: 'apiKey',
     in: 'header',
     name: naming.webhookSignatureHeader,
-    description: 'ECDSA P-256 signature (SHA-256, DER, base64) over the raw body of the webhook.',
+    description:
+      'ECDSA P-256 signature (SHA-256, DER, base64) over the raw body of the webhook. The header ' +
+      `\`${naming.webhookKeyIdHeader}\` has the id of its key, which is listed at ` +
+      '`/.well-known/webhook-keys.json`.',
   },
 });
 

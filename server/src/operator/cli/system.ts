@@ -17,7 +17,7 @@ import { streamRows } from '../../runtime/db/stream.ts';
 import { createFiles } from '../../runtime/files/files.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 import { withEmbedded } from '../../runtime/postgres/embedded.ts';
-import { loadSigningKeys } from '../../runtime/security/keys.ts';
+import { checkSigningKeys } from '../../runtime/security/keys.ts';
 import { masterKeyIn } from '../../runtime/security/master-key.ts';
 import { createVault } from '../../runtime/security/vault.ts';
 import type { System } from './verb.ts';
@@ -62,7 +62,7 @@ async function onDatabase<T>(
   };
   try {
     // Data sealed under another master key than the server's could never be opened.
-    await sealOldCustomers(db, vault, () => loadSigningKeys(runtime, masterKey()));
+    await sealOldCustomers(db, vault, () => checkSigningKeys(runtime, masterKey()));
     return await work({
       runtime,
       files: createFiles(runtime, storageOf(effects, config.files)),

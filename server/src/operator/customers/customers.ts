@@ -14,7 +14,7 @@ import {
   openDocumentFiles,
 } from '../../features/customers/privacy/index.ts';
 import { PERSONAL_DATA } from '../../personal-data.ts';
-import { loadSigningKeys } from '../../runtime/security/keys.ts';
+import { checkSigningKeys } from '../../runtime/security/keys.ts';
 import { type CommandArgs, type Flags, usageError } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
 import { writeNew } from '../cli/new-file.ts';
@@ -35,7 +35,7 @@ function searchOf(args: CommandArgs): [SearchField, string] {
 async function find(system: System, args: CommandArgs): Promise<Output> {
   const [by, value] = searchOf(args);
   // Under another master key nothing would be found; this reports the mismatch instead.
-  await loadSigningKeys(system.runtime, system.masterKey());
+  await checkSigningKeys(system.runtime, system.masterKey());
   const json = await findCustomers(system.runtime, {
     by,
     value,

@@ -1,14 +1,26 @@
-// `keys show`: the public keys that verify webhooks. Needs no secret.
+// `keys show`: the public keys that verify webhooks. `webhooks keys list|rotate|retire`: their rotation.
+// Only a rotation needs the master key.
 import { iso } from '../../kernel/effects.ts';
-import { publicKeys } from '../../runtime/security/keys.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import { retireSigningKey, rotateSigningKeys } from '../../runtime/security/key-rotation.ts';
+import { type PublicKeyView, publicKeys } from '../../runtime/security/keys.ts';
+import { type CommandArgs, usageError } from '../cli/flags.ts';
+import { table } from '../cli/table.ts';
 import type { Output, System, Verb } from '../cli/verb.ts';
 
+const DEFAULT_OVERLAP_HOURS = 24;
+const MAX_OVERLAP_HOURS = 2_160;
+const HOUR_MS = 3_600_000;
+
+const present = ({ createdAt, activeFrom, retiredAt, ...key }: PublicKeyView) => ({
+  ...key,
+  createdAt: iso(createdAt),
+  activeFrom: iso(activeFrom),
+  ...(retiredAt === null ? {} : { retiredAt: iso(retiredAt) }),
+});
+
 async function show({ runtime }: System): Promise<Output> {
-  const keys = (await publicKeys(runtime.db)).map(({ createdAt, retiredAt, ...key }) => ({
-    ...key,
-    createdAt: iso(createdAt),
-    ...(retiredAt === null ? {} : { retiredAt: iso(retiredAt) }),
-  }));
+  const keys = (await publicKeys(runtime)).map(present);
   const text = keys
     .map(
       (key) =>
@@ -18,6 +30,37 @@ async function show({ runtime }: System): Promise<Output> {
   return { json: keys, text: text || 'None yet: the first start of the server generates them.\n' };
 }
 
+function listed(views: readonly PublicKeyView[]): Output {
+  const json = views.map(present);
+  const heads = ['KEY', 'ENVIRONMENT', 'ALGORITHM', 'STATUS', 'ACTIVE FROM', 'PUBLISHED UNTIL'];
+  const text = table(
+    heads.map((head) => ({ head })),
+    json.map((key) => [
+      key.keyId,
+      key.environment,
+      key.algorithm,
+      key.status,
+      key.activeFrom,
+      key.retiredAt ?? '',
+    ]),
+  );
+  return { json, text };
+}
+
+const list = async ({ runtime }: System): Promise<Output> => listed(await publicKeys(runtime));
+
+async function rotate({ runtime, masterKey }: System, args: CommandArgs): Promise<Output> {
+  const hours = Number(args.text('overlap-hours') ?? DEFAULT_OVERLAP_HOURS);
+  if (!Number.isInteger(hours) || hours < 0 || hours > MAX_OVERLAP_HOURS) {
+    throw usageError(`--overlap-hours must be a number from 0 to ${MAX_OVERLAP_HOURS}`);
+  }
+  const environment = args.required('environment') as Mode;
+  return listed(await rotateSigningKeys(runtime, masterKey(), environment, hours * HOUR_MS));
+}
+
+const retire = async ({ runtime }: System, args: CommandArgs): Promise<Output> =>
+  listed(await retireSigningKey(runtime, args.required('key')));
+
 export const keysVerbs: readonly Verb[] = [
   {
     noun: 'keys',
@@ -25,5 +68,43 @@ export const keysVerbs: readonly Verb[] = [
     summary: 'Show the public keys that verify webhooks',
     flags: {},
     run: show,
+  },
+];
+
+export const webhookKeyVerbs: readonly Verb[] = [
+  {
+    noun: 'webhooks',
+    verb: 'keys list',
+    summary: 'List the keys that sign webhooks, newest first',
+    flags: {},
+    run: list,
+  },
+  {
+    noun: 'webhooks',
+    verb: 'keys rotate',
+    summary: 'Publish new keys that sign webhooks after the overlap',
+    flags: {
+      environment: {
+        value: 'ENVIRONMENT',
+        required: true,
+        choices: MODES,
+        help: 'sandbox or production',
+      },
+      'overlap-hours': {
+        value: 'HOURS',
+        help: `Hours until the new keys sign, and the old ones stay published (${DEFAULT_OVERLAP_HOURS})`,
+      },
+    },
+    run: rotate,
+  },
+  {
+    noun: 'webhooks',
+    verb: 'keys retire',
+    summary: 'Stop publishing a key and the other one of its pair',
+    flags: {
+      key: { value: 'KEY', required: true, help: 'Id of a key that is not active' },
+    },
+    bare: 'key',
+    run: retire,
   },
 ];

@@ -115,10 +115,10 @@ export async function platformIn(
  */
 async function webhookKey(system: System, environment: Mode): Promise<string> {
   const { runtime } = system;
-  const knownPublicKey = await publicKeyPem(runtime.db, environment);
+  const knownPublicKey = await publicKeyPem(runtime, environment);
   if (knownPublicKey) return knownPublicKey;
   await ensureSigningKeys(runtime, system.masterKey());
-  return (await publicKeyPem(runtime.db, environment)) as string;
+  return (await publicKeyPem(runtime, environment)) as string;
 }
 
 interface TermsSettings {

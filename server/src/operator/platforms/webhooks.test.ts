@@ -140,6 +140,12 @@ describe('webhooks', () => {
     [['webhooks', 'resend', 'Webhook:x'], 1, 'Event not found.'],
     [['webhooks', 'resend'], 2, 'EVENT is needed'],
     [['webhooks', 'dropped', '--limit', '0'], 2, '--limit must be a number'],
+    [['webhooks', 'keys', 'rotate'], 2, '--environment ENVIRONMENT is needed'],
+    [['webhooks', 'keys', 'rotate', '--environment', 'test'], 2, 'one of sandbox, production'],
+    [['webhooks', 'keys', 'retire'], 2, 'KEY is needed'],
+    [['webhooks', 'keys', 'retire', 'x'], 1, 'Signing key not found.'],
+    [['webhooks', 'keys', 'rotat'], 2, 'Nearest match: railhead-server webhooks keys rotate'],
+    [['webhooks', 'keys'], 2, 'webhooks has no verb keys'],
   ])('%j', async (argv, code, args) => {
     const result = await run(...argv);
     expect(result).toMatchObject({ code, out: '' });

@@ -13,7 +13,7 @@ import {
   walletFeature,
 } from '../../features/wallets/index.ts';
 import { MODES } from '../../kernel/mode.ts';
-import { loadSigningKeys } from '../../runtime/security/keys.ts';
+import { checkSigningKeys } from '../../runtime/security/keys.ts';
 import type { CommandArgs, Flags } from '../cli/flags.ts';
 import { LIMIT, limitIn } from '../cli/listing.ts';
 import { record, table } from '../cli/table.ts';
@@ -23,7 +23,7 @@ import { platformIn } from '../platforms/platform.ts';
 type WalletRecovery = Awaited<ReturnType<typeof cancelWalletRecovery>>;
 
 /** Keys, messages and digests made with another master key than the server's would be wrong. */
-const checkKeys = ({ runtime, masterKey }: System) => loadSigningKeys(runtime, masterKey());
+const checkKeys = ({ runtime, masterKey }: System) => checkSigningKeys(runtime, masterKey());
 
 async function keys(system: System): Promise<Output> {
   await checkKeys(system);

@@ -1,12 +1,10 @@
-// The keys that sign webhooks: a P-256 pair for each environment, generated on first use, and an
-// Ed25519 pair for the Standard Webhooks headers. Private keys are stored sealed under the master
-// key, public ones in clear, so that showing them needs no secret. The table has room for a retired
-// key beside the active one: after a rotation receivers can still find the key that signed an
-// earlier message.
+// The keys that sign webhooks: for each environment a P-256 key, and an Ed25519 key for the Standard
+// Webhooks headers, generated on first use and rotated as a pair. Private keys are stored sealed under
+// the master key, public ones in clear, so that showing them needs no secret. Whether a key signs
+// follows from its times alone, so all processes change to a new key without being notified.
 
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Effects, Time } from '../../kernel/effects.ts';
-import { Fault } from '../../kernel/fault.ts';
 import { MODES, type Mode } from '../../kernel/mode.ts';
 import type { Database } from '../db/database.ts';
 import { col, type RowOf, table } from '../db/table.ts';
@@ -14,50 +12,52 @@ import type { Ctx } from '../operation/context.ts';
 import { isKeyTaken, operate, type Runtime } from '../operation/operate.ts';
 import { ed25519KeyOf, newP256Key, open, seal } from './crypto.ts';
 
-type KeyAlgorithm = 'P-256' | 'Ed25519';
+export type KeyAlgorithm = 'P-256' | 'Ed25519';
 
-const signingKeys = table(
+export const signingKeys = table(
   'signing_keys',
   {
     /**
-     * Environment, algorithm and number, so that two concurrent starts cannot both create the first
-     * key.
+     * Environment, algorithm and number, so that two concurrent starts or rotations cannot both
+     * create a key.
      */
     id: col.text,
     environment: col.enum<Mode>(),
     algorithm: col.enum<KeyAlgorithm>(),
-    status: col.enum<'active' | 'retired'>().mut,
+    /** Counts the rotations of the environment, from 1. */
+    number: col.int4,
     /** SPKI PEM. */
     public_key: col.text,
     /** PKCS #8 DER, sealed. */
     private_key: col.text,
+    /** Published from then on. */
     created_at: col.time,
+    /** Signs from then on, until a key with a higher number does. */
+    active_from: col.time,
+    /** No longer published; null if no time is set. */
     retired_at: col.time.null.mut,
     version: col.int4,
   },
   { clientKeyed: true },
 );
-type KeyRow = RowOf<typeof signingKeys>;
+export type KeyRow = RowOf<typeof signingKeys>;
 
-/** The keys that sign the webhooks of one environment. */
-export interface SigningKey {
-  /** P-256, for the service's own signature header. */
-  privateKey: KeyObject;
-  /** SPKI PEM. */
-  publicKeyPem: string;
-  /** Ed25519, for the `v1a` signature of Standard Webhooks. */
-  standard: { privateKey: KeyObject; publicKeyPem: string };
-}
+/**
+ * `announced`: published, does not sign yet. `active`: signs. `superseded`: a later key signs, still
+ * published. `retired`: no longer published.
+ */
+export type KeyStatus = 'announced' | 'active' | 'superseded' | 'retired';
 
-export type SigningKeys = Readonly<Record<Mode, SigningKey>>;
-
-/** A public key as shown to an operator. */
-interface PublicKeyView {
+/** A public key as shown to operators and receivers. */
+export interface PublicKeyView {
+  /** JWK thumbprint (RFC 7638). */
+  keyId: string;
   environment: Mode;
   algorithm: KeyAlgorithm;
-  status: 'active' | 'retired';
+  status: KeyStatus;
   publicKeyPem: string;
   createdAt: Time;
+  activeFrom: Time;
   retiredAt: Time | null;
 }
 
@@ -72,107 +72,146 @@ function newKey(effects: Effects, algorithm: KeyAlgorithm): KeyObject {
   return algorithm === 'P-256' ? newP256Key(effects) : ed25519KeyOf(effects.random(32));
 }
 
-function insertKey(
+/** Stages a key of each algorithm. */
+export function insertKeys(
   ctx: Ctx,
   masterKey: Uint8Array,
-  environment: Mode,
-  algorithm: KeyAlgorithm,
+  keys: Pick<KeyRow, 'environment' | 'number' | 'active_from'>,
+  algorithms = ALGORITHMS,
 ): void {
-  const id = `${environment} ${algorithm} 1`;
-  const key = newKey(ctx.effects, algorithm);
-  const der = key.export({ type: 'pkcs8', format: 'der' });
-  ctx.insert(signingKeys, {
-    id,
-    environment,
-    algorithm,
-    status: 'active',
-    public_key: pemOf(key),
-    private_key: seal(ctx.effects, masterKey, der, contextOf(id)),
-    created_at: ctx.now,
-  });
+  for (const algorithm of algorithms) {
+    const id = `${keys.environment} ${algorithm} ${keys.number}`;
+    const key = newKey(ctx.effects, algorithm);
+    const der = key.export({ type: 'pkcs8', format: 'der' });
+    ctx.insert(signingKeys, {
+      ...keys,
+      id,
+      algorithm,
+      public_key: pemOf(key),
+      private_key: seal(ctx.effects, masterKey, der, contextOf(id)),
+      created_at: ctx.now,
+    });
+  }
 }
 
-const allKeys = async (db: Database): Promise<KeyRow[]> => {
+export const allKeys = async (db: Pick<Database, 'find'>): Promise<KeyRow[]> => {
   const found = await Promise.all(
     MODES.map((environment) => db.find(signingKeys, { environment })),
   );
   return found.flat();
 };
 
-const activeOf = (rows: KeyRow[], environment: Mode, algorithm: KeyAlgorithm) =>
-  rows.find(
-    (row) =>
-      row.environment === environment && row.algorithm === algorithm && row.status === 'active',
+const isRetired = ({ retired_at }: KeyRow, now: Time) => retired_at !== null && retired_at <= now;
+
+const sameKind = (rows: readonly KeyRow[], { environment, algorithm }: KeyKind) =>
+  rows.filter((row) => row.environment === environment && row.algorithm === algorithm);
+
+type KeyKind = Pick<KeyRow, 'environment' | 'algorithm'>;
+
+const latest = (rows: readonly KeyRow[]): KeyRow | undefined =>
+  rows.reduce<KeyRow | undefined>(
+    (last, row) => (last && last.number > row.number ? last : row),
+    undefined,
   );
 
-/** All public keys, newest first within an environment; needs no master key. */
-export async function publicKeys(db: Database): Promise<PublicKeyView[]> {
-  const rows = await allKeys(db);
-  return rows
+/** The key that signs at `now`. If the clock is set back before all of them, the latest. */
+export function activeKey(rows: readonly KeyRow[], kind: KeyKind, now: Time): KeyRow | undefined {
+  const published = sameKind(rows, kind).filter((row) => !isRetired(row, now));
+  return latest(published.filter((row) => row.active_from <= now)) ?? latest(published);
+}
+
+export function statusOf(rows: readonly KeyRow[], row: KeyRow, now: Time): KeyStatus {
+  if (isRetired(row, now)) return 'retired';
+  const active = activeKey(rows, row, now);
+  if (!active || active.id === row.id) return 'active';
+  return row.number > active.number ? 'announced' : 'superseded';
+}
+
+/** The public key of a PEM as a JWK. */
+export const jwkOf = (publicKeyPem: string) =>
+  createPublicKey(publicKeyPem).export({ format: 'jwk' });
+
+/** The thumbprint of a public key (RFC 7638). */
+export function keyIdOf(publicKeyPem: string): string {
+  const { crv, kty, x, y } = jwkOf(publicKeyPem);
+  // Members in alphabetical order; an Ed25519 key has no `y`.
+  const required = JSON.stringify({ crv, kty, x, y });
+  return createHash('sha256').update(required).digest('base64url');
+}
+
+/** The keys as they are shown at `now`, newest first. */
+export const publicViews = (rows: readonly KeyRow[], now: Time): PublicKeyView[] =>
+  rows
     .map((row) => ({
+      keyId: keyIdOf(row.public_key),
       environment: row.environment,
       algorithm: row.algorithm,
-      status: row.status,
+      status: statusOf(rows, row, now),
       publicKeyPem: row.public_key,
       createdAt: row.created_at,
+      activeFrom: row.active_from,
       retiredAt: row.retired_at,
     }))
     .sort((a, b) => b.createdAt - a.createdAt);
-}
+
+/** All public keys, newest first; needs no master key. */
+export const publicKeys = async ({ db, effects }: Pick<Runtime, 'db' | 'effects'>) =>
+  publicViews(await allKeys(db), effects.now());
 
 /**
  * The P-256 public key that verifies an environment's webhooks now, or undefined before the first
  * start.
  */
-export async function publicKeyPem(db: Database, environment: Mode): Promise<string | undefined> {
-  return activeOf(await allKeys(db), environment, 'P-256')?.public_key;
+export async function publicKeyPem(
+  { db, effects }: Pick<Runtime, 'db' | 'effects'>,
+  environment: Mode,
+): Promise<string | undefined> {
+  const kind = { environment, algorithm: 'P-256' } as const;
+  return activeKey(await allKeys(db), kind, effects.now())?.public_key;
 }
 
+const callerOf = (environment: Mode) => ({
+  platformId: '',
+  environment,
+  tokenId: null,
+  permissions: [],
+});
+
+/** Runs `work` for the keys of one environment. */
+export const onKeys = <R>(
+  runtime: Runtime,
+  environment: Mode,
+  work: (ctx: Ctx) => Promise<R>,
+): Promise<R> => operate(runtime, callerOf(environment), work);
+
 /**
- * Creates missing keys; safe for concurrent starts. Read the keys with `loadSigningKeys` or
+ * Creates missing keys; safe for concurrent starts. Read the keys with `openSigningKeys` or
  * `publicKeyPem`.
  */
 export async function ensureSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
   const rows = await allKeys(runtime.db);
-  const missing = MODES.flatMap((environment) =>
-    ALGORITHMS.filter((algorithm) => !activeOf(rows, environment, algorithm)).map((algorithm) => ({
-      environment,
-      algorithm,
-    })),
-  );
-  for (const { environment, algorithm } of missing) {
-    const caller = { platformId: '', environment, tokenId: null, permissions: [] };
-    await operate(runtime, caller, async (ctx) =>
-      insertKey(ctx, masterKey, environment, algorithm),
+  for (const environment of MODES) {
+    const isMissing = (algorithm: KeyAlgorithm) =>
+      sameKind(rows, { environment, algorithm }).length === 0;
+    const missing = ALGORITHMS.filter(isMissing);
+    if (!missing.length) continue;
+    await onKeys(runtime, environment, async (ctx) =>
+      insertKeys(ctx, masterKey, { environment, number: 1, active_from: ctx.now }, missing),
     ).catch((error: unknown) => {
       if (!isKeyTaken(error)) throw error;
     });
   }
 }
 
-/**
- * The active keys of both environments, opened; throws one plain error under another master key.
- */
-export async function loadSigningKeys(
-  runtime: Runtime,
-  masterKey: Uint8Array,
-): Promise<SigningKeys> {
+/** Opens a private key; throws one plain error under another master key. */
+export function openKey(masterKey: Uint8Array, row: KeyRow): KeyObject {
+  const der = open(masterKey, row.private_key, contextOf(row.id));
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+}
+
+/** Creates missing keys and checks that the master key opens all that are published. */
+export async function checkSigningKeys(runtime: Runtime, masterKey: Uint8Array): Promise<void> {
   await ensureSigningKeys(runtime, masterKey);
-  const rows = await allKeys(runtime.db);
-  const opened = (environment: Mode, algorithm: KeyAlgorithm) => {
-    const row = activeOf(rows, environment, algorithm);
-    if (!row)
-      throw new Fault(
-        'INTERNAL_ERROR',
-        `The ${algorithm} signing key of ${environment} is missing.`,
-      );
-    const der = open(masterKey, row.private_key, contextOf(row.id));
-    const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    return { privateKey, publicKeyPem: row.public_key };
-  };
-  const keyOf = (environment: Mode): SigningKey => ({
-    ...opened(environment, 'P-256'),
-    standard: opened(environment, 'Ed25519'),
-  });
-  return { sandbox: keyOf('sandbox'), production: keyOf('production') };
+  const now = runtime.effects.now();
+  for (const row of await allKeys(runtime.db)) if (!isRetired(row, now)) openKey(masterKey, row);
 }

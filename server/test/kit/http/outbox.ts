@@ -16,7 +16,7 @@ import { systemEffects } from '../../../src/runtime/config/system-effects.ts';
 import { type Database, openDatabase } from '../../../src/runtime/db/database.ts';
 import type { Log } from '../../../src/runtime/observability/log.ts';
 import { createMetrics, type Metrics } from '../../../src/runtime/observability/metrics.ts';
-import type { SigningKeys } from '../../../src/runtime/security/keys.ts';
+import type { SigningKeys } from '../../../src/runtime/security/key-ring.ts';
 import { createVault } from '../../../src/runtime/security/vault.ts';
 import { createTestDatabase } from '../app/database.ts';
 
@@ -29,6 +29,8 @@ function newSigningKeys(): SigningKeys {
     const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const standard = generateKeyPairSync('ed25519');
     return {
+      keyId: 'key-1',
+      earlierStandard: [],
       privateKey: own.privateKey,
       publicKeyPem: pem(own.publicKey),
       standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },

@@ -12,7 +12,7 @@ import type { Clocks } from '../../../runtime/clocks/clocks.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
-import type { SigningKeys } from '../../../runtime/security/keys.ts';
+import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { createEndpointSigner } from '../endpoints/index.ts';
 import { createSignatures } from './envelope.ts';

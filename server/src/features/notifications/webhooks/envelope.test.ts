@@ -72,7 +72,10 @@ describe('standardHeaders', () => {
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
     const body = '{"test": 2432232314}';
     const now = 1_614_265_330_999;
-    const signature = standardSignature(signedText(id, body, now), ed25519KeyOf(seed));
+    const signature = standardSignature(signedText(id, body, now), {
+      standard: { privateKey: ed25519KeyOf(seed), publicKeyPem: '' },
+      earlierStandard: [],
+    });
     expect(standardHeaders(id, now, signature)).toEqual({
       'webhook-id': id,
       'webhook-timestamp': '1614265330',
@@ -88,6 +91,8 @@ describe('headersOf', () => {
   const standard = generateKeyPairSync('ed25519');
   const pem = (key: typeof own.publicKey) => key.export({ type: 'spki', format: 'pem' }).toString();
   const key = {
+    keyId: 'key-1',
+    earlierStandard: [],
     privateKey: own.privateKey,
     publicKeyPem: pem(own.publicKey),
     standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
@@ -99,7 +104,7 @@ describe('headersOf', () => {
     const text = signedText(event().id, body, now);
     const headers: Record<string, string> = {
       ...headersOf(event().id, body, key, naming),
-      ...standardHeaders(event().id, now, standardSignature(text, key.standard.privateKey)),
+      ...standardHeaders(event().id, now, standardSignature(text, key)),
     };
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
     const publicKey = createPublicKey(key.publicKeyPem);
@@ -115,6 +120,7 @@ describe('headersOf', () => {
   it('names the signature header after the service name prefix', () => {
     const headers = headersOf('Webhook:1', '{}', key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
+    expect(headers['X-Acme-Signature-Key-Id']).toBe('key-1');
     expect(headers).not.toHaveProperty('X-Service-Signature');
   });
 });

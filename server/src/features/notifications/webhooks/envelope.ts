@@ -5,7 +5,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import type { Naming } from '../../../catalog/naming.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { eventContext } from '../../../runtime/operation/event-data.ts';
-import type { SigningKey } from '../../../runtime/security/keys.ts';
+import type { SigningKey } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 
@@ -93,9 +93,17 @@ const secondsOf = (now: Time) => String(Math.floor(now / 1_000));
 export const signedText = (id: string, body: string, now: Time) =>
   `${id}.${secondsOf(now)}.${body}`;
 
-/** The service's Ed25519 signature of Standard Webhooks (`v1a`). */
-export const standardSignature = (text: string, key: KeyObject): string =>
-  `v1a,${base64(sign(null, Buffer.from(text), key))}`;
+/**
+ * The service's Ed25519 signatures of Standard Webhooks (`v1a`). After a rotation the superseded key signs
+ * as well, for receivers that have not changed to the new one.
+ */
+export const standardSignature = (
+  text: string,
+  { standard, earlierStandard }: Pick<SigningKey, 'standard' | 'earlierStandard'>,
+): string =>
+  [standard.privateKey, ...earlierStandard]
+    .map((key) => `v1a,${base64(sign(null, Buffer.from(text), key))}`)
+    .join(' ');
 
 /** The three headers of Standard Webhooks. */
 export const standardHeaders = (id: string, now: Time, signature: string) => ({
@@ -144,5 +152,6 @@ export function headersOf(
     [naming.webhookSignatureHeader]: signatures
       ? signatures.of(id, body, key)
       : signatureOf(body, key),
+    [naming.webhookKeyIdHeader]: key.keyId,
   };
 }

@@ -9,7 +9,7 @@ import { readUrl } from '../../../kernel/net/url.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
-import type { SigningKeys } from '../../../runtime/security/keys.ts';
+import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
 import { readPlatform } from '../../tenancy/platform/index.ts';
 import { recordTest } from './attempts-store.ts';

@@ -5,7 +5,7 @@ import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
-import type { SigningKeys } from '../../../runtime/security/keys.ts';
+import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import type { EndpointKey, EndpointSigner } from '../endpoints/index.ts';
 import {
   bodyOf,
@@ -108,7 +108,7 @@ function signed(deps: SendDeps, event: StoredEvent, target: Target, now: Time) {
     body,
     headers: {
       ...headers,
-      ...standardHeaders(event.id, now, own ?? standardSignature(text, key.standard.privateKey)),
+      ...standardHeaders(event.id, now, own ?? standardSignature(text, key)),
     },
   };
 }

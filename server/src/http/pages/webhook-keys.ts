@@ -1,0 +1,56 @@
+// The public keys that verify webhooks, as a JSON Web Key Set at a well-known address. It needs no
+// credential, is outside the versioned base path, and may be cached: a key is listed before it signs.
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { iso } from '../../kernel/effects.ts';
+import { MODES, type Mode } from '../../kernel/mode.ts';
+import { jwkOf, type PublicKeyView } from '../../runtime/security/keys.ts';
+
+const PATH = '/.well-known/webhook-keys.json';
+/** Seconds for which a reply may be cached; much less than the overlap of a rotation. */
+const MAX_AGE_S = 300;
+
+const ALG = { 'P-256': 'ES256', Ed25519: 'EdDSA' } as const;
+
+const present = (key: PublicKeyView) => ({
+  kid: key.keyId,
+  use: 'sig',
+  alg: ALG[key.algorithm],
+  ...jwkOf(key.publicKeyPem),
+  environment: key.environment,
+  status: key.status.toUpperCase(),
+  activeFrom: iso(key.activeFrom),
+  ...(key.retiredAt === null ? {} : { expiresAt: iso(key.retiredAt) }),
+});
+
+const sendJson = (reply: FastifyReply, type: string, body: string) =>
+  reply.header('content-type', type).send(body);
+
+function rejectQuery(reply: FastifyReply, message: string) {
+  const body = { status: 400, code: 'INVALID_INPUT', message };
+  return sendJson(reply.code(400), 'application/json; charset=utf-8', JSON.stringify(body));
+}
+
+/** Adds the list; `published` returns the keys, newest first. */
+export function addWebhookKeys(
+  server: FastifyInstance,
+  published: () => Promise<readonly PublicKeyView[]>,
+): void {
+  server.get(PATH, async ({ query, headers }, reply) => {
+    const { environment, ...others } = query as Record<string, unknown>;
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) return rejectQuery(reply, `${unknown}: unknown query parameter.`);
+    if (environment !== undefined && !MODES.includes(environment as Mode)) {
+      return rejectQuery(reply, `environment: must be ${MODES.join(' or ')}.`);
+    }
+    const all = await published();
+    const wanted = all.filter(
+      (key) => environment === undefined || key.environment === environment,
+    );
+    const body = JSON.stringify({ keys: wanted.map(present) });
+    const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    reply.header('cache-control', `public, max-age=${MAX_AGE_S}`).header('etag', tag);
+    if (headers['if-none-match'] === tag) return reply.code(304).send();
+    return sendJson(reply, 'application/jwk-set+json', body);
+  });
+}

@@ -1,0 +1,70 @@
+// `webhooks keys list|rotate|retire`: what the operator sees of a rotation.
+import { expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { main } from '../../operator.ts';
+
+const app = testApp();
+
+async function run(...argv: string[]) {
+  const ran = { code: 0, out: '', err: '' };
+  ran.code = await main(argv, {
+    env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
+    out: (text) => {
+      ran.out += text;
+    },
+    err: (text) => {
+      ran.err += text;
+    },
+  });
+  return ran;
+}
+
+interface Shown {
+  keyId: string;
+  environment: string;
+  algorithm: string;
+  status: string;
+  activeFrom: string;
+  retiredAt?: string;
+}
+
+async function json(...argv: string[]): Promise<Shown[]> {
+  const { code, out, err } = await run(...argv, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out);
+}
+
+const ROTATE = ['webhooks', 'keys', 'rotate', '--environment', 'production'];
+
+it('lists, rotates and retires the keys of an environment', async () => {
+  const first = await json('webhooks', 'keys', 'list');
+  expect(first.map((each) => each.status)).toEqual(['active', 'active', 'active', 'active']);
+  expect((await run('webhooks', 'keys', 'list')).out).toMatch(
+    /^KEY +ENVIRONMENT +ALGORITHM +STATUS/,
+  );
+
+  const rotated = await json(...ROTATE, '--overlap-hours', '48');
+  expect(rotated.map((each) => each.environment)).toEqual(Array(4).fill('production'));
+  const announced = rotated.filter((each) => each.status === 'announced');
+  expect(announced).toHaveLength(2);
+  const hours = (Date.parse(announced[0]?.activeFrom ?? '') - Date.now()) / 3_600_000;
+  expect(hours).toBeCloseTo(48, 1);
+  const active = rotated.filter((each) => each.status === 'active');
+  for (const { retiredAt = '' } of active) {
+    expect((Date.parse(retiredAt) - Date.now()) / 3_600_000).toBeCloseTo(96, 1);
+  }
+  const again = await run(...ROTATE);
+  expect(again).toMatchObject({ code: 1, out: '' });
+  expect(again.err).toContain('A rotation is in progress.');
+
+  const retired = await json('webhooks', 'keys', 'retire', announced[0]?.keyId ?? '');
+  expect(retired.map((each) => each.status)).toEqual(['retired', 'retired']);
+  const busy = await run('webhooks', 'keys', 'retire', active[0]?.keyId ?? '');
+  expect(busy.err).toContain('The key is active.');
+});
+
+it.each(['-1', '1.5', 'x', '2161'])('rejects an overlap of %s', async (hours) => {
+  const ran = await run(...ROTATE, `--overlap-hours=${hours}`);
+  expect(ran).toMatchObject({ code: 2, out: '' });
+  expect(ran.err).toContain('--overlap-hours must be a number from 0 to 2160');
+});

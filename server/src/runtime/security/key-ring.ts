@@ -1,0 +1,179 @@
+// The signing keys of a running server. They are read from the database twice a second, so that a process
+// publishes a new key long before any process signs with it, and signs with it from the time that all
+// processes read from its row.
+
+import type { KeyObject } from 'node:crypto';
+import type { Effects, Time } from '../../kernel/effects.ts';
+import { Fault } from '../../kernel/fault.ts';
+import type { Mode } from '../../kernel/mode.ts';
+import type { Database } from '../db/database.ts';
+import type { Log } from '../observability/log.ts';
+import {
+  activeKey,
+  allKeys,
+  type KeyAlgorithm,
+  type KeyRow,
+  keyIdOf,
+  openKey,
+  type PublicKeyView,
+  publicViews,
+  statusOf,
+} from './keys.ts';
+
+/** The keys that sign the webhooks of one environment. */
+export interface SigningKey {
+  /** Of the P-256 key. */
+  keyId: string;
+  /** P-256, for the service's own signature header. */
+  privateKey: KeyObject;
+  /** SPKI PEM. */
+  publicKeyPem: string;
+  /** Ed25519, for the `v1a` signature of Standard Webhooks. */
+  standard: { privateKey: KeyObject; publicKeyPem: string };
+  /** Superseded Ed25519 keys: that header can have several signatures. */
+  earlierStandard: readonly KeyObject[];
+}
+
+/** The keys that sign now. */
+export type SigningKeys = Readonly<Record<Mode, SigningKey>>;
+
+export interface KeyRing {
+  keys: SigningKeys;
+  /** The public keys that receivers may need, newest first. */
+  published(): Promise<PublicKeyView[]>;
+  /** Follows rotations; `changed` is called when another key signs. */
+  start(changed: () => void): void;
+  stop(): void;
+}
+
+interface KeyRingOptions {
+  db: Database;
+  effects: Pick<Effects, 'now'>;
+  masterKey: Uint8Array;
+  log: Log;
+}
+
+const READ_EVERY_MS = 500;
+/** Public keys that were read longer ago are read again before they are shown. */
+const FRESH_MS = 1_000;
+
+/** The times at which the status of a key changes after `now`. */
+const changesAfter = (rows: readonly KeyRow[], now: Time): Time[] =>
+  rows.flatMap((row) => [row.active_from, row.retired_at ?? 0]).filter((time) => time > now);
+
+/** Reads the keys, which must exist, and follows them once started. */
+export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
+  const { db, effects, masterKey, log } = options;
+  const opened = new Map<string, KeyObject>();
+  let rows: readonly KeyRow[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+  let signing: { keys: SigningKeys; from: Time; until: Time } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isFailing = false;
+
+  function privateKeyOf(row: KeyRow): KeyObject {
+    const key = opened.get(row.id) ?? openKey(masterKey, row);
+    opened.set(row.id, key);
+    return key;
+  }
+
+  function signingKey(environment: Mode, now: Time): SigningKey {
+    const active = (algorithm: KeyAlgorithm): KeyRow => {
+      const row = activeKey(rows, { environment, algorithm }, now);
+      if (row) return row;
+      const reason = `The ${algorithm} signing key of ${environment} is missing.`;
+      throw new Fault('INTERNAL_ERROR', reason);
+    };
+    const own = active('P-256');
+    const standard = active('Ed25519');
+    const earlier = rows.filter(
+      (row) =>
+        row.environment === environment &&
+        row.algorithm === 'Ed25519' &&
+        statusOf(rows, row, now) === 'superseded',
+    );
+    return {
+      keyId: keyIdOf(own.public_key),
+      privateKey: privateKeyOf(own),
+      publicKeyPem: own.public_key,
+      standard: { privateKey: privateKeyOf(standard), publicKeyPem: standard.public_key },
+      earlierStandard: earlier.map(privateKeyOf),
+    };
+  }
+
+  function current(): SigningKeys {
+    const now = effects.now();
+    if (signing && now >= signing.from && now < signing.until) return signing.keys;
+    const keys = { sandbox: signingKey('sandbox', now), production: signingKey('production', now) };
+    signing = { keys, from: now, until: Math.min(Infinity, ...changesAfter(rows, now)) };
+    return keys;
+  }
+
+  async function read(): Promise<void> {
+    const found = await allKeys(db);
+    const now = effects.now();
+    // Keys are opened before they are needed, so that a delivery does not fail on one.
+    for (const row of found) if (statusOf(found, row, now) !== 'retired') privateKeyOf(row);
+    rows = found;
+    signing = undefined;
+    readAt = performance.now();
+  }
+
+  function readOnce(): Promise<void> {
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  await readOnce();
+  const keys: SigningKeys = {
+    get sandbox() {
+      return current().sandbox;
+    },
+    get production() {
+      return current().production;
+    },
+  };
+
+  async function follow(changed: () => void): Promise<void> {
+    const shown = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
+    let before = shown();
+    const turn = async () => {
+      try {
+        await readOnce();
+        isFailing = false;
+        const now = shown();
+        if (now !== before) {
+          before = now;
+          log.info(
+            { sandbox: keys.sandbox.keyId, production: keys.production.keyId },
+            'another webhook signing key is active',
+          );
+          changed();
+        }
+      } catch (error) {
+        if (!isFailing) log.error({ err: error }, 'signing keys could not be read');
+        isFailing = true;
+      }
+      if (timer) timer = setTimeout(turn, READ_EVERY_MS).unref();
+    };
+    timer = setTimeout(turn, READ_EVERY_MS).unref();
+  }
+
+  return {
+    keys,
+    async published() {
+      if (performance.now() - readAt > FRESH_MS) await readOnce();
+      return publicViews(rows, effects.now()).filter(({ status }) => status !== 'retired');
+    },
+    start(changed) {
+      void follow(changed);
+    },
+    stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

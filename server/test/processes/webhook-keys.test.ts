@@ -1,0 +1,228 @@
+// Rotation of the service's webhook keys under load, with two server processes. A receiver that knows only
+// the published keys, and reads them again only for an unknown key id, verifies every delivery and misses
+// none.
+import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { main } from '../../src/operator.ts';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { callOrThrow } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { type Received, type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+
+const name = `railhead_keys_${process.pid}`;
+const MASTER_KEY = '07'.repeat(32);
+
+let url: string;
+let places: Place[];
+let servers: Running[];
+let receiver: Receiver;
+let account: string;
+
+interface Listed extends JsonWebKey {
+  kid: string;
+  alg: string;
+  status: string;
+}
+
+/** What the receiver knows: the public keys by id, and the deliveries that it could not verify. */
+const known = new Map<string, KeyObject>();
+const unverifiable: string[] = [];
+const verified = new Map<string, string>();
+let listings = 0;
+
+async function listed(server: Running): Promise<Listed[]> {
+  const reply = await fetch(`${server.origin}/.well-known/webhook-keys.json?environment=sandbox`);
+  return ((await reply.json()) as { keys: Listed[] }).keys;
+}
+
+/** Reads the keys from either server in turn. */
+async function learnKeys(): Promise<void> {
+  const server = servers[listings++ % servers.length] as Running;
+  for (const key of await listed(server)) {
+    known.set(key.kid, createPublicKey({ key, format: 'jwk' }));
+  }
+}
+
+const isGenuine = ({ headers, body }: Received, key: KeyObject | undefined) =>
+  key !== undefined &&
+  verify(
+    'sha256',
+    Buffer.from(body),
+    key,
+    Buffer.from(headers['x-service-signature'] ?? '', 'base64'),
+  );
+
+function isStandard({ headers, body }: Received): boolean {
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const keys = [...known.values()].filter((key) => key.asymmetricKeyType === 'ed25519');
+  return (headers['webhook-signature'] ?? '').split(' ').some((each) => {
+    const signature = Buffer.from(each.slice('v1a,'.length), 'base64');
+    return keys.some((key) => verify(null, Buffer.from(text), key, signature));
+  });
+}
+
+async function receive(received: Received): Promise<boolean> {
+  const kid = received.headers['x-service-signature-key-id'] ?? '';
+  if (!known.has(kid)) await learnKeys();
+  if (!isGenuine(received, known.get(kid)) || !isStandard(received)) {
+    unverifiable.push(`${received.id} ${kid}`);
+    return false;
+  }
+  verified.set(received.id, kid);
+  return true;
+}
+
+async function operator(...argv: string[]) {
+  let out = '';
+  let err = '';
+  const code = await main([...argv, '--json'], {
+    env: { DATABASE_URL: url, RAILHEAD_MASTER_KEY: MASTER_KEY },
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+  });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return JSON.parse(out) as { keyId: string; status: string; algorithm: string }[];
+}
+
+beforeAll(async () => {
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  url = databaseUrl(admin, name);
+  places = [createPlace('one'), createPlace('two')];
+  receiver = await startReceiver((response, received) => {
+    receive(received).then((good) => response.writeHead(good ? 200 : 400).end());
+  });
+  const env = {
+    DATABASE_URL: url,
+    RAILHEAD_MASTER_KEY: MASTER_KEY,
+    RAILHEAD_CLIENT_ID: 'keys',
+    RAILHEAD_CLIENT_SECRET: 'know-this',
+    RAILHEAD_RATE_LIMIT: '0',
+    LOG_LEVEL: 'error',
+  };
+  servers = await Promise.all(places.map((place) => place.start([], env)));
+  const [one] = servers as [Running, Running];
+  await callOrThrow(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const { id } = await callOrThrow(one, 'POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    fullName: 'Ada Lovelace',
+  });
+  const query = `customerId=${id}&currency=USD`;
+  account = (await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  await receiver?.close();
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+/** Funds the account through both servers until it is stopped. */
+function startLoad() {
+  let isOver = false;
+  const client = async (server: Running) => {
+    while (!isOver) {
+      await callOrThrow(server, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+        amount: 100,
+      });
+      await sleep(20);
+    }
+  };
+  const clients = Promise.all(servers.map(client));
+  return async () => {
+    isOver = true;
+    await clients;
+  };
+}
+
+/** Waits until both servers list a key with this status; returns the time it took. */
+async function untilListed(kid: string, status: string): Promise<number> {
+  const started = Date.now();
+  for (const server of servers) {
+    await vi.waitFor(
+      async () => {
+        const key = (await listed(server)).find((each) => each.kid === kid);
+        expect(key?.status).toBe(status);
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  }
+  return Date.now() - started;
+}
+
+async function rotate() {
+  const shown = await operator(
+    ...['webhooks', 'keys', 'rotate', '--environment', 'sandbox', '--overlap-hours', '0'],
+  );
+  const keyOf = (status: string) =>
+    shown.find((each) => each.algorithm === 'P-256' && each.status === status)?.keyId as string;
+  return { announced: keyOf('announced'), active: keyOf('active') };
+}
+
+async function events(): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after = 'beginning', more = true; more; ) {
+    const page = await callOrThrow(
+      servers[0] as Running,
+      'GET',
+      `/events?limit=100&after=${after}`,
+    );
+    ids.push(...page.data.map((each: { id: string }) => each.id));
+    ({ after, hasMore: more } = page);
+  }
+  return ids;
+}
+
+it('rotates twice under load without an unverifiable or lost delivery', async () => {
+  const stopLoad = startLoad();
+  const noticed: number[] = [];
+  for (let at = 0; at < 2; at++) {
+    const { announced, active } = await rotate();
+    noticed.push(await untilListed(announced, 'ANNOUNCED'));
+    await untilListed(announced, 'ACTIVE');
+    await sleep(1_500);
+    await operator('webhooks', 'keys', 'retire', active);
+  }
+  await stopLoad();
+  // Both within two seconds; on a machine under load, still before the new key signs.
+  expect(Math.min(...noticed)).toBeLessThan(2_000);
+  expect(Math.max(...noticed)).toBeLessThan(5_000);
+
+  await vi.waitFor(
+    async () => expect([...verified.keys()].sort()).toEqual((await events()).sort()),
+    {
+      timeout: 20_000,
+      interval: 250,
+    },
+  );
+  expect(unverifiable).toEqual([]);
+  expect(new Set(verified.values()).size).toBe(3);
+  expect(verified.size).toBeGreaterThan(50);
+}, 120_000);
+
+it('keeps the other places of the public key right', async () => {
+  const keys = await operator('webhooks', 'keys', 'list');
+  const all = keys as unknown as {
+    environment: string;
+    publicKeyPem: string;
+    algorithm: string;
+    status: string;
+  }[];
+  const active = all.find(
+    (each) =>
+      each.environment === 'sandbox' && each.algorithm === 'P-256' && each.status === 'active',
+  );
+  for (const { dir } of places) {
+    const text = readFileSync(path.join(dir, 'credentials.json'), 'utf8');
+    const { webhookPublicKey } = JSON.parse(text) as { webhookPublicKey: string };
+    expect(webhookPublicKey).toBe(active?.publicKeyPem);
+  }
+});
