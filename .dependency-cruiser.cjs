@@ -16,6 +16,7 @@ const FEATURES = [
   'notifications/events',
   'notifications/deliveries',
   'notifications/replays',
+  'notifications/pulls',
   'notifications/codes',
   'notifications/messages',
   'customers/profiles',

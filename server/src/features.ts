@@ -22,6 +22,7 @@ import { deliveryFeature } from './features/notifications/deliveries/index.ts';
 import { endpointFeature } from './features/notifications/endpoints/index.ts';
 import { eventFeature, type Followers } from './features/notifications/events/index.ts';
 import { messageFeature } from './features/notifications/messages/index.ts';
+import { pullFeature } from './features/notifications/pulls/index.ts';
 import { replayFeature } from './features/notifications/replays/index.ts';
 import { type WebhookDeps, webhookFeature } from './features/notifications/webhooks/index.ts';
 import { discoveryFeature } from './features/payees/discovery/index.ts';
@@ -159,6 +160,7 @@ const FEATURES: readonly Feature<Parts>[] = [
   eventFeature,
   deliveryFeature,
   replayFeature,
+  pullFeature,
   messageFeature,
   codeFeature,
   stablecoinFeature,

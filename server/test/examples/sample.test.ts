@@ -55,6 +55,7 @@ const WITHOUT = new Set([
   'getWebhookEndpointById',
   'listScaFactors',
   'listStablecoinOperations',
+  'pullWebhookDeliveries',
 ]);
 
 const isAgents = ({ path }: { path: string }) => path.startsWith('/agents/me');

@@ -105,6 +105,30 @@ async function webhookReplays(stage: Stage, endpointId: string) {
   });
 }
 
+async function pulledDeliveries(stage: Stage) {
+  const { id: endpointId } = await stage.show('createWebhookEndpoint', 'pulled', {
+    summary: 'An endpoint without a URL, whose deliveries are pulled',
+    body: { delivery: 'PULL', description: 'Behind the firewall' },
+  });
+  await stage.app.call('POST', '/customers', {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: 'customer-1002',
+    region: 'US',
+    fullName: 'Kwame Mensah',
+  });
+  const params = { endpointId };
+  const { cursor } = await stage.show('pullWebhookDeliveries', 'oldest', {
+    summary: 'The oldest deliveries that are not acknowledged',
+    params,
+    query: { limit: '1' },
+  });
+  await stage.show('acknowledgeWebhookDeliveries', 'up-to-a-place', {
+    summary: 'Acknowledge everything up to a place',
+    params,
+    body: { cursor },
+  });
+}
+
 /** An endpoint that is paused after five days of failures. */
 async function failingEndpoint({ app }: Stage) {
   const body = { url: 'http://127.0.0.1:9/hook', description: 'Ledger' };
@@ -195,7 +219,12 @@ async function clock(stage: Stage) {
 }
 
 describe('examples of the platform', () => {
-  const endpoints = { webhookDeliveries, webhookEndpoints, failingEndpoint };
+  const endpoints = {
+    webhookDeliveries,
+    webhookEndpoints,
+    pulledDeliveries,
+    failingEndpoint,
+  };
   const sandbox = { fixtures, clock };
   examples('tenancy', { configuration, testWebhooks, ...endpoints, tokens, requests, ...sandbox });
 });

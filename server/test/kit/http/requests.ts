@@ -21,6 +21,8 @@ const transfer = () => ({
 
 /** Bodies that a generated sample cannot contain. */
 const BODIES: Record<string, () => Json> = {
+  createWebhookEndpoint: () => ({ url: 'https://example.com/hook' }),
+  acknowledgeWebhookDeliveries: () => ({ eventIds: ['x'] }),
   createSandboxFixtures: () => ({ world: 'customers' }),
   updateSandboxClock: () => ({ advance: 'P2D' }),
   createAgent: () => ({ name: 'x', customerId: 'x', policy: policy() }),

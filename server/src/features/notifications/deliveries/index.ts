@@ -10,7 +10,7 @@ export {
   resendEventByOperator,
 } from './by-operator.ts';
 export { pageOfDeliveries } from './list.ts';
-export { eventIdsOf } from './position.ts';
+export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';
 
 /** What this feature adds to a server. */

@@ -22,6 +22,15 @@ const Status = named(
   }),
 );
 
+const Delivery = named(
+  'WebhookEndpointDelivery',
+  oneOf(['PUSH', 'PULL'], {
+    description:
+      'PUSH: deliveries are sent to the URL. PULL: they are read with `pullWebhookDeliveries` and ' +
+      'kept until they are acknowledged, each for seven days at least.',
+  }),
+);
+
 const Key = named(
   'WebhookEndpointKey',
   Type.Object(
@@ -47,6 +56,7 @@ const PROPERTIES = {
   url: Type.Optional(
     text('URL that deliveries are sent to. Absent if they are pulled.', { format: 'uri' }),
   ),
+  delivery: Delivery,
   description: Type.Optional(text('Display name.')),
   eventTypes: Type.Array(WebhookType, {
     description: 'Types of the events that the endpoint gets. Empty for all.',
@@ -113,7 +123,17 @@ const CreateRequest = named(
   'WebhookEndpointCreateRequest',
   Type.Object(
     {
-      url: text(`URL that deliveries are sent to: ${URL_RULES}`),
+      delivery: Type.Optional(
+        described(
+          Delivery,
+          'How the endpoint gets its deliveries; it cannot be changed later. Defaults to PUSH.',
+        ),
+      ),
+      url: Type.Optional(
+        text(
+          `URL that deliveries are sent to, required for PUSH and absent for PULL: ${URL_RULES}`,
+        ),
+      ),
       description: Type.Optional(settings.description),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional({
@@ -129,7 +149,11 @@ const UpdateRequest = named(
   'WebhookEndpointUpdateRequest',
   Type.Object(
     {
-      url: Type.Optional(text(`URL that deliveries are sent to: ${URL_RULES}`)),
+      url: Type.Optional(
+        text(
+          `URL that deliveries are sent to: ${URL_RULES} Not for endpoints whose deliveries are pulled.`,
+        ),
+      ),
       description: Type.Optional(nullable(settings.description)),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional(settings.standardWebhooks),
@@ -181,11 +205,19 @@ export const createWebhookEndpoint = operation({
   tag: TAG,
   summary: 'Create a webhook endpoint',
   description:
-    'Adds an endpoint, which gets the events that occur from then on. The reply is the only one ' +
+    'Adds an endpoint, which gets the events that occur from then on. With `delivery` PULL it has ' +
+    'no URL, for receivers behind a firewall. The reply is the only one ' +
     `that contains its \`secret\`. A platform has at most ${MAX_ENDPOINTS} endpoints beside the one ` +
     'of its configuration.',
   permission: 'MANAGE',
   body: CreateRequest,
+  bodyRules(body) {
+    const { delivery, url } = body as { delivery?: unknown; url?: unknown };
+    if ((delivery === 'PULL') === (url === undefined)) return [];
+    const message =
+      url === undefined ? 'is required unless `delivery` is PULL' : 'must be absent with PULL';
+    return [{ field: 'url', message }];
+  },
   replies: { 201: WebhookEndpointWithSecret },
   errors: [],
   omitOnReplay: ['secret'],

@@ -5,7 +5,7 @@ import { deletedEndpointSweep } from './forget.ts';
 import { endpointOperations } from './operations.ts';
 import { keptDeliverySweep, pausingSweep } from './sweep.ts';
 
-export { endpointOf } from './find.ts';
+export { endpointOf, pulledEndpointOf } from './find.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey } from './store.ts';

@@ -178,6 +178,9 @@ export const endpointOperations = (deps: EndpointDeps) => [
   handle(updateWebhookEndpoint, async (ctx, { params, body }) => {
     const { platform, row } = await endpointOf(ctx, params.endpointId);
     if (platform) return { status: 200, body: changeConfigured(ctx, platform, row, body) };
+    if (body.url !== undefined && row.url === null) {
+      throw invalidField('url', 'must be absent: the deliveries are pulled');
+    }
     checkUrl(ctx, deps, body.url);
     const { url, standardWebhooks } = body;
     const changed = ctx.update(webhookEndpoints, row, {

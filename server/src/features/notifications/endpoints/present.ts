@@ -46,6 +46,7 @@ export function presentConfigured(platform: PlatformRow, row?: EndpointRow): End
   return {
     id: configuredId(platform.id),
     ...configuredUrl(platform),
+    delivery: 'PUSH',
     ...shownSettings(row ?? { ...USUAL, status_changed_at: platform.created_at }),
     standardWebhooks: platform.standard_webhooks,
     isConfigured: true,
@@ -58,6 +59,7 @@ export function presentEndpoint(row: EndpointRow, now: Time): EndpointView {
   return {
     id: row.id,
     ...(row.url === null ? {} : { url: row.url }),
+    delivery: row.url === null ? 'PULL' : 'PUSH',
     ...shownSettings(row),
     ...(row.failing_since === null ? {} : { failingSince: iso(row.failing_since) }),
     standardWebhooks: row.standard_webhooks,

@@ -18,36 +18,40 @@ const FAILING = `select id, platform_id from webhook_endpoints
 
 const KEPT_MS = 7 * 86_400_000;
 
-// Reads the few paused endpoints and then the oldest deliveries of each along the index of the queue.
+// Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index of
+// the queue.
 // A failed attempt states why there are no more.
 const TOO_OLD = `with gone as (
     delete from webhook_queue q using (
-      select d.platform_id, d.endpoint, d.event_id from webhook_endpoints w cross join lateral (
+      select d.*, w.status = 'PAUSED' as paused from webhook_endpoints w cross join lateral (
         select platform_id, endpoint, event_id from webhook_queue
         where platform_id = w.platform_id and endpoint = w.number and due_at < $1
         order by due_at limit 1000) d
-      where w.status = 'PAUSED' and w.deleted_at is null limit 1000) old
+      where (w.status = 'PAUSED' or w.url is null and w.number > ${CONFIGURED})
+        and w.deleted_at is null limit 1000) old
     where q.platform_id = old.platform_id and q.endpoint = old.endpoint
       and q.event_id = old.event_id
-    returning q.platform_id, q.endpoint, q.event_id, q.attempts
+    returning q.platform_id, q.endpoint, q.event_id, q.attempts, old.paused
   ), failed as (
     insert into webhook_attempts
       (platform_id, endpoint, event_id, attempt, at, error, ms, result)
-    select platform_id, endpoint, event_id, attempts + 1, $2, $3, 0, 'dropped' from gone
+    select platform_id, endpoint, event_id, attempts + 1, $2, case when paused then $3 else $4 end,
+      0, 'dropped' from gone
     on conflict (platform_id, endpoint, event_id, attempt) do nothing)
   select event_id from gone`;
-const TOO_OLD_REASON = 'EXPIRED: the endpoint was paused for seven days';
+const PAUSED_REASON = 'EXPIRED: the endpoint was paused for seven days';
+const PULLED_REASON = 'EXPIRED: not acknowledged for seven days';
 
-/** Gives up deliveries that a paused endpoint has kept for seven days; checks every minute. */
+/** Gives up deliveries that were kept for seven days, paused or not pulled; checks every minute. */
 export function keptDeliverySweep(): Sweep {
   let next: Time = 0;
   return {
-    name: 'deliveries of paused webhook endpoints',
+    name: 'kept webhook deliveries',
     async run(runtime) {
       const now = runtime.effects.now();
       if (now < next) return 0;
-      const values = [new Date(now - KEPT_MS), new Date(now), TOO_OLD_REASON];
-      const { length } = await runtime.db.query(TOO_OLD, values);
+      const times = [new Date(now - KEPT_MS), new Date(now)];
+      const { length } = await runtime.db.query(TOO_OLD, [...times, PAUSED_REASON, PULLED_REASON]);
       if (length < 1000) next = now + EVERY_MS;
       return length;
     },

@@ -47,11 +47,17 @@ export async function storedEvent(
   return row && restored(row);
 }
 
+/** The position of a delivery that is pulled: behind those that could be read before. */
+const positionOf = (endpoint: string) => `(select event_position() from webhook_endpoints w
+        where w.platform_id = e.platform_id and w.number = ${endpoint} and w.number > 0
+          and w.url is null)`;
+
 // `customers` belongs to a later wing, so it is read in SQL only.
 const REQUEUE = `
   with requeued as (
-    insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts)
-    select e.id, e.platform_id, n.number, ${CLOCK}, ${attemptsMade('n.number')}
+    insert into webhook_queue (event_id, platform_id, endpoint, due_at, attempts, position)
+    select e.id, e.platform_id, n.number, ${CLOCK}, ${attemptsMade('n.number')},
+      ${positionOf('n.number')}
     from unnest($2::text[]) as w(id)
       cross join lateral (select id, platform_id, data, sealed_for from events
         where id = w.id offset 0) e

@@ -13,6 +13,8 @@ export {
 export { openData, type StoredEvent, withBalances } from './envelope.ts';
 export type { WebhookDeps } from './operations.ts';
 export { watchPending } from './pending-metric.ts';
+export { openDeliveries } from './reader.ts';
+export { createDeliverySigner, type DeliverySigner } from './send.ts';
 export { ENQUEUE, firstQueued } from './store.ts';
 export { type SynchronousDeps, sendSynchronously } from './synchronous.ts';
 

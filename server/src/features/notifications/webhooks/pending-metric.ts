@@ -6,10 +6,13 @@ import type { Runtime } from '../../../runtime/operation/operate.ts';
 
 /** Maximum rows counted; a larger count shows as this. */
 const MAX_COUNTED = 10_000;
+/** Maximum rows read, those of deliveries that are pulled included. */
+const MAX_READ = 100_000;
 const KEPT_MS = 5_000;
 
 const COUNT = `select count(*)::int4 as pending from (
-  select from webhook_queue limit ${MAX_COUNTED}) bounded`;
+  select from (select position from webhook_queue limit ${MAX_READ}) queued
+  where position is null limit ${MAX_COUNTED}) bounded`;
 
 /** Watches the queue of deliveries of all processes, test events included. */
 export function watchPending(
@@ -32,6 +35,6 @@ export function watchPending(
     return next;
   }
 
-  const help = `Webhook deliveries that are pending, due or not; counted up to ${MAX_COUNTED}.`;
+  const help = `Webhook deliveries that are pending and not pulled; counted up to ${MAX_COUNTED}.`;
   metrics.watch('railhead_deliveries_pending', help, shared);
 }

@@ -68,6 +68,21 @@ function openEvent<E extends SealedEvent>(vault: Vault, log: Log, event: E): E |
   }
 }
 
+/** The events with decrypted data. Those that are permanently unreadable leave the queue. */
+export async function openDeliveries<E extends SealedEvent & { endpoint: number }>(
+  { db, vault, log }: Pick<ReaderDeps, 'db' | 'vault' | 'log'>,
+  events: readonly E[],
+): Promise<E[]> {
+  const unreadable: E[] = [];
+  const readable = events.flatMap((event) => {
+    const opened = openEvent(vault, log, event);
+    if (!opened) unreadable.push(event);
+    return opened ?? [];
+  });
+  if (unreadable.length) await discardUnreadable(db, unreadable);
+  return readable;
+}
+
 const knownOf = ({ endpoint }: LaneId, ids: ReadonlySet<string>) =>
   [...ids].map((id) => ({ id, endpoint }));
 
@@ -152,13 +167,7 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     );
     const events = await dueEvents(db, now, leased, known);
     noteProgress(leased, events, now);
-    const unreadable: DueEvent[] = [];
-    for (const event of events) {
-      const readable = openEvent(vault, log, event);
-      if (readable) lanes.add(readable);
-      else unreadable.push(event);
-    }
-    if (unreadable.length) await discardUnreadable(db, unreadable);
+    for (const event of await openDeliveries({ db, vault, log }, events)) lanes.add(event);
     return events.length;
   }
 

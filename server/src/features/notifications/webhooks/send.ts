@@ -6,9 +6,11 @@ import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
 import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
-import type { EndpointKey, EndpointSigner } from '../endpoints/index.ts';
+import type { Vault } from '../../../runtime/security/vault.ts';
+import { createEndpointSigner, type EndpointKey, type EndpointSigner } from '../endpoints/index.ts';
 import {
   bodyOf,
+  createSignatures,
   headersOf,
   type Signatures,
   type StoredEvent,
@@ -95,8 +97,15 @@ export function headOf(headers: Readonly<Record<string, string>>): string | null
   return head ? `{${head}}` : null;
 }
 
+type SigningDeps = Pick<SendDeps, 'keys' | 'naming' | 'signatures' | 'signWithKeys'>;
+
 /** Body and headers of a delivery. The body is identical in every attempt. */
-function signed(deps: SendDeps, event: StoredEvent, target: Target, now: Time) {
+function signDelivery(
+  deps: SigningDeps,
+  event: StoredEvent,
+  target: Omit<Target, 'url'>,
+  now: Time,
+): { body: string; headers: Record<string, string> } {
   const { naming, keys, signatures, signWithKeys } = deps;
   const key = keys[target.environment];
   const body = bodyOf(event, naming);
@@ -111,6 +120,25 @@ function signed(deps: SendDeps, event: StoredEvent, target: Target, now: Time) {
       ...standardHeaders(event.id, now, own ?? standardSignature(text, key)),
     },
   };
+}
+
+/** Body and signed headers of an event for an endpoint, for another way than a request to it. */
+export type DeliverySigner = (
+  event: StoredEvent,
+  target: Omit<Target, 'url'>,
+  now: Time,
+) => ReturnType<typeof signDelivery>;
+
+export function createDeliverySigner(
+  deps: Pick<SendDeps, 'keys' | 'naming'>,
+  vault: Pick<Vault, 'openOwn'>,
+): DeliverySigner {
+  const signing = {
+    ...deps,
+    signatures: createSignatures(),
+    signWithKeys: createEndpointSigner(vault),
+  };
+  return (event, target, now) => signDelivery(signing, event, target, now);
 }
 
 const failed = (at: Time, ms: number, error: string): Sent => ({
@@ -133,7 +161,7 @@ export async function send(deps: SendDeps, event: StoredEvent, target: Target): 
     const reply = await effects.http({
       url,
       method: 'POST',
-      ...signed(deps, event, target, started),
+      ...signDelivery(deps, event, target, started),
       timeoutMs: deps.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
       maxBytes: MAX_ANSWER,
       publicOnly: mustBePublic(url),

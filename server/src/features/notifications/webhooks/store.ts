@@ -82,19 +82,20 @@ const time = (at: Time) => new Date(at);
 /**
  * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
  * endpoint are not delivered, also if it sets one later. A test is for the configured endpoint only.
+ * Deliveries that are pulled have a position in their order.
  */
 export const ENQUEUE = statement(
-  `insert into webhook_queue (event_id, platform_id, endpoint, due_at)
-    select x.id, x.platform_id, e.number, x.due_at
+  `insert into webhook_queue (event_id, platform_id, endpoint, due_at, position)
+    select x.id, x.platform_id, e.number, x.due_at, case when e.pulled then event_position() end
     from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
         x(id, platform_id, due_at, type)
       cross join lateral (
-        select 0 as number from platforms p
+        select 0 as number, false as pulled from platforms p
         where p.id = x.platform_id and p.webhook_endpoint is not null
           and not exists (select from webhook_endpoints w where w.platform_id = p.id
             and w.number = 0 and x.type <> 'TEST' and not w.event_types::jsonb ? x.type)
         union all
-        select w.number from webhook_endpoints w
+        select w.number, w.url is null from webhook_endpoints w
         where w.platform_id = x.platform_id and w.number > 0 and w.deleted_at is null
           and x.type <> 'TEST' and (w.event_types is null or w.event_types::jsonb ? x.type)) e`,
   ['text', 'text', 'time', 'text'],

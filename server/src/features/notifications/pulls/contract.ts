@@ -1,0 +1,162 @@
+// Contracts of pulled deliveries: reading those of an endpoint without a URL, and acknowledging them.
+import { Type } from '@sinclair/typebox';
+import { operation } from '../../../kernel/contract/operation.ts';
+import { described, named, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+
+const TAG = 'Webhook endpoints';
+const MAX_WAIT_S = 60;
+const MAX_CURSOR = 400;
+const MAX_IDS = 1_000;
+
+const text = (description: string, more: Record<string, unknown> = {}) =>
+  Type.String({ description, ...more });
+
+const PulledDelivery = named(
+  'PulledWebhookDelivery',
+  Type.Object(
+    {
+      id: text('Identifier of the delivery, as in the list of deliveries.'),
+      eventId: text(
+        'Identifier of the event. It detects a repetition and acknowledges the delivery.',
+      ),
+      eventType: text('Type of the event, such as `OUTGOING_PAYMENT.COMPLETED`.'),
+      createdAt: described(Timestamp, 'Time of the event.'),
+      headers: Type.Record(Type.String(), Type.String(), {
+        description:
+          'Headers of the webhook, with signatures that were made for this reply. Receivers reject a ' +
+          '`webhook-timestamp` of more than five minutes ago: read a delivery again to forward it later.',
+      }),
+      body: text('Body of the webhook, exactly the text that is signed.'),
+    },
+    { description: 'A webhook that is ready to be processed or forwarded.' },
+  ),
+);
+
+const PullResponse = named(
+  'PulledWebhookDeliveryListResponse',
+  Type.Object(
+    {
+      data: Type.Array(PulledDelivery, {
+        description:
+          'The oldest deliveries that are not acknowledged, in an order that never changes.',
+      }),
+      hasMore: Type.Boolean({ description: 'Whether more deliveries can be read now.' }),
+      cursor: Type.Optional(
+        text(
+          'Place behind the last delivery of this reply. Absent if there is none. Acknowledge with it ' +
+            'everything up to that place, or pass it as `after`.',
+        ),
+      ),
+    },
+    { description: 'Deliveries of an endpoint without a URL.' },
+  ),
+);
+
+const params = Type.Object({ endpointId: text('Identifier of the endpoint.') });
+
+export const pullWebhookDeliveries = operation({
+  operationId: 'pullWebhookDeliveries',
+  method: 'GET',
+  path: '/webhook-endpoints/{endpointId}/deliveries',
+  tag: TAG,
+  summary: 'Pull webhook deliveries',
+  description:
+    'Returns the oldest deliveries of an endpoint without a URL that are not acknowledged. They are ' +
+    'returned again until they are acknowledged, also after a restart, for seven days at least. ' +
+    'Each is ready to be forwarded: the body and the headers with signatures. `wait` lets the ' +
+    'request wait for the next delivery. One client should pull; two clients get the same ' +
+    'deliveries. A paused endpoint returns none. At most 20 requests of a platform wait at a ' +
+    'time in each server process, together with those that follow events; further ones are ' +
+    'rejected with 429.',
+  permission: 'VIEW',
+  params,
+  query: Type.Object(
+    {
+      after: Type.Optional(
+        text(
+          'Return deliveries behind this place: `cursor` of an earlier reply. Absent for the oldest. ' +
+            'It acknowledges nothing.',
+          { maxLength: MAX_CURSOR },
+        ),
+      ),
+      wait: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MAX_WAIT_S,
+          default: 0,
+          description:
+            'Seconds to wait for a delivery if there is none, 0 to 60. The reply is sent as soon as ' +
+            'there is one.',
+        }),
+      ),
+      limit: PageQuery.limit,
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: PullResponse },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+  waits: true,
+});
+
+export const acknowledgeWebhookDeliveries = operation({
+  operationId: 'acknowledgeWebhookDeliveries',
+  method: 'POST',
+  path: '/webhook-endpoints/{endpointId}/acknowledgements',
+  tag: TAG,
+  summary: 'Acknowledge pulled webhook deliveries',
+  description:
+    'Ends deliveries of an endpoint without a URL: all up to a place, or individual ones. Call it ' +
+    'after the results of processing are stored. Unknown and already acknowledged ids are ignored, ' +
+    'so the request can be repeated.',
+  permission: 'MANAGE',
+  params,
+  body: named(
+    'WebhookDeliveryAcknowledgeRequest',
+    Type.Object(
+      {
+        cursor: Type.Optional(
+          text('Acknowledge every delivery up to this place: `cursor` of an earlier reply.', {
+            maxLength: MAX_CURSOR,
+          }),
+        ),
+        eventIds: Type.Optional(
+          Type.Array(text('Identifier of the event.', { maxLength: 200 }), {
+            minItems: 1,
+            maxItems: MAX_IDS,
+            description: `Acknowledge the deliveries of these events, at most ${MAX_IDS}.`,
+          }),
+        ),
+      },
+      { description: 'Either `cursor` or `eventIds`.' },
+    ),
+  ),
+  bodyRules(body) {
+    const { cursor, eventIds } = body as { cursor?: unknown; eventIds?: unknown };
+    if ((cursor === undefined) !== (eventIds === undefined)) return [];
+    const message =
+      cursor === undefined ? 'is required, or `eventIds`' : 'must be absent if `eventIds` is set';
+    return [{ field: 'cursor', message }];
+  },
+  idempotency: 'none',
+  replies: {
+    200: named(
+      'WebhookDeliveryAcknowledgeResponse',
+      Type.Object(
+        {
+          acknowledged: Type.Integer({
+            description: 'Number of deliveries that this request has acknowledged.',
+          }),
+          hasMore: Type.Boolean({
+            description:
+              'Whether deliveries up to the cursor are left because there are very many. Repeat the ' +
+              'request.',
+          }),
+        },
+        { description: 'Result of an acknowledgement.' },
+      ),
+    ),
+  },
+  errors: ['CONFLICT'],
+  notFound: 'NOT_FOUND',
+});

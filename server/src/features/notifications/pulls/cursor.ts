@@ -1,0 +1,25 @@
+// Cursors of pulled deliveries: a place in the order of one endpoint. A cursor of another endpoint is
+// rejected, because it would acknowledge deliveries that were never read.
+import { invalidField } from '../../../kernel/fault.ts';
+
+/** A place behind the delivery of this event. */
+export interface PullPlace {
+  position: bigint;
+  eventId: string;
+}
+
+const FORM = /^(\d{1,9}) (-?\d{1,19}) ([\x21-\x7e]{1,200})$/;
+
+export const pullCursorOf = (endpoint: number, { position, eventId }: PullPlace): string =>
+  Buffer.from(`${endpoint} ${position} ${eventId}`).toString('base64url');
+
+/** Throws a fault on `field` for a text that is no cursor of this endpoint. */
+export function readPullCursor(field: string, endpoint: number, text: string): PullPlace {
+  const [, number, position = '', eventId = ''] =
+    FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (Number(number) === endpoint && eventId !== '') {
+    const place = { position: BigInt(position), eventId };
+    if (pullCursorOf(endpoint, place) === text) return place;
+  }
+  throw invalidField(field, 'is not a cursor of the deliveries of this endpoint');
+}

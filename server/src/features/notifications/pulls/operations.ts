@@ -1,0 +1,153 @@
+// The operations of pulled deliveries. Acknowledging is one statement for each batch of rows and no change
+// set: it is idempotent, and a place can be behind very many deliveries.
+import type { Static } from '@sinclair/typebox';
+import { iso } from '../../../kernel/effects.ts';
+import { Fault, invalidField } from '../../../kernel/fault.ts';
+import type { Log } from '../../../runtime/observability/log.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import type { Operation } from '../../../runtime/operation/feature.ts';
+import { handle } from '../../../runtime/operation/handle.ts';
+import { deliveryId } from '../deliveries/index.ts';
+import { pulledEndpointOf } from '../endpoints/index.ts';
+import { type Followers, horizonOf } from '../events/index.ts';
+import {
+  createDeliverySigner,
+  type DeliverySigner,
+  openDeliveries,
+  type WebhookDeps,
+} from '../webhooks/index.ts';
+import { acknowledgeWebhookDeliveries, pullWebhookDeliveries } from './contract.ts';
+import { type PullPlace, pullCursorOf, readPullCursor } from './cursor.ts';
+import {
+  acknowledgeThese,
+  acknowledgeUpTo,
+  type PulledEndpoint,
+  type PullRow,
+  pullable,
+} from './store.ts';
+
+export interface PullDeps {
+  webhooks: Pick<WebhookDeps, 'keys' | 'naming'>;
+  followers: Pick<Followers, 'take'>;
+  log: Log;
+}
+
+type Query = Static<typeof pullWebhookDeliveries.query>;
+
+const MAX_LIMIT = 20;
+/** Deliveries that are acknowledged in one statement, and in one request. */
+const BATCH = 2_000;
+const MAX_ACKNOWLEDGED = 20_000;
+/** Resuming an endpoint and sending an event again store no event that ends the wait. */
+const RECHECK_MS = 2_000;
+
+interface Page {
+  rows: PullRow[];
+  hasMore: boolean;
+  horizon: bigint;
+}
+
+/** One page. Deliveries whose data was erased are removed and not returned. */
+async function read(
+  ctx: Ctx,
+  log: Log,
+  lane: PulledEndpoint,
+  after: PullPlace | undefined,
+  limit: number,
+): Promise<Page> {
+  for (;;) {
+    const horizon = await horizonOf(ctx.db);
+    const found = await pullable(ctx.db, lane, horizon, after, limit + 1);
+    const { db, vault } = ctx;
+    const rows = await openDeliveries({ db, vault, log }, found.slice(0, limit));
+    const isWhole = rows.length > 0 || found.length === 0;
+    if (isWhole) return { rows, hasMore: found.length > limit, horizon };
+  }
+}
+
+/** Reads until there is a delivery, the time is over, or the client or the process ends it. */
+async function pull(
+  ctx: Ctx,
+  { followers, log }: PullDeps,
+  lane: PulledEndpoint,
+  { after, wait = 0, limit = MAX_LIMIT }: Query,
+  closed: AbortSignal | undefined,
+) {
+  const place = after === undefined ? undefined : readPullCursor('after', lane.endpoint, after);
+  let page = await read(ctx, log, lane, place, limit);
+  let idleMs = 0;
+  if (wait === 0 || page.rows.length) return { page, idleMs };
+  const seat = followers.take(lane.platformId, closed);
+  try {
+    while (!page.rows.length && !seat.isClosed && idleMs < wait * 1_000) {
+      const started = performance.now();
+      const next = { position: page.horizon, id: '' };
+      await seat.wait(next, Math.min(RECHECK_MS, wait * 1_000 - idleMs));
+      idleMs += performance.now() - started;
+      if (closed?.aborted) break;
+      page = await read(ctx, log, lane, place, limit);
+    }
+  } finally {
+    seat.release();
+  }
+  return { page, idleMs };
+}
+
+/** The endpoint as a place of deliveries. Throws CONFLICT if its deliveries are sent. */
+async function laneOf(ctx: Ctx, endpointId: string): Promise<PulledEndpoint> {
+  const row = await pulledEndpointOf(ctx, endpointId);
+  if (row) return { platformId: row.platform_id, endpoint: row.number };
+  throw new Fault('CONFLICT', 'The deliveries of this endpoint are sent to its URL.');
+}
+
+async function acknowledge(ctx: Ctx, lane: PulledEndpoint, text: string) {
+  const place = readPullCursor('cursor', lane.endpoint, text);
+  // Below the horizon every delivery up to the place could be read.
+  if (place.position >= (await horizonOf(ctx.db))) {
+    throw invalidField('cursor', 'is not a cursor of this service');
+  }
+  let acknowledged = 0;
+  let hasMore = true;
+  while (hasMore && acknowledged < MAX_ACKNOWLEDGED) {
+    const done = await acknowledgeUpTo(ctx.db, lane, ctx.now, place, BATCH);
+    acknowledged += done;
+    hasMore = done === BATCH;
+  }
+  return { acknowledged, hasMore };
+}
+
+export function pullOperations(deps: PullDeps): readonly Operation[] {
+  let sign: DeliverySigner | undefined;
+
+  function present(ctx: Ctx, row: PullRow) {
+    sign ??= createDeliverySigner(deps.webhooks, ctx.vault);
+    const target = { ...row, environment: ctx.caller.environment };
+    const { headers, body } = sign(row, target, ctx.effects.now());
+    const { id: eventId, type: eventType, created_at } = row;
+    const id = deliveryId({ eventId, endpoint: row.endpoint });
+    return { id, eventId, eventType, createdAt: iso(created_at), headers, body };
+  }
+
+  return [
+    handle(pullWebhookDeliveries, async (ctx, { params, query, closed }) => {
+      const lane = await laneOf(ctx, params.endpointId);
+      const { page, idleMs } = await pull(ctx, deps, lane, query, closed);
+      const last = page.rows.at(-1);
+      const cursor = last && pullCursorOf(lane.endpoint, { ...last, eventId: last.id });
+      const body = {
+        data: page.rows.map((each) => present(ctx, each)),
+        hasMore: page.hasMore,
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      return { status: 200, body, idleMs };
+    }),
+
+    handle(acknowledgeWebhookDeliveries, async (ctx, { params, body }) => {
+      const lane = await laneOf(ctx, params.endpointId);
+      const { cursor, eventIds = [] } = body;
+      if (cursor !== undefined) return { status: 200, body: await acknowledge(ctx, lane, cursor) };
+      const acknowledged = await acknowledgeThese(ctx.db, lane, ctx.now, eventIds);
+      return { status: 200, body: { acknowledged, hasMore: false } };
+    }),
+  ];
+}

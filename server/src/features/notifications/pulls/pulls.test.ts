@@ -1,0 +1,300 @@
+// Deliveries of an endpoint without a URL: pulled with signatures, kept until they are acknowledged.
+import { createHmac, createPublicKey, verify } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../../../../test/kit/app/fixtures.ts';
+import { testApp } from '../../../../test/kit/app/test-app.ts';
+
+const app = testApp();
+const DAY = 86_400_000;
+
+interface Delivery {
+  id: string;
+  eventId: string;
+  eventType: string;
+  headers: Record<string, string>;
+  body: string;
+}
+interface Page {
+  data: Delivery[];
+  hasMore: boolean;
+  cursor?: string;
+}
+
+let endpoint: string;
+let secret: string;
+let sent = 0;
+
+const create = async (body: object = {}) =>
+  ok(await app.call('POST', '/webhook-endpoints', { delivery: 'PULL', ...body }), 201);
+const change = (body: object, id = endpoint) => app.call('PATCH', `/webhook-endpoints/${id}`, body);
+const request = (query = '', id = endpoint) =>
+  app.call('GET', `/webhook-endpoints/${id}/deliveries${query}`);
+const pull = async (query = '', id = endpoint): Promise<Page> => ok(await request(query, id), 200);
+const acknowledge = (body: object, id = endpoint) =>
+  app.call('POST', `/webhook-endpoints/${id}/acknowledgements`, body);
+const ids = ({ data }: Page) => data.map((each) => each.eventId);
+const attempts = (id: string) =>
+  app.runtime.db.query<{ attempt: number; result: string; status: number | null }>(
+    'select attempt, result, status from webhook_attempts where event_id = $1 and endpoint > 0',
+    [id],
+  );
+
+let made = 0;
+/** Creates a customer, which emits two events. */
+async function emitEvents(): Promise<string> {
+  const body = {
+    customerType: 'INDIVIDUAL',
+    platformCustomerId: `pulled-${++made}`,
+    region: 'US',
+    fullName: 'Ada Lovelace',
+    birthDate: '1990-01-01',
+    nationality: 'US',
+    address: {
+      line1: '1 Main St',
+      city: 'Austin',
+      state: 'TX',
+      postalCode: '78701',
+      country: 'US',
+    },
+  };
+  const { id } = ok(await app.call('POST', '/customers', body), 201);
+  await app.settle();
+  return id;
+}
+
+beforeEach(async () => {
+  app.effects.http = async () => {
+    sent++;
+    return { status: 200, headers: {}, body: '' };
+  };
+  sent = 0;
+  const { id, secret: shown } = await create();
+  endpoint = id;
+  secret = shown;
+});
+afterEach(async () => {
+  await app.call('DELETE', `/webhook-endpoints/${endpoint}`);
+  await app.settle();
+});
+
+describe('an endpoint whose deliveries are pulled', () => {
+  it('has no URL, and keeps the way of its deliveries', async () => {
+    const shown = ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200);
+    expect(shown).toMatchObject({ delivery: 'PULL', status: 'ENABLED' });
+    expect(shown).not.toHaveProperty('url');
+    const changed = await change({ url: 'https://example.com/hook' });
+    expect(changed).toMatchObject({ status: 400 });
+    expect(changed.body.details.errors[0].field).toBe('url');
+    for (const body of [{}, { delivery: 'PULL', url: 'https://example.com/hook' }]) {
+      const reply = await app.call('POST', '/webhook-endpoints', body);
+      expect(reply.status).toBe(400);
+      expect(reply.body.details.errors[0].field).toBe('url');
+    }
+  });
+
+  it('gets bodies and headers that verify', async () => {
+    await emitEvents();
+    const { data } = await pull();
+    expect(data.length).toBeGreaterThan(0);
+    const key = createPublicKey(app.keys.sandbox.publicKeyPem);
+    for (const { headers, body, eventId, eventType } of data) {
+      expect(JSON.parse(body)).toMatchObject({ id: eventId, type: eventType });
+      const own = Buffer.from(headers['X-Service-Signature'] ?? '', 'base64');
+      expect(verify('sha256', Buffer.from(body), key, own)).toBe(true);
+      expect(headers['X-Service-Signature-Key-Id']).toBe(app.keys.sandbox.keyId);
+      const text = `${eventId}.${headers['webhook-timestamp']}.${body}`;
+      const hmac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'));
+      expect(headers['webhook-signature']).toBe(`v1,${hmac.update(text).digest('base64')}`);
+    }
+    ok(await change({ standardWebhooks: false }), 200);
+    const [plain] = (await pull()).data;
+    expect(Object.keys(plain?.headers ?? {}).filter((each) => each.startsWith('webhook-'))).toEqual(
+      [],
+    );
+  });
+
+  it('is never sent to, fails never, and is not paused', async () => {
+    await emitEvents();
+    const before = ids(await pull());
+    await app.advance(6 * DAY);
+    expect(sent).toBe(0);
+    const metrics = (await app.server.inject('/metrics')).body;
+    expect(metrics).toContain('railhead_deliveries_pending 0\n');
+    expect(ok(await app.call('GET', `/webhook-endpoints/${endpoint}`), 200)).toMatchObject({
+      status: 'ENABLED',
+    });
+    expect(ids(await pull())).toEqual(before);
+    for (const id of before) expect(await attempts(id)).toEqual([]);
+    await app.advance(2 * DAY);
+    expect(ids(await pull())).toEqual([]);
+    const [id = ''] = before;
+    expect(await attempts(id)).toEqual([{ attempt: 1, result: 'dropped', status: null }]);
+  });
+
+  it('gets the types of its filter', async () => {
+    const filter = { eventTypes: ['CUSTOMER.KYC_APPROVED'] };
+    const { id } = await create(filter);
+    await emitEvents();
+    expect((await pull('', id)).data.map((each) => each.eventType)).toEqual([
+      'CUSTOMER.KYC_APPROVED',
+    ]);
+    await app.call('DELETE', `/webhook-endpoints/${id}`);
+  });
+
+  it('returns nothing while it is paused, and everything afterwards', async () => {
+    ok(await change({ status: 'PAUSED' }), 200);
+    await emitEvents();
+    expect(await pull()).toEqual({ data: [], hasMore: false });
+    const waiting = pull('?wait=20');
+    await sleep(50);
+    ok(await change({ status: 'ENABLED' }), 200);
+    expect((await waiting).data.length).toBeGreaterThan(0);
+  });
+});
+
+describe('pullWebhookDeliveries', () => {
+  it('returns the oldest first, again until they are acknowledged', async () => {
+    for (let at = 0; at < 3; at++) await emitEvents();
+    const all = await pull('?limit=100');
+    expect(all.hasMore).toBe(false);
+    const listed = ok(await app.call('GET', '/events?after=beginning&limit=100'), 200);
+    const order = listed.data.map((each: { id: string }) => each.id);
+    expect(ids(all)).toEqual(order.filter((id: string) => ids(all).includes(id)));
+    const first = await pull('?limit=2');
+    expect(first).toMatchObject({ hasMore: true });
+    expect(ids(first)).toEqual(ids(all).slice(0, 2));
+    expect(ids(await pull('?limit=2'))).toEqual(ids(first));
+    const rest = await pull(`?limit=100&after=${first.cursor}`);
+    expect(ids(rest)).toEqual(ids(all).slice(2));
+    expect(ids(await pull(`?after=${rest.cursor}`))).toEqual([]);
+  });
+
+  it('waits for a delivery', async () => {
+    const started = performance.now();
+    const waiting = pull('?wait=20');
+    await sleep(100);
+    await emitEvents();
+    expect((await waiting).data.length).toBeGreaterThan(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    await acknowledge({ cursor: (await pull('?limit=100')).cursor });
+    expect(await pull('?wait=1')).toEqual({ data: [], hasMore: false });
+  });
+
+  it('rejects unknown parameters, and cursors of other endpoints', async () => {
+    await emitEvents();
+    const { cursor } = await pull();
+    const other = await create();
+    const invalid: [string, string][] = [
+      ['?x=1', 'x'],
+      ['?limit=101', 'limit'],
+      ['?wait=61', 'wait'],
+      ['?after=abc', 'after'],
+    ];
+    for (const [query, field] of invalid) {
+      const reply = await request(query);
+      expect(reply.status).toBe(400);
+      expect(reply.body.details.errors[0].field).toBe(field);
+    }
+    expect((await request(`?after=${cursor}`, other.id)).status).toBe(400);
+    expect((await acknowledge({ cursor }, other.id)).status).toBe(400);
+    await app.call('DELETE', `/webhook-endpoints/${other.id}`);
+  });
+
+  it('does not return an event whose data was erased', async () => {
+    const customerId = await emitEvents();
+    const before = await pull('?limit=100');
+    await app.runtime.db.query('update customers set data_key = null where id = $1', [customerId]);
+    const after = await pull('?limit=100');
+    expect(after.data.length).toBeLessThan(before.data.length);
+    expect(JSON.stringify(after)).not.toContain('Lovelace');
+  });
+
+  it('returns an event again that was sent again', async () => {
+    await emitEvents();
+    const page = await pull('?limit=100');
+    ok(await acknowledge({ cursor: page.cursor }), 200);
+    const [id = ''] = ids(page);
+    const waiting = pull('?wait=20');
+    const resent = await app.call('POST', `/events/${id}/resend`, { endpointId: endpoint });
+    expect(resent.status).toBeLessThan(300);
+    expect(ids(await waiting)).toEqual([id]);
+    ok(await acknowledge({ eventIds: [id] }), 200);
+    expect((await attempts(id)).map((each) => each.attempt)).toEqual([1, 2]);
+  });
+});
+
+describe('acknowledgeWebhookDeliveries', () => {
+  it('ends deliveries up to a place', async () => {
+    await emitEvents();
+    const first = await pull('?limit=1');
+    await emitEvents();
+    const all = await pull('?limit=100');
+    const body = { cursor: first.cursor };
+    expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 1, hasMore: false });
+    expect(ok(await acknowledge(body), 200)).toEqual({ acknowledged: 0, hasMore: false });
+    expect(ids(await pull('?limit=100'))).toEqual(ids(all).slice(1));
+    const listed = ok(await app.call('GET', `/webhook-deliveries/${first.data[0]?.id}`), 200);
+    expect(listed).toMatchObject({ status: 'DELIVERED', eventId: ids(first)[0] });
+    const next = ok(await app.call('GET', `/webhook-deliveries/${all.data[1]?.id}`), 200);
+    expect(next).toMatchObject({ status: 'PENDING', attemptCount: 0 });
+    expect(next).not.toHaveProperty('nextAttemptAt');
+    expect(await attempts(ids(first)[0] ?? '')).toEqual([
+      { attempt: 1, result: 'delivered', status: null },
+    ]);
+  });
+
+  it('ends individual deliveries, and ignores ids that are not to be acknowledged', async () => {
+    await emitEvents();
+    await emitEvents();
+    const all = ids(await pull('?limit=100'));
+    const [first, second] = all;
+    const eventIds = [second, 'Webhook:1', second];
+    expect(ok(await acknowledge({ eventIds }), 200)).toEqual({ acknowledged: 1, hasMore: false });
+    expect(ids(await pull('?limit=100'))).toEqual(all.filter((id) => id !== second));
+    expect(first).toBe(all[0]);
+  });
+
+  it('needs either a cursor or ids', async () => {
+    for (const body of [{}, { cursor: 'x', eventIds: ['x'] }, { eventIds: [] }, { cursor: 'x' }]) {
+      expect((await acknowledge(body)).status).toBe(400);
+    }
+  });
+
+  it('rejects a place that no reply can have had', async () => {
+    const [, number, , eventId] = ['', '1', '', 'Webhook:1'];
+    const forged = Buffer.from(`${number} ${2n ** 62n} ${eventId}`).toString('base64url');
+    expect((await acknowledge({ cursor: forged })).status).toBe(400);
+  });
+});
+
+describe('permissions', () => {
+  it('are VIEW to pull and MANAGE to acknowledge', async () => {
+    const view = await app.tokenWith(['VIEW']);
+    const path = `/webhook-endpoints/${endpoint}`;
+    const as = { as: view };
+    expect((await app.call('GET', `${path}/deliveries`, undefined, as)).status).toBe(200);
+    const body = { eventIds: ['x'] };
+    expect((await app.call('POST', `${path}/acknowledgements`, body, as)).status).toBe(403);
+    const manage = { as: await app.tokenWith(['MANAGE']) };
+    expect((await app.call('GET', `${path}/deliveries`, undefined, manage)).status).toBe(403);
+    expect((await app.call('POST', `${path}/acknowledgements`, body, manage)).status).toBe(200);
+  });
+
+  it('do not extend to endpoints of other platforms, or that are sent to', async () => {
+    await emitEvents();
+    const path = `/webhook-endpoints/${endpoint}`;
+    const other = { as: app.other };
+    const eventIds = ids(await pull());
+    expect((await app.call('GET', `${path}/deliveries`, undefined, other)).status).toBe(404);
+    const theirs = await app.call('POST', `${path}/acknowledgements`, { eventIds }, other);
+    expect(theirs.status).toBe(404);
+    expect(ids(await pull())).toEqual(eventIds);
+    const body = { url: 'https://example.com/hook' };
+    const { id } = ok(await app.call('POST', '/webhook-endpoints', body), 201);
+    expect((await request('', id)).status).toBe(409);
+    expect((await acknowledge({ eventIds }, id)).status).toBe(409);
+    await app.call('DELETE', `/webhook-endpoints/${id}`);
+    expect((await request('', 'x')).status).toBe(404);
+  });
+});

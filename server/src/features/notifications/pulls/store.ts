@@ -1,0 +1,100 @@
+// SQL of pulled deliveries. They are rows of the queue with a position; a row is deleted when its delivery
+// is acknowledged, which is recorded like an attempt.
+import type { Time } from '../../../kernel/effects.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import { wholeEventData } from '../../../runtime/operation/event-data.ts';
+import type { EndpointKey } from '../endpoints/index.ts';
+import type { StoredEvent } from '../webhooks/index.ts';
+import type { PullPlace } from './cursor.ts';
+
+/** An endpoint whose deliveries are pulled, by its number. */
+export interface PulledEndpoint {
+  platformId: string;
+  endpoint: number;
+}
+
+/** A delivery that is not acknowledged, with the settings that sign it. */
+export interface PullRow extends StoredEvent {
+  platform_id: string;
+  endpoint: number;
+  /** Customer whose data key encrypts the data; null if the data is in clear. */
+  sealed_for: string | null;
+  /** Null after an erasure. */
+  data_key: string | null;
+  position: bigint;
+  /** Whether it carries the headers of Standard Webhooks. */
+  standard: boolean;
+  keys: EndpointKey[];
+}
+
+// `customers` belongs to a later wing, so it is read in SQL only. Events are looked up one by one in
+// subqueries that the planner cannot join.
+const PULL = `
+  select e.*, $2::int as endpoint, d.position, w.standard_webhooks as standard, w.keys,
+    (select b.data from events b where b.id = e.base_id) as base,
+    (select c.data_key from customers c where c.id = e.sealed_for) as data_key
+  from webhook_endpoints w
+    cross join lateral (
+      select event_id, position from webhook_queue
+      where platform_id = w.platform_id and endpoint = w.number and position < $3
+        and (position, event_id) > ($4::bigint, $5::text)
+      order by position, event_id limit $6) d
+    cross join lateral (
+      select id, platform_id, type, data, base_id, balance, held, created_at, sealed_for
+      from events where id = d.event_id offset 0) e
+  where w.platform_id = $1 and w.number = $2 and w.status = 'ENABLED' and w.deleted_at is null
+  order by d.position, e.id`;
+
+const LOWEST: PullPlace = { position: -(2n ** 62n), eventId: '' };
+
+/** The oldest deliveries below `horizon` and after a place; none while the endpoint is paused. */
+export async function pullable(
+  db: Database,
+  { platformId, endpoint }: PulledEndpoint,
+  horizon: bigint,
+  { position, eventId }: PullPlace = LOWEST,
+  limit: number,
+): Promise<PullRow[]> {
+  const values = [platformId, endpoint, horizon, position, eventId, limit];
+  const rows = await db.query<PullRow & { base: string | null }>(PULL, values);
+  return rows.map(({ base, ...row }) => ({ ...row, data: wholeEventData(row.data, base) }));
+}
+
+/** `which` selects rows of the queue; `$3` is the time. */
+const acknowledge = (which: string) => `
+  with acknowledged as (
+    delete from webhook_queue where (platform_id, endpoint, event_id) in (
+      select platform_id, endpoint, event_id from webhook_queue
+      where platform_id = $1 and endpoint = $2 and position is not null and ${which})
+    returning event_id, attempts
+  ), recorded as (
+    insert into webhook_attempts (platform_id, endpoint, event_id, attempt, at, ms, result)
+    select $1, $2, event_id, attempts + 1, $3, 0, 'delivered' from acknowledged
+    on conflict (platform_id, endpoint, event_id, attempt) do nothing
+  )
+  select event_id from acknowledged`;
+
+const UP_TO = acknowledge(`(position, event_id) <= ($4::bigint, $5::text)
+      order by position, event_id limit $6`);
+const THESE = acknowledge('event_id = any($4::text[])');
+
+/** Ends up to `limit` deliveries up to a place; returns how many. */
+export async function acknowledgeUpTo(
+  db: Database,
+  { platformId, endpoint }: PulledEndpoint,
+  now: Time,
+  { position, eventId }: PullPlace,
+  limit: number,
+): Promise<number> {
+  const values = [platformId, endpoint, new Date(now), position, eventId, limit];
+  return (await db.query(UP_TO, values)).length;
+}
+
+/** Ends the deliveries of these events; returns how many there were. */
+export const acknowledgeThese = async (
+  db: Database,
+  { platformId, endpoint }: PulledEndpoint,
+  now: Time,
+  eventIds: readonly string[],
+): Promise<number> =>
+  (await db.query(THESE, [platformId, endpoint, new Date(now), eventIds])).length;

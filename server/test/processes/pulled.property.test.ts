@@ -1,0 +1,200 @@
+// Pulled deliveries of two processes: a client that acknowledges what it has read gets every event once, in
+// one order, while transactions commit in any order and a process is killed and started again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { ENQUEUE } from '../../src/features/notifications/webhooks/index.ts';
+import { databaseUrl, execute } from '../kit/app/database.ts';
+import { runSeed } from '../kit/app/effects.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+
+const RUNS = 4;
+const GIVE_UP_MS = 15_000;
+const name = `railhead_pulled_${process.pid}`;
+
+let pool: pg.Pool;
+let places: Place[];
+let servers: Running[];
+let env: Record<string, string>;
+let platform: string;
+let endpoint: string;
+
+const authorization = `Basic ${btoa('pulled:secret')}`;
+
+/** A request to one of the processes. */
+async function call(at: number, path: string, body?: unknown) {
+  const server = servers[at % servers.length] as Running;
+  const reply = await fetch(`${server.credentials.baseUrl}${path}`, {
+    headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  });
+  const text = await reply.text();
+  if (!reply.ok) throw new Error(`${reply.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/** As a client does: a request that fails is repeated, at the other process. */
+async function repeated<T>(at: number, work: (at: number) => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await work(at + attempt);
+    } catch (error) {
+      if (attempt === 40) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+beforeAll(async () => {
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `create database ${name}`);
+  const url = databaseUrl(admin, name);
+  pool = new pg.Pool({ connectionString: url, max: 24 });
+  places = [createPlace('pulled-1'), createPlace('pulled-2')];
+  env = {
+    DATABASE_URL: url,
+    RAILHEAD_MASTER_KEY: '07'.repeat(32),
+    RAILHEAD_RATE_LIMIT: '0',
+    RAILHEAD_CLIENT_ID: 'pulled',
+    RAILHEAD_CLIENT_SECRET: 'secret',
+    LOG_LEVEL: 'error',
+  };
+  servers = [];
+  // The first creates the platform.
+  for (const place of places) servers.push(await place.start([], env));
+  const { rows } = await pool.query('select id from platforms');
+  platform = rows[0].id;
+  endpoint = (await call(0, '/webhook-endpoints', { delivery: 'PULL' })).id;
+}, 240_000);
+
+afterAll(async () => {
+  await pool?.end();
+  await Promise.all((places ?? []).map((place) => place.remove()));
+  const admin = (inject('testServer') as { url: string }).url;
+  await execute(admin, `drop database if exists ${name} with (force)`);
+}, 60_000);
+
+/** Pulls and acknowledges in turn, until it has `count()` events; then until there are no more. */
+async function pullAll(limit: number, count: () => number): Promise<string[]> {
+  const path = `/webhook-endpoints/${endpoint}`;
+  const ids: string[] = [];
+  let arrived = performance.now();
+  for (let turn = 0; ; turn++) {
+    const page = await repeated(turn, (at) => call(at, `${path}/deliveries?wait=1&limit=${limit}`));
+    const eventIds = page.data.map((each: { eventId: string }) => each.eventId);
+    ids.push(...eventIds);
+    if (eventIds.length) {
+      const body = turn % 2 ? { cursor: page.cursor } : { eventIds };
+      await repeated(turn + 1, (at) => call(at, `${path}/acknowledgements`, body));
+    }
+    if (eventIds.length || count() === Number.POSITIVE_INFINITY) arrived = performance.now();
+    if (page.hasMore || eventIds.length) continue;
+    if (ids.length >= count() || performance.now() - arrived > GIVE_UP_MS) return ids;
+  }
+}
+
+/** Events in the order in which they are followed, from a position. */
+async function storedFrom(position: string): Promise<string[]> {
+  const text = `select id from events where position >= $1 and platform_id = $2
+    order by position, id`;
+  return (await pool.query(text, [position, platform])).rows.map((row) => row.id as string);
+}
+
+const horizon = async (): Promise<string> =>
+  (await pool.query('select event_horizon() as position')).rows[0].position;
+
+interface Commit {
+  events: number;
+  /** Age of the ids when they are written. */
+  ageMs: number;
+  /** Between the id of the transaction, and its events and commit. */
+  beforeMs: number;
+  openMs: number;
+  isRolledBack: boolean;
+}
+
+const commits = fc.array(
+  fc.record({
+    events: fc.integer({ min: 1, max: 6 }),
+    ageMs: fc.integer({ min: 0, max: 3_000 }),
+    beforeMs: fc.integer({ min: 0, max: 300 }),
+    openMs: fc.integer({ min: 0, max: 600 }),
+    isRolledBack: fc.boolean(),
+  }),
+  { minLength: 20, maxLength: 60 },
+);
+
+const INSERT = `insert into events (id, platform_id, type, subject, data, created_at)
+  select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)), $1,
+    'OUTGOING_PAYMENT.COMPLETED', 'Transaction:1', '{}', now()
+  from generate_series(1, $3::int) returning id`;
+
+/** Writes events and their deliveries in a transaction of its own; returns how many it commits. */
+async function write({ events, ageMs, beforeMs, openMs, isRolledBack }: Commit): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('select pg_current_xact_id()');
+    await sleep(beforeMs);
+    const { rows } = await client.query(INSERT, [platform, ageMs, events]);
+    const column = <V>(value: V) => rows.map(() => value);
+    const ids = rows.map((row) => row.id as string);
+    const types = column('OUTGOING_PAYMENT.COMPLETED');
+    await client.query(ENQUEUE.text, [ids, column(platform), column(new Date()), types]);
+    await sleep(openMs);
+    await client.query(isRolledBack ? 'rollback' : 'commit');
+    return isRolledBack ? 0 : events;
+  } finally {
+    client.release();
+  }
+}
+
+it('gets every committed event once, in any order of ids and commits', async () => {
+  await fc.assert(
+    fc.asyncProperty(commits, fc.integer({ min: 1, max: 100 }), async (all, limit) => {
+      const from = await horizon();
+      let count = Number.POSITIVE_INFINITY;
+      const pulling = pullAll(limit, () => count);
+      const written = await Promise.all(all.map(write));
+      count = written.reduce((sum, each) => sum + each, 0);
+      const received = await pulling;
+      expect(received).toEqual(await storedFrom(from));
+      expect(received).toHaveLength(count);
+    }),
+    { numRuns: RUNS, seed: Number(runSeed()), endOnFailure: true },
+  );
+}, 300_000);
+
+it('gets every event of two processes, one of which is killed', async () => {
+  const from = await horizon();
+  let count = Number.POSITIVE_INFINITY;
+  const pulling = pullAll(25, () => count);
+  const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Li' };
+  const accounts = await Promise.all(
+    [0, 1, 2, 3].map(async (at) => {
+      const { id } = await call(at, '/customers', customer);
+      const query = `customerId=${id}&currency=USD`;
+      return (await call(at, `/customers/internal-accounts?${query}`)).data[0].id as string;
+    }),
+  );
+  let left = 300;
+  const deposit = async (id: string, at: number) => {
+    const path = `/sandbox/internal-accounts/${id}/fund`;
+    while (left-- > 0) await repeated(at, (server) => call(server, path, { amount: 100 }));
+  };
+  const deposits = Promise.all(accounts.map(deposit));
+  await sleep(500);
+  const [place] = places as [Place];
+  await place.kill((servers[0] as Running).child, 'node');
+  servers[0] = await place.start([], env);
+  await deposits;
+  const stored = await storedFrom(from);
+  count = stored.length;
+  const received = await pulling;
+  // A page whose acknowledgement had no reply is not read again, because the acknowledgement is repeated.
+  expect(received).toEqual(stored);
+  expect(stored.length).toBeGreaterThan(600);
+  const { rows } = await pool.query('select count(*)::int as n from webhook_queue');
+  expect(rows[0].n).toBe(0);
+}, 300_000);
