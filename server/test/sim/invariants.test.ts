@@ -35,15 +35,15 @@ async function haveEffect(statements: readonly string[]): Promise<boolean> {
 
 /** Problems reported after these statements; undefined if there is nothing to corrupt. */
 async function noticed(statements: readonly string[]): Promise<string | undefined> {
-  const { client, diary, effects } = sim;
+  const { client, changeLog, effects } = sim;
   await client.query('begin');
   try {
     if (!(await haveEffect(statements))) return undefined;
     const model = structuredClone(sim.model);
     const delivered = new Set(effects.delivered);
-    const notes = await diary.read();
-    const problems = applyStep(model, notes, delivered);
-    problems.push(...(await proofProblems(sim, notes)));
+    const changes = await changeLog.read();
+    const problems = applyStep(model, changes, delivered);
+    problems.push(...(await proofProblems(sim, changes)));
     problems.push(...(await recount(client, model, delivered)));
     return problems.join('\n');
   } catch (error) {
@@ -319,10 +319,10 @@ describe('a corrupted database', () => {
 
   it('is reported by the expectations of actors after settling', async () => {
     await settleAll(sim);
-    const [purse] = sim.people.flatMap((each) => [...each.purses.values()]);
-    purse!.due += 1n;
+    const [internalAccount] = sim.people.flatMap((each) => [...each.internalAccounts.values()]);
+    internalAccount!.due += 1n;
     await expect(settleAll(sim)).rejects.toThrow('; expected');
-    purse!.due -= 1n;
+    internalAccount!.due -= 1n;
     await settleAll(sim);
   });
 

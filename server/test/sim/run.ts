@@ -92,7 +92,7 @@ export async function takeStep(sim: Sim, action: Action): Promise<string> {
 async function countAgain(sim: Sim): Promise<void> {
   const problems = await recount(sim.client, sim.model, sim.effects.delivered);
   if (problems.length) throw broken(problems.join('\n'));
-  await sim.diary.trim();
+  await sim.changeLog.trim();
 }
 
 function failure(error: unknown, seed: string, step: number, last: readonly string[]): Error {

@@ -4,9 +4,9 @@
 import {
   type Answer,
   broken,
-  type Outside,
+  type ExternalAccount,
+  type InternalAccount,
   type Person,
-  type Purse,
   type Sim,
 } from '../harness/sim.ts';
 
@@ -62,11 +62,15 @@ export const inSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>
 /** Currencies that payments start in; their amounts have a similar size. */
 export const PAID_IN = ['USD', 'EUR', 'GBP', 'MXN', 'USDC'];
 
-export function purseOf(sim: Sim, person: Person, currencies: readonly string[]): Purse {
-  const held = currencies.flatMap((each) => person.purses.get(each) ?? []);
+export function internalAccountOf(
+  sim: Sim,
+  person: Person,
+  currencies: readonly string[],
+): InternalAccount {
+  const held = currencies.flatMap((each) => person.internalAccounts.get(each) ?? []);
   return sim.chance.of(held);
 }
 
 /** Whether payments to the account are exempt from strong authentication. */
-export const isTrusted = ({ model }: Sim, account: Outside | null): boolean =>
-  account !== null && (model.outside.get(account.id)?.trusted_at ?? null) !== null;
+export const isTrusted = ({ model }: Sim, account: ExternalAccount | null): boolean =>
+  account !== null && (model.externalAccounts.get(account.id)?.trusted_at ?? null) !== null;

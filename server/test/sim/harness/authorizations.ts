@@ -2,7 +2,7 @@
 // the key that decrypts the payload and no other code of the server. The payload of a payment names
 // its quote.
 import { createPublicKey, ECDH, verify } from 'node:crypto';
-import type { Note } from '../model/model.ts';
+import type { RowChange } from '../model/model.ts';
 import type { Sim } from './sim.ts';
 
 interface Signed {
@@ -64,9 +64,9 @@ function readProblem(sim: Sim, row: Signed): string | undefined {
   }
 }
 
-/** Problems of the authorizations in these notes. */
-export async function proofProblems(sim: Sim, notes: readonly Note[]): Promise<string[]> {
-  const fresh = notes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
+/** Problems of the authorizations in these changes. */
+export async function proofProblems(sim: Sim, changes: readonly RowChange[]): Promise<string[]> {
+  const fresh = changes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
   if (fresh.length === 0) return [];
   const ids = fresh.map(({ now }) => now?.id);
   const { rows } = await sim.client.query<Signed>(READ, [ids]);

@@ -8,12 +8,12 @@ import { assertNever } from '../../../src/kernel/assert-never.ts';
 import type { ChangeSet, Outcome } from '../../../src/runtime/committer/change-set.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { accountOf, type Facts, factsOf, unitsIn } from '../model/card-facts.ts';
-import type { Noted } from '../model/model.ts';
+import type { RecordedRow } from '../model/model.ts';
 import type { Node } from './node.ts';
 import { broken, type Person, type Sim } from './sim.ts';
 
 /** Behavior of the database connection at the first commit of a message. */
-export type Connection = 'well' | 'slow' | 'lost before' | 'lost after';
+export type Connection = 'stable' | 'slow' | 'lost before' | 'lost after';
 
 const connectionError = () =>
   Object.assign(new Error('the connection broke'), { code: 'OUTCOME_UNKNOWN' });
@@ -23,7 +23,7 @@ function withConnection(sim: Sim, { app }: Node, line: Connection): Runtime {
   const { committer } = app.runtime;
   let first = true;
   async function commit(set: ChangeSet): Promise<Outcome> {
-    const at = first ? line : 'well';
+    const at = first ? line : 'stable';
     first = false;
     if (at === 'lost before') throw connectionError();
     const outcome = await committer.commit(set);
@@ -31,11 +31,11 @@ function withConnection(sim: Sim, { app }: Node, line: Connection): Runtime {
     if (at === 'lost after') throw connectionError();
     return outcome;
   }
-  return line === 'well' ? app.runtime : { ...app.runtime, committer: { commit } };
+  return line === 'stable' ? app.runtime : { ...app.runtime, committer: { commit } };
 }
 
 /** The authorization handler that a sandbox issuer calls. */
-export function handlerOf(sim: Sim, node: Node, line: Connection = 'well') {
+export function handlerOf(sim: Sim, node: Node, line: Connection = 'stable') {
   for (const each of sim.nodes) each.trap(undefined);
   const runtime = withConnection(sim, node, line);
   const custodyKeys = custodyKeysOf(runtime.vault);
@@ -43,14 +43,14 @@ export function handlerOf(sim: Sim, node: Node, line: Connection = 'well') {
   return cardNetworkHandler(runtime, { connectors, origin: () => 'http://localhost' }, 'sandbox');
 }
 
-export const holderOf = ({ people }: Sim, { customer_id: id }: Noted): Person | undefined =>
+export const holderOf = ({ people }: Sim, { customer_id: id }: RecordedRow): Person | undefined =>
   people.find((each) => each.id === id && !each.gone);
 
-const fundingOf = ({ funding }: Noted): string[] => JSON.parse(funding ?? '[]');
-export const firstOf = (card: Noted): string => fundingOf(card)[0] as string;
+const fundingOf = ({ funding }: RecordedRow): string[] => JSON.parse(funding ?? '[]');
+export const firstOf = (card: RecordedRow): string => fundingOf(card)[0] as string;
 
 /** The delegated key of a card at an account. */
-function signerOf({ model }: Sim, cardId: string, account: string): Noted | undefined {
+function signerOf({ model }: Sim, cardId: string, account: string): RecordedRow | undefined {
   const { bindings, keys } = model.cardBook;
   const open = [...(bindings.get(cardId)?.values() ?? [])].find(
     (each) => each.account_id === account && !each.ended_at,
@@ -79,7 +79,7 @@ export interface CardInput {
 const isCredit = (kind: string) => kind.includes('CREDIT');
 
 /** `approved`, or the decline reason. */
-export function decisionOn(sim: Sim, card: Noted, requested: CardInput): string {
+export function decisionOn(sim: Sim, card: RecordedRow, requested: CardInput): string {
   const { kind, amount, currency, descriptor } = requested;
   const advice = kind === 'CREDIT_AUTHORIZATION_ADVICE';
   if (card.state !== 'ACTIVE' && card.state !== 'FROZEN') return 'CARD_NOT_ACTIVE';
@@ -108,7 +108,7 @@ const OPEN = ['AUTHORIZED', 'PARTIALLY_SETTLED'];
 
 /** Whether the notice contradicts the payment. The sandbox accepts only what fits its state. */
 export function isContradictory(
-  row: Noted,
+  row: RecordedRow,
   { kind, amount }: NoticeInput,
   inSandbox: boolean,
 ): boolean {
@@ -153,7 +153,12 @@ const debitsOf = ({ debits: pulls }: Facts) =>
   pulls.map(({ amount, status }) => `${amount} ${status}`);
 
 /** Checks a payment after such a notice. */
-export function checkNotice(sim: Sim, was: Noted, now: Noted, notice: NoticeInput): void {
+export function checkNotice(
+  sim: Sim,
+  was: RecordedRow,
+  now: RecordedRow,
+  notice: NoticeInput,
+): void {
   const [before, after] = [factsOf(was), factsOf(now)];
   // A clearing applies also to a closed payment; a new authorized amount does not.
   const kinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];

@@ -29,7 +29,7 @@ export function randomLimits(sim: Sim): Policy['spendingLimits'] {
 
 function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRestrictions']> {
   const { chance } = sim;
-  const ids = [...owner.purses.values()].map(({ id }) => id);
+  const ids = [...owner.internalAccounts.values()].map(({ id }) => id);
   return {
     ...(chance.percent(40) ? { allowedAccountIds: some(sim, ids) } : {}),
     accountRules: some(sim, ids)

@@ -5,11 +5,19 @@ import type { Effects, HttpReply, HttpRequest } from '../../../src/kernel/effect
 import { chanceOf } from './chance.ts';
 
 /** Behavior of a platform's webhook receiver. */
-export const BEHAVIORS = ['well', 'known', 'broken', 'moved', 'silent', 'slow', 'fickle'] as const;
+export const BEHAVIORS = [
+  'accepts',
+  'duplicate',
+  'fails',
+  'redirects',
+  'times out',
+  'slow',
+  'intermittent',
+] as const;
 type Behavior = (typeof BEHAVIORS)[number];
 
 /** Reply to an approval request for an incoming UMA payment. */
-export const VERDICTS = ['accept', 'later', 'reject', 'more', 'broken', 'silent'] as const;
+export const VERDICTS = ['accept', 'pending', 'reject', 'more fields', 'error', 'timeout'] as const;
 type Verdict = (typeof VERDICTS)[number];
 
 export interface Receiver {
@@ -35,20 +43,20 @@ const START = Date.UTC(2026, 0, 5, 9, 0, 0);
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-const STATUS: Record<Exclude<Behavior, 'silent' | 'fickle'>, number> = {
-  well: 200,
-  known: 409,
-  broken: 500,
-  moved: 301,
+const STATUS: Record<Exclude<Behavior, 'times out' | 'intermittent'>, number> = {
+  accepts: 200,
+  duplicate: 409,
+  fails: 500,
+  redirects: 301,
   slow: 204,
 };
 
-const APPROVAL: Record<Exclude<Verdict, 'silent'>, [number, object]> = {
+const APPROVAL: Record<Exclude<Verdict, 'timeout'>, [number, object]> = {
   accept: [200, { receiverCustomerInfo: { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15' } }],
-  later: [202, {}],
+  pending: [202, {}],
   reject: [403, { code: 'FORBIDDEN', message: 'No.', reason: 'No.' }],
-  more: [422, { requiredFields: [{ name: 'FULL_NAME', mandatory: true }] }],
-  broken: [500, {}],
+  'more fields': [422, { requiredFields: [{ name: 'FULL_NAME', mandatory: true }] }],
+  error: [500, {}],
 };
 
 const reply = (status: number, body: object = {}): HttpReply => ({
@@ -57,23 +65,24 @@ const reply = (status: number, body: object = {}): HttpReply => ({
   body: JSON.stringify(body),
 });
 
-const noAnswer = (code: string) => Object.assign(new Error('no reply'), { code });
+const noReply = (code: string) => Object.assign(new Error('no reply'), { code });
 
 /** Whether the event is an approval request: an incoming UMA payment without a decision. */
-function isQuestion(type: string, data: Record<string, unknown> | undefined): boolean {
+function isApprovalRequest(type: string, data: Record<string, unknown> | undefined): boolean {
   return (
     type === 'INCOMING_PAYMENT.PENDING' && data?.requestedReceiverCustomerInfoFields !== undefined
   );
 }
 
-function answerOf(receiver: Receiver, question: boolean): HttpReply {
-  if (question) {
-    if (receiver.verdict === 'silent') throw noAnswer('ETIMEDOUT');
+function replyOf(receiver: Receiver, isApproval: boolean): HttpReply {
+  if (isApproval) {
+    if (receiver.verdict === 'timeout') throw noReply('ETIMEDOUT');
     return reply(...APPROVAL[receiver.verdict]);
   }
   const { behavior } = receiver;
-  if (behavior === 'silent') throw noAnswer('ETIMEDOUT');
-  const status = behavior === 'fickle' ? (receiver.requests % 2 ? 200 : 503) : STATUS[behavior];
+  if (behavior === 'times out') throw noReply('ETIMEDOUT');
+  const status =
+    behavior === 'intermittent' ? (receiver.requests % 2 ? 200 : 503) : STATUS[behavior];
   return reply(status);
 }
 
@@ -85,14 +94,14 @@ export function simEffects(seed: string, start = START): SimEffects {
   return {
     now: () => now,
     random: (count) => chance.bytes(count),
-    stream: () => Promise.reject(noAnswer('ENOTFOUND')),
-    call: () => Promise.reject(noAnswer('ENOTFOUND')),
+    stream: () => Promise.reject(noReply('ENOTFOUND')),
+    call: () => Promise.reject(noReply('ENOTFOUND')),
     async http({ url, body }: HttpRequest) {
       if (url === RATES_URL)
         return reply(200, { base: 'USD', at: new Date(now).toISOString(), rates: RATES });
       const receiver = receivers.get(url);
       await tick();
-      if (!receiver) throw noAnswer('ENOTFOUND');
+      if (!receiver) throw noReply('ENOTFOUND');
       receiver.requests++;
       if (receiver.behavior === 'slow') for (let i = 0; i < 20; i++) await tick();
       const { id, type, data } = JSON.parse(body ?? '{}') as {
@@ -100,10 +109,10 @@ export function simEffects(seed: string, start = START): SimEffects {
         type: string;
         data?: Record<string, unknown>;
       };
-      const question = isQuestion(type, data);
-      const response = answerOf(receiver, question);
+      const isApproval = isApprovalRequest(type, data);
+      const response = replyOf(receiver, isApproval);
       // An approval request counts as delivered whatever the reply is.
-      if (question || response.status < 300 || response.status === 409) delivered.add(id);
+      if (isApproval || response.status < 300 || response.status === 409) delivered.add(id);
       return response;
     },
     delivered: delivered,
@@ -114,7 +123,7 @@ export function simEffects(seed: string, start = START): SimEffects {
       const url = `https://hooks.example.com/${receivers.size + 1}`;
       const fresh: Receiver = {
         url,
-        behavior: 'well',
+        behavior: 'accepts',
         verdict: 'accept',
         requests: 0,
       };

@@ -8,7 +8,13 @@ import type pg from 'pg';
 import type { Settings } from '../../../src/compose.ts';
 import type { CardDecision, CardNotice, CardRequest } from '../../../src/connectors/ports/cards.ts';
 import { BASE_PATH } from '../../../src/http/server.ts';
-import { connect, emptyPicture, keepDiary, type Model, openDiary } from '../model/model.ts';
+import {
+  connect,
+  emptyPicture,
+  installChangeLog,
+  type Model,
+  openChangeLog,
+} from '../model/model.ts';
 import { type Chance, chanceOf } from './chance.ts';
 import { type Node, openNode } from './node.ts';
 import type { Outcome } from './outcomes.ts';
@@ -54,15 +60,15 @@ export interface Person {
   /** Whether it may pay: approved, and not deleted. */
   ready: boolean;
   gone: boolean;
-  purses: Map<string, Purse>;
+  internalAccounts: Map<string, InternalAccount>;
   /** Present if subject to strong authentication; whether its telephone is verified. */
   strong?: { proven: boolean };
   /** The embedded wallet, if its holder can sign in. */
-  wallet?: Purse | undefined;
+  wallet?: InternalAccount | undefined;
 }
 
 /** An internal account, and its expected balance after settling. */
-export interface Purse {
+export interface InternalAccount {
   id: string;
   currency: string;
   owner: Person;
@@ -76,7 +82,7 @@ export interface Wallet {
   requested?: { text: string; until: number } | undefined;
 }
 
-export interface Outside {
+export interface ExternalAccount {
   id: string;
   currency: string;
   owner: Person;
@@ -92,16 +98,16 @@ export interface Order {
   kind: 'balance' | 'debit' | 'realtime' | 'in';
   quoteId: string | null;
   platform: Platform;
-  source: Purse | null;
-  inside: Purse | null;
-  outside: Outside | null;
+  source: InternalAccount | null;
+  internalAccount: InternalAccount | null;
+  externalAccount: ExternalAccount | null;
   /** The debited account, or the payer of a deposit. */
-  from?: Outside;
+  from?: ExternalAccount;
   payer?: Person;
   sent: bigint;
   received: bigint;
   platformFee: bigint;
-  feePurse: Purse | null;
+  feeAccount: InternalAccount | null;
   /** Null if it depends on other events; then any outcome is valid that matches the ledger. */
   ending: Outcome | null;
   started: boolean;
@@ -147,7 +153,7 @@ interface CoinOrder {
 interface Mints {
   clients: MintClient[];
   /** Bank accounts and wallets for mints and burns. */
-  banks: Outside[];
+  banks: ExternalAccount[];
   orders: CoinOrder[];
 }
 
@@ -187,7 +193,7 @@ export interface Sim {
   readonly nodes: Node[];
   readonly platforms: Platform[];
   readonly people: Person[];
-  readonly outside: Outside[];
+  readonly externalAccounts: ExternalAccount[];
   /** Payments that are not known to be final. */
   orders: Order[];
   readonly agents: Agent[];
@@ -221,7 +227,7 @@ export interface Sim {
   once(node: Node, request: Request): Promise<Answer | undefined>;
   /** Replaces each dead server. */
   revive(): Promise<void>;
-  diary: ReturnType<typeof openDiary>;
+  changeLog: ReturnType<typeof openChangeLog>;
   close(): Promise<void>;
 }
 
@@ -301,7 +307,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
   const effects = simEffects(seed);
   const chance = chanceOf(`${seed} actors`);
   const client = await connect(databaseUrl);
-  await keepDiary(client);
+  await installChangeLog(client);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-sim-'));
   const settings = settingsIn(folder, databaseUrl);
   const nodes = [await openNode(settings, effects), await openNode(settings, effects)];
@@ -356,7 +362,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     nodes,
     platforms: [],
     people: [],
-    outside: [],
+    externalAccounts: [],
     orders: [],
     agents: [],
     waiting: [],
@@ -373,7 +379,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     call,
     once: send,
     revive,
-    diary: openDiary(client),
+    changeLog: openChangeLog(client),
     async close() {
       for (const each of nodes) await each.close();
       await client.end();
@@ -383,19 +389,20 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
 }
 
 /** All internal accounts of an owner. */
-export const pursesOf = ({ purses, wallet }: Person): Purse[] => [
-  ...purses.values(),
+export const internalAccountsOf = ({ internalAccounts, wallet }: Person): InternalAccount[] => [
+  ...internalAccounts.values(),
   ...(wallet ? [wallet] : []),
 ];
 
 /** The row of an account in the model: its status and its owner's debt. */
-export const accountRow = ({ model }: Sim, purse: Purse) => model.internal.get(purse.id);
+export const accountRow = ({ model }: Sim, internalAccount: InternalAccount) =>
+  model.internal.get(internalAccount.id);
 
-export const isActive = (sim: Sim, purse: Purse): boolean =>
-  accountRow(sim, purse)?.status === 'ACTIVE';
+export const isActive = (sim: Sim, internalAccount: InternalAccount): boolean =>
+  accountRow(sim, internalAccount)?.status === 'ACTIVE';
 
-/** Available amount of an account, according to the diary. */
-export function spendable({ model }: Sim, purse: Purse): bigint {
-  const account = model.accounts.get(purse.id);
+/** Available amount of an account, according to the changeLog. */
+export function spendable({ model }: Sim, internalAccount: InternalAccount): bigint {
+  const account = model.accounts.get(internalAccount.id);
   return account ? account.balance - account.held : 0n;
 }

@@ -1,11 +1,11 @@
 // Agents: each action against its payment and its audit entries, and the usage of limits recomputed
 // from the payments. Written from the specification, independently of the code under test.
-import type { Model, Note, Noted, Payment } from './model.ts';
+import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 import { isUncounted } from './queue-and-limits.ts';
 
 export interface Agency {
-  agents: Map<string, Noted>;
-  actions: Map<string, Noted>;
+  agents: Map<string, RecordedRow>;
+  actions: Map<string, RecordedRow>;
   /** Ids of the actions of a payment. */
   ofPayment: Map<string, string[]>;
   /** Audit entries of an action. */
@@ -34,7 +34,9 @@ function into<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   else map.set(key, new Set([value]));
 }
 
-const APPLY: Readonly<Record<string, (agency: Agency, now: Noted, was: Noted | null) => void>> = {
+const APPLY: Readonly<
+  Record<string, (agency: Agency, now: RecordedRow, was: RecordedRow | null) => void>
+> = {
   agents({ agents }, now) {
     agents.set(now.id as string, now);
   },
@@ -55,7 +57,7 @@ const APPLY: Readonly<Record<string, (agency: Agency, now: Noted, was: Noted | n
   },
 };
 
-export const applyAgencyNote = (agency: Agency, { table, was, now }: Note): void => {
+export const applyAgencyChange = (agency: Agency, { table, was, now }: RowChange): void => {
   if (now) APPLY[table]?.(agency, now, was);
 };
 
@@ -67,16 +69,19 @@ const WAITS = 'PENDING_APPROVAL';
 const OPEN = [WAITS, 'APPROVED'];
 
 /** An invalid change of an action: it is decided once. */
-export function actionTransitionProblem(was: Noted | null, now: Noted | null): string | undefined {
+export function actionTransitionProblem(
+  was: RecordedRow | null,
+  now: RecordedRow | null,
+): string | undefined {
   if (!now) return `${was?.id} was removed`;
   if (!was) return OPEN.includes(now.status ?? '') ? undefined : `${now.id} begins ${now.status}`;
   return was.status === WAITS ? undefined : `${now.id} was ${was.status} and was changed`;
 }
 
-const actionsOf = ({ agency }: Model, payment: string): Noted[] =>
-  (agency.ofPayment.get(payment) ?? []).map((id) => agency.actions.get(id) as Noted);
+const actionsOf = ({ agency }: Model, payment: string): RecordedRow[] =>
+  (agency.ofPayment.get(payment) ?? []).map((id) => agency.actions.get(id) as RecordedRow);
 
-const statusesOf = (actions: readonly Noted[]) => actions.map(({ status }) => status).join();
+const statusesOf = (actions: readonly RecordedRow[]) => actions.map(({ status }) => status).join();
 
 /** Whether a transfer of an agent still waits for a decision. */
 export const isAwaitingApproval = (model: Model, { row, transfers }: Payment): boolean =>
@@ -145,7 +150,7 @@ export function converted(
   return (num + den - 1n) / den;
 }
 
-const environmentOf = ({ platforms }: Model, row: Noted) =>
+const environmentOf = ({ platforms }: Model, row: RecordedRow) =>
   platforms.get(row.platform_id ?? '')?.environment ?? 'sandbox';
 
 /** The usage of an agent by account, computed from its payments. */
@@ -208,7 +213,7 @@ export interface Policy {
 }
 
 /** Usage of a period in the currency of the limits; other currencies are converted. */
-export function usedIn(model: Model, agent: Noted, during: string): bigint {
+export function usedIn(model: Model, agent: RecordedRow, during: string): bigint {
   const { currency } = (JSON.parse(agent.policy as string) as Policy).spendingLimits;
   const environment = environmentOf(model, agent);
   let sum = 0n;
@@ -222,13 +227,13 @@ export function usedIn(model: Model, agent: Noted, during: string): bigint {
 }
 
 /** Number of payments of an agent on a day. */
-export const countedOn = ({ accounts }: Model, { id }: Noted, day: string): bigint =>
+export const countedOn = ({ accounts }: Model, { id }: RecordedRow, day: string): bigint =>
   -(accounts.get(`velocity:${id}:count:${day}`)?.balance ?? 0n);
 
 const isInside = (id: string | null | undefined) => id?.startsWith('InternalAccount:') ?? false;
 
 /** The internal account of a payment: the source, otherwise the destination. */
-const touchedBy = ({ source_account: from, destination_account: to }: Noted) =>
+const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
   isInside(from) || !isInside(to) ? from : to;
 
 const over = (amount: bigint, limit: number | null | undefined) =>

@@ -1,13 +1,13 @@
 // Strong authentication of customers: challenges, proofs, failures and lockouts, and the payments
 // that depend on them. Written from the specification and counted from each change, so that a proof
 // counted twice or a failure that was not counted is found.
-import type { Model, Note, Noted, Payment } from './model.ts';
+import type { Model, Payment, RecordedRow, RowChange } from './model.ts';
 
 export interface Authentication {
   /** Regions of customers, by id. */
   regions: Map<string, string>;
-  lockouts: Map<string, Noted>;
-  challenges: Map<string, Noted>;
+  lockouts: Map<string, RecordedRow>;
+  challenges: Map<string, RecordedRow>;
   /** Challenges of payments by quote, oldest first. */
   ofQuote: Map<string, string[]>;
   /** Payments by quote. */
@@ -44,7 +44,7 @@ const PROVED: Readonly<Record<string, string>> = {
 };
 
 /** The subject of a challenge as in its event; a login is its own subject. */
-const aboutOf = ({ id, kind, subject }: Noted) =>
+const aboutOf = ({ id, kind, subject }: RecordedRow) =>
   `${PROVED[kind ?? '']} ${kind === 'LOGIN' ? id : subject}`;
 
 const FAILURES = [
@@ -53,50 +53,54 @@ const FAILURES = [
 ];
 
 /** The challenge that a job expires. */
-const endedBy = (row: Noted | null): string | undefined =>
+const endedBy = (row: RecordedRow | null): string | undefined =>
   row?.kind === 'quotes.lapse' ? JSON.parse(row.input ?? '{}').challengeId : undefined;
 
-const APPLY: Readonly<Record<string, (authentication: Authentication, note: Note) => void>> = {
-  customers({ regions }, { now }) {
-    if (now?.region) regions.set(now.id as string, now.region);
-  },
-  quotes({ payments }, { now }) {
-    if (now) payments.set(now.id as string, now.transaction_id as string);
-  },
-  sca_lockouts({ lockouts }, { now }) {
-    if (now) lockouts.set(now.id as string, now);
-  },
-  sca_challenges({ challenges, ofQuote, satisfied }, { was, now }) {
-    if (!now) return;
-    const [id, subject] = [now.id as string, now.subject as string];
-    challenges.set(id, now);
-    if (now.status === 'SATISFIED' && was?.status !== 'SATISFIED') bump(satisfied, aboutOf(now));
-    if (!was && now.kind === 'PAYMENT') ofQuote.set(subject, [...(ofQuote.get(subject) ?? []), id]);
-  },
-  sca_events({ proofs, failures }, { was, now }) {
-    if (was || !now) return;
-    const { type, subject, customer_id: customer } = now as Record<string, string>;
-    if (subject) bump(proofs, `${type} ${subject}`);
-    if (FAILURES.includes(type as string)) bump(failures, customer as string);
-    if (type === 'RESET_PASSWORD_COMPLETED') failures.set(customer as string, 0);
-  },
-  jobs({ ends }, { was, now }) {
-    const [before, after] = [endedBy(was), endedBy(now)];
-    if (before !== undefined) bump(ends, before, -1);
-    if (after !== undefined) bump(ends, after);
-  },
-};
+const APPLY: Readonly<Record<string, (authentication: Authentication, change: RowChange) => void>> =
+  {
+    customers({ regions }, { now }) {
+      if (now?.region) regions.set(now.id as string, now.region);
+    },
+    quotes({ payments }, { now }) {
+      if (now) payments.set(now.id as string, now.transaction_id as string);
+    },
+    sca_lockouts({ lockouts }, { now }) {
+      if (now) lockouts.set(now.id as string, now);
+    },
+    sca_challenges({ challenges, ofQuote, satisfied }, { was, now }) {
+      if (!now) return;
+      const [id, subject] = [now.id as string, now.subject as string];
+      challenges.set(id, now);
+      if (now.status === 'SATISFIED' && was?.status !== 'SATISFIED') bump(satisfied, aboutOf(now));
+      if (!was && now.kind === 'PAYMENT')
+        ofQuote.set(subject, [...(ofQuote.get(subject) ?? []), id]);
+    },
+    sca_events({ proofs, failures }, { was, now }) {
+      if (was || !now) return;
+      const { type, subject, customer_id: customer } = now as Record<string, string>;
+      if (subject) bump(proofs, `${type} ${subject}`);
+      if (FAILURES.includes(type as string)) bump(failures, customer as string);
+      if (type === 'RESET_PASSWORD_COMPLETED') failures.set(customer as string, 0);
+    },
+    jobs({ ends }, { was, now }) {
+      const [before, after] = [endedBy(was), endedBy(now)];
+      if (before !== undefined) bump(ends, before, -1);
+      if (after !== undefined) bump(ends, after);
+    },
+  };
 
-export const applyAuthenticationNote = (authentication: Authentication, note: Note): void =>
-  APPLY[note.table]?.(authentication, note);
+export const applyAuthenticationChange = (
+  authentication: Authentication,
+  change: RowChange,
+): void => APPLY[change.table]?.(authentication, change);
 
 /**
  * An invalid change of a challenge, which is final once it is no longer PENDING. Final challenges
  * and unfinished logins are deleted after a month, except one that a payment waits for.
  */
 export function challengeTransitionProblem(
-  was: Noted | null,
-  now: Noted | null,
+  was: RecordedRow | null,
+  now: RecordedRow | null,
 ): string | undefined {
   if (!now) {
     const waits = was?.kind === 'PAYMENT' && was.status === 'PENDING';
@@ -117,7 +121,7 @@ const LOCKS = [15 * MINUTE, 30 * MINUTE, 60 * MINUTE, 24 * 60 * MINUTE];
 
 const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : null);
 
-function lockProblem(was: Noted | null, now: Noted): string | undefined {
+function lockProblem(was: RecordedRow | null, now: RecordedRow): string | undefined {
   const failures = Number(now.failed_attempts);
   const fresh = failures !== Number(was?.failed_attempts ?? 0);
   const due = LOCKS[failures - 5];
@@ -133,7 +137,10 @@ function lockProblem(was: Noted | null, now: Noted): string | undefined {
 }
 
 /** An invalid change of the lockout state. */
-export function lockoutTransitionProblem(was: Noted | null, now: Noted | null): string | undefined {
+export function lockoutTransitionProblem(
+  was: RecordedRow | null,
+  now: RecordedRow | null,
+): string | undefined {
   if (!now) return `${was?.id} was removed`;
   const [before, failures] = [Number(was?.failed_attempts ?? 0), Number(now.failed_attempts)];
   if (failures !== before && failures !== before + 1 && failures !== 0) {
@@ -147,29 +154,30 @@ const COUNTRIES = ['DE', 'FR', 'ES', 'NO'];
 const CURRENCIES = ['EUR', 'USDC'];
 
 /** Whether a payment requires strong authentication. */
-function isGated({ authentication }: Model, row: Noted): boolean {
+function isGated({ authentication }: Model, row: RecordedRow): boolean {
   if (row.type !== 'OUTGOING' || !CURRENCIES.includes(row.sent_currency ?? '')) return false;
   return COUNTRIES.includes(authentication.regions.get(row.customer_id ?? '') ?? '');
 }
 
 /** The challenges of a payment, oldest first. */
-export const challengesOf = ({ authentication }: Model, row: Noted): Noted[] =>
+export const challengesOf = ({ authentication }: Model, row: RecordedRow): RecordedRow[] =>
   row.type === 'OUTGOING'
     ? (authentication.ofQuote.get(row.quote_id ?? '') ?? []).map(
-        (id) => authentication.challenges.get(id) as Noted,
+        (id) => authentication.challenges.get(id) as RecordedRow,
       )
     : [];
 
 /** The open challenge. */
-export const pendingOf = ({ authentication }: Model, quoteId: string): Noted | undefined =>
+export const pendingOf = ({ authentication }: Model, quoteId: string): RecordedRow | undefined =>
   (authentication.ofQuote.get(quoteId) ?? [])
     .map((id) => authentication.challenges.get(id))
     .find((each) => each?.status === 'PENDING');
 
-const statusesOf = (challenges: readonly Noted[]) => challenges.map(({ status }) => status).join();
+const statusesOf = (challenges: readonly RecordedRow[]) =>
+  challenges.map(({ status }) => status).join();
 
 /** Whether every required step was completed. */
-function isProved(challenges: readonly Noted[]): boolean {
+function isProved(challenges: readonly RecordedRow[]): boolean {
   if (challenges.length === 0 || challenges.some(({ status }) => status !== 'SATISFIED'))
     return false;
   return JSON.parse(challenges.at(-1)?.steps ?? '[]').length === 0;
@@ -200,8 +208,8 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
 export function unauthenticatedProblem(model: Model, { row }: Payment): string | undefined {
   if (!isGated(model, row)) return undefined;
   const all = challengesOf(model, row);
-  const { outside, authentication, now } = model;
-  const end = outside.get(row.destination_account ?? '');
+  const { externalAccounts, authentication, now } = model;
+  const end = externalAccounts.get(row.destination_account ?? '');
   // For a deposit the exemption was decided at the quote, whatever happened to the trust since.
   const trusted =
     row.source_account === null ||
@@ -217,7 +225,7 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
 
 /** A mismatch between a challenge and its proofs. */
 export function proofProblem({ authentication }: Model, id: string): string | undefined {
-  const about = aboutOf(authentication.challenges.get(id) as Noted);
+  const about = aboutOf(authentication.challenges.get(id) as RecordedRow);
   const [times, due] = [
     authentication.proofs.get(about) ?? 0,
     authentication.satisfied.get(about) ?? 0,

@@ -1,8 +1,8 @@
 // Cards, and card payments as their messages describe them: each approved message is replayed in
-// the order of the diary, so that a clearing applied twice or a lost notice is found. Written from
+// the order of the change log, so that a clearing applied twice or a lost notice is found. Written from
 // the specification.
 import { type Facts, factsOf, unclearedOf } from './card-facts.ts';
-import type { Note, Noted } from './model.ts';
+import type { RecordedRow, RowChange } from './model.ts';
 
 /** A payment according to its messages. */
 interface Replay {
@@ -19,17 +19,17 @@ interface Replay {
 }
 
 export interface CardBook {
-  cards: Map<string, Noted>;
+  cards: Map<string, RecordedRow>;
   /** Open cards, by platform and by cardholder. */
   live: Map<string, number>;
   /** Number of state changes of a card, and of their events. */
   changes: Map<string, number>;
   eventCount: Map<string, number>;
   /** Funding sources and delegated keys, by card. */
-  bindings: Map<string, Map<string, Noted>>;
-  keys: Map<string, Map<string, Noted>>;
+  bindings: Map<string, Map<string, RecordedRow>>;
+  keys: Map<string, Map<string, RecordedRow>>;
   /** Payments, and their replays. */
-  payments: Map<string, Noted>;
+  payments: Map<string, RecordedRow>;
   replays: Map<string, Replay>;
   /** Payments by the issuer's tokens, and the tokens of declined requests. */
   tokens: Map<string, string>;
@@ -69,21 +69,21 @@ export const emptyCardBook = (): CardBook => ({
 const bump = (counts: Map<string, number>, name: string, by = 1) =>
   counts.set(name, (counts.get(name) ?? 0) + by);
 
-const put = (map: Map<string, Map<string, Noted>>, key: string, row: Noted) => {
-  const known = map.get(key) ?? new Map<string, Noted>();
+const put = (map: Map<string, Map<string, RecordedRow>>, key: string, row: RecordedRow) => {
+  const known = map.get(key) ?? new Map<string, RecordedRow>();
   known.set(row.id as string, row);
   map.set(key, known);
 };
 
 /** A decision that came too late is logged in its own entry. */
-export const isLate = ({ id }: Noted): boolean => id?.includes('.late ') ?? false;
+export const isLate = ({ id }: RecordedRow): boolean => id?.includes('.late ') ?? false;
 
 /** Requests that open a payment; all others are notices. */
 const OPENING = [
   ...['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'CREDIT_AUTHORIZATION'],
   ...['FINANCIAL_CREDIT_AUTHORIZATION', 'CREDIT_AUTHORIZATION_ADVICE'],
 ];
-export const opens = ({ kind }: Noted): boolean => OPENING.includes(kind ?? '');
+export const opens = ({ kind }: RecordedRow): boolean => OPENING.includes(kind ?? '');
 
 const total = (amounts: readonly string[]) => amounts.reduce((all, each) => all + BigInt(each), 0n);
 
@@ -117,7 +117,7 @@ const APPLY_NOTICE: Readonly<Record<string, (replay: Replay, amount: string) => 
   },
 };
 
-function open(book: CardBook, id: string, { kind, token, amount }: Noted): void {
+function open(book: CardBook, id: string, { kind, token, amount }: RecordedRow): void {
   const atOnce = kind?.startsWith('FINANCIAL_') ?? false;
   book.tokens.set(token as string, id);
   book.replays.set(id, {
@@ -132,7 +132,7 @@ function open(book: CardBook, id: string, { kind, token, amount }: Noted): void 
   });
 }
 
-function applyMessage(book: CardBook, row: Noted): void {
+function applyMessage(book: CardBook, row: RecordedRow): void {
   const { transaction_id: id, approved, token } = row;
   if (!id) {
     // A retry under the token of a late authorization is declined, and its payment stays.
@@ -144,7 +144,7 @@ function applyMessage(book: CardBook, row: Noted): void {
   else applyNotice(book.replays.get(id), row);
 }
 
-function applyNotice(replay: Replay | undefined, row: Noted): void {
+function applyNotice(replay: Replay | undefined, row: RecordedRow): void {
   if (!replay) return;
   if (isLate(row))
     Object.assign(replay, { settlements: [], closed: true, eventCount: replay.eventCount + 1 });
@@ -154,7 +154,7 @@ function applyNotice(replay: Replay | undefined, row: Noted): void {
 const MONTH_MS = 30 * 24 * 3_600_000;
 
 /** Whether the payment expired: a month after opening without a further message. */
-function isAbandoned(was: Noted, now: Noted): boolean {
+function isAbandoned(was: RecordedRow, now: RecordedRow): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
   const at = Date.parse(now.card_last_event_at ?? '');
   const same = before.settled === after.settled && before.authorized === after.authorized;
@@ -164,7 +164,7 @@ function isAbandoned(was: Noted, now: Noted): boolean {
 }
 
 /** Changes without a message: a failed funding debit, or a decision of the operator. */
-function applyChange(book: CardBook, was: Noted, now: Noted): void {
+function applyChange(book: CardBook, was: RecordedRow, now: RecordedRow): void {
   const replay = book.replays.get(now.id as string);
   if (!replay) return;
   if (!replay.closed && isAbandoned(was, now))
@@ -181,9 +181,9 @@ function applyChange(book: CardBook, was: Noted, now: Noted): void {
   if (stuck(factsOf(now)) > stuck(factsOf(was))) replay.eventCount++;
 }
 
-const isLive = (row: Noted | null) => row !== null && row.state !== 'CLOSED';
+const isLive = (row: RecordedRow | null) => row !== null && row.state !== 'CLOSED';
 
-const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
+const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void>> = {
   cards(book, { was, now }) {
     if (!now) return;
     book.cards.set(now.id as string, now);
@@ -231,12 +231,13 @@ const APPLY: Readonly<Record<string, (book: CardBook, note: Note) => void>> = {
   },
 };
 
-export const applyCardNote = (book: CardBook, note: Note): void => APPLY[note.table]?.(book, note);
+export const applyCardChange = (book: CardBook, change: RowChange): void =>
+  APPLY[change.table]?.(book, change);
 
 const sameList = (a: readonly string[], b: readonly string[]) => a.join() === b.join();
 
 /** A mismatch between a payment and its messages. */
-export function replayProblem(row: Noted, replay: Replay | undefined): string | undefined {
+export function replayProblem(row: RecordedRow, replay: Replay | undefined): string | undefined {
   if (!replay) return 'has no opening message';
   const facts = factsOf(row);
   const pairs: [string, unknown, unknown][] = [

@@ -2,7 +2,7 @@
 // from the specification and the tables of posting rules. The funding account, the debt of its
 // owner, and amounts in suspense or paid out manually for the account count as one.
 import { add, type Sums } from './effects.ts';
-import type { Noted, Transfer } from './model.ts';
+import type { RecordedRow, Transfer } from './model.ts';
 
 export interface Facts {
   cardId: string;
@@ -32,10 +32,11 @@ const sum = (amounts: readonly string[]) => amounts.reduce((all, each) => all + 
 const listOf = (text: string | null | undefined): string[] =>
   (text ?? '{}').slice(1, -1).split(',').filter(Boolean);
 
-export const hasPendingFundingDebit = ({ card_funding_debit_statuses: statuses }: Noted): boolean =>
-  listOf(statuses).includes('PENDING');
+export const hasPendingFundingDebit = ({
+  card_funding_debit_statuses: statuses,
+}: RecordedRow): boolean => listOf(statuses).includes('PENDING');
 
-export function factsOf(row: Noted): Facts {
+export function factsOf(row: RecordedRow): Facts {
   const { cardId, token } = JSON.parse(row.card ?? '{}');
   const statuses = listOf(row.card_funding_debit_statuses);
   const debits = listOf(row.card_funding_debits).map((amount, index) => ({
@@ -66,28 +67,28 @@ export function factsOf(row: Noted): Facts {
 /** A cent of the card in the smallest unit of the funding account. */
 const UNITS: Readonly<Record<string, bigint>> = { USD: 1n, USDB: 10_000n };
 
-export const unitsIn = (row: Noted): bigint => UNITS[row.sent_currency ?? ''] ?? 0n;
+export const unitsIn = (row: RecordedRow): bigint => UNITS[row.sent_currency ?? ''] ?? 0n;
 
-export const accountOf = (row: Noted): string =>
+export const accountOf = (row: RecordedRow): string =>
   (row.source_account ?? row.destination_account) as string;
 
 /**
  * Uncleared amount of a payment in the card settlement account, in units of its funding account.
  */
-export function unclearedOf(row: Noted): bigint {
+export function unclearedOf(row: RecordedRow): bigint {
   const { direction, confirmed, released, writtenOff, settled } = factsOf(row);
   return direction === 'CREDIT' ? 0n : (confirmed - released + writtenOff - settled) * unitsIn(row);
 }
 
 /** Net cost of a payment to its funding account or what stands in for it. */
-export function chargeOf(row: Noted): bigint {
+export function chargeOf(row: RecordedRow): bigint {
   const { direction, confirmed, released, settled, refunded, recovered } = factsOf(row);
   const cents = direction === 'CREDIT' ? -settled : confirmed - released - (refunded - recovered);
   return cents * unitsIn(row);
 }
 
 /** The expected sum of all transfers of a payment. */
-export function cardEffect(row: Noted, environment: string): Sums {
+export function cardEffect(row: RecordedRow, environment: string): Sums {
   const due: Sums = new Map();
   const { direction, pending, stuck, writtenOff, settled, refunded, recovered } = factsOf(row);
   const units = unitsIn(row);
@@ -106,7 +107,7 @@ export function cardEffect(row: Noted, environment: string): Sums {
 const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
 /** The transfers as if the account itself had paid and received everything. */
-export function ofAccount(row: Noted, transfers: readonly Transfer[]): Transfer[] {
+export function ofAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
   const own = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
   return transfers.map((each) => ({ ...each, debit: own(each.debit), credit: own(each.credit) }));
 }

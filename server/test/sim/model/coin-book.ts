@@ -2,7 +2,7 @@
 // burns, held amounts by those under way, and their jobs. Written from the posting rules, so that
 // an order executed twice or not at all is found.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
-import type { Model, Note, Noted, Transfer } from './model.ts';
+import type { Model, RecordedRow, RowChange, Transfer } from './model.ts';
 
 /** Sums of the mints and burns of a stablecoin. */
 interface Supply {
@@ -12,9 +12,9 @@ interface Supply {
 }
 
 export interface CoinBook {
-  providers: Map<string, Noted>;
-  coins: Map<string, Noted>;
-  orders: Map<string, Noted>;
+  providers: Map<string, RecordedRow>;
+  coins: Map<string, RecordedRow>;
+  orders: Map<string, RecordedRow>;
   supply: Map<string, Supply>;
   /** Transfers of an order or of a registration. */
   moved: Map<string, Transfer[]>;
@@ -35,7 +35,7 @@ export const emptyCoinBook = (): CoinBook => ({
 });
 
 const OVER = ['COMPLETED', 'FAILED', 'EXPIRED'];
-export const isOrderOver = ({ status }: Noted): boolean => OVER.includes(status ?? '');
+export const isOrderOver = ({ status }: RecordedRow): boolean => OVER.includes(status ?? '');
 
 const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
   const knownSupply = supply.get(id) ?? { circulating: 0n, minting: 0n, burning: 0n };
@@ -44,11 +44,11 @@ const suppliesOf = ({ supply }: CoinBook, id: string): Supply => {
 };
 
 /** Counted amount of an order: only a part if it was funded after its expiry. */
-const countedOf = ({ amount, uncounted }: Noted): bigint =>
+const countedOf = ({ amount, uncounted }: RecordedRow): bigint =>
   BigInt(amount ?? 0) - BigInt(uncounted ?? 0);
 
 /** Adds an order to the supply of its stablecoin, or subtracts its earlier state. */
-function count(book: CoinBook, row: Noted | null, sign: 1n | -1n): void {
+function count(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): void {
   if (!row) return;
   const of = suppliesOf(book, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
@@ -57,10 +57,10 @@ function count(book: CoinBook, row: Noted | null, sign: 1n | -1n): void {
   else if (!isOrderOver(row)) of[mints ? 'minting' : 'burning'] += amount;
 }
 
-const orderIn = (row: Noted | null): string | undefined =>
+const orderIn = (row: RecordedRow | null): string | undefined =>
   JSON.parse(row?.input ?? '{}').operationId;
 
-const APPLY: Readonly<Record<string, (book: CoinBook, note: Note) => void>> = {
+const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void>> = {
   stablecoin_provider_accounts({ providers }, { now }) {
     if (now) providers.set(now.id as string, now);
   },
@@ -87,12 +87,12 @@ const APPLY: Readonly<Record<string, (book: CoinBook, note: Note) => void>> = {
   },
 };
 
-export function applyCoinNote(book: CoinBook, note: Note): void {
-  APPLY[note.table]?.(book, note);
+export function applyCoinChange(book: CoinBook, change: RowChange): void {
+  APPLY[change.table]?.(book, change);
 }
 
 /** Records a transfer of a stablecoin or an order. */
-export function noteTransfer(book: CoinBook, transfer: Transfer): void {
+export function recordTransfer(book: CoinBook, transfer: Transfer): void {
   const id = transfer.transaction_id;
   book.moved.set(id, [...(book.moved.get(id) ?? []), transfer]);
   // The circulating supply that the provider reports at registration.
@@ -135,7 +135,11 @@ const LIVES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
 const KEPT = ['stablecoin_id', 'type', 'amount', 'provider_account', 'platform_id'];
 
 /** An invalid change of a stablecoin, an order, or a provider account. */
-export function coinTransitionProblem(table: string, was: Noted | null, now: Noted | null) {
+export function coinTransitionProblem(
+  table: string,
+  was: RecordedRow | null,
+  now: RecordedRow | null,
+) {
   if (!now) return `${was?.id} was removed`;
   if (!was) return undefined;
   for (const [name, moves] of Object.entries(LIVES[table] ?? {})) {
@@ -149,7 +153,7 @@ export function coinTransitionProblem(table: string, was: Noted | null, now: Not
 }
 
 /** Expected phases of an order; an expired one was voided and held again. */
-function phasesDue(row: Noted): string[] {
+function phasesDue(row: RecordedRow): string[] {
   const none = countedOf(row) === 0n;
   const late = 'pending,void';
   const status = row.status as keyof typeof ORDER;

@@ -2,7 +2,7 @@
 // and of held amount for each account. The steps are up to the server; any other transfer is an
 // error.
 import { cardEffect, ofAccount } from './card-facts.ts';
-import { amountIn, type Model, type Noted, type Payment, type Transfer } from './model.ts';
+import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
 
 /** Non-zero amounts by account. Held amounts have the account's id and ` held` as key. */
 export type Sums = Map<string, bigint>;
@@ -40,14 +40,14 @@ interface Money {
   sent: bigint;
   /** Amount debited to the source: the sent amount without a fee paid to itself. */
   leaving: bigint;
-  row: Noted;
+  row: RecordedRow;
 }
 
-function moneyOf(row: Noted, environment: string): Money {
+function moneyOf(row: RecordedRow, environment: string): Money {
   const systemAccount = (purpose: string, currency: string | null | undefined) =>
     `system:${environment}:${purpose}:${currency}`;
-  const inside = isInside(row.source_account);
-  const source = inside
+  const internalAccount = isInside(row.source_account);
+  const source = internalAccount
     ? (row.source_account as string)
     : systemAccount('inbound', row.sent_currency);
   const sent = amountIn(row.sent_amount);
@@ -78,7 +78,7 @@ function addPayment(
   add(due, end, received);
 }
 
-function outgoingEffect(row: Noted, environment: string): Sums {
+function outgoingEffect(row: RecordedRow, environment: string): Sums {
   const due: Sums = new Map();
   const money = moneyOf(row, environment);
   const { systemAccount, source, leaving } = money;
@@ -89,11 +89,13 @@ function outgoingEffect(row: Noted, environment: string): Sums {
   if (row.funds === 'HELD') add(due, `${source} held`, leaving);
   if (row.funds === 'SUBMITTED') addPayment(due, money, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
-    const inside = isInside(row.destination_account);
+    const internalAccount = isInside(row.destination_account);
     addPayment(
       due,
       money,
-      inside ? (row.destination_account as string) : systemAccount('external_settlement', to),
+      internalAccount
+        ? (row.destination_account as string)
+        : systemAccount('external_settlement', to),
     );
   }
   if (row.funds === 'RETURNED' && funded) {
@@ -109,10 +111,10 @@ function outgoingEffect(row: Noted, environment: string): Sums {
 }
 
 /** Incoming funds: on the account, or on a system account if no account can receive them. */
-function incomingEffect(row: Noted, environment: string): Sums {
+function incomingEffect(row: RecordedRow, environment: string): Sums {
   const due: Sums = new Map();
   const amount = amountIn(row.received_amount);
-  const inside = isInside(row.destination_account);
+  const internalAccount = isInside(row.destination_account);
   const to = row.destination_account as string;
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.received_currency}`;
@@ -123,11 +125,11 @@ function incomingEffect(row: Noted, environment: string): Sums {
   // The receiving side of an internal payment: the paying side has the transfers.
   if (row.quote_id && row.sent_amount) return due;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  if (row.funds === 'SETTLED') arrive(inside ? to : systemAccount('external_settlement'));
+  if (row.funds === 'SETTLED') arrive(internalAccount ? to : systemAccount('external_settlement'));
   if (row.funds === 'SUSPENSE') arrive(systemAccount('suspense'));
   if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
-    arrive(inside && open ? to : systemAccount('inbound'));
-    if (inside && open) add(due, `${to} held`, amount);
+    arrive(internalAccount && open ? to : systemAccount('inbound'));
+    if (internalAccount && open) add(due, `${to} held`, amount);
   }
   return due;
 }
@@ -136,7 +138,7 @@ function incomingEffect(row: Noted, environment: string): Sums {
  * Debts are on the receivable account: a debit there is a debit of the owner,
  * and a repayment is a credit.
  */
-function withoutDebts(transfers: readonly Transfer[], row: Noted): Transfer[] {
+function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfer[] {
   const isReceivable = (id: string) => id.includes(':receivable:');
   return transfers.flatMap((each) => {
     if (isReceivable(each.credit)) return [];
@@ -163,7 +165,7 @@ const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
   !isInside(row.source_account) &&
   (step === 'return' || step === 'return.owed');
 
-function differs({ status, funds }: Noted, due: Sums, actual: Sums): string | undefined {
+function differs({ status, funds }: RecordedRow, due: Sums, actual: Sums): string | undefined {
   const [should, is] = [textOf(due), textOf(actual)];
   if (should === is) return undefined;
   return `is ${status}, funds ${funds}; it transferred [${is}], not [${should}]`;

@@ -1,11 +1,11 @@
 // Embedded wallets: credentials, sessions, signed requests and authorizations. Counted from each
 // change and not from the current rows, so that a request executed twice is found: the number of
 // rows must equal the number of requests.
-import type { Model, Note, Noted } from './model.ts';
+import type { Model, RecordedRow, RowChange } from './model.ts';
 
 export interface Holding {
-  credentials: Map<string, Noted>;
-  sessions: Map<string, Noted>;
+  credentials: Map<string, RecordedRow>;
+  sessions: Map<string, RecordedRow>;
   /** Credentials created without a signature: the first. */
   input: number;
   /** Number of completed requests, by operation. */
@@ -34,10 +34,10 @@ function holdingIn({ holdings }: Model, id: string): Holding {
 const count = (counts: Map<string, number>, name: string) =>
   counts.set(name, (counts.get(name) ?? 0) + 1);
 
-const isDone = (row: Noted | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
-const isAccepted = (row: Noted | null) => row?.status === 'PROCESSING' || isDone(row);
+const isDone = (row: RecordedRow | null) => row?.status === 'SETTLED' || row?.status === 'DONE';
+const isAccepted = (row: RecordedRow | null) => row?.status === 'PROCESSING' || isDone(row);
 
-const APPLY: Readonly<Record<string, (of: Holding, note: Note, model: Model) => void>> = {
+const APPLY: Readonly<Record<string, (of: Holding, change: RowChange, model: Model) => void>> = {
   credentials(of, { was, now }) {
     if (!now) return;
     if (!was && of.credentials.size === 0) of.input++;
@@ -60,10 +60,10 @@ const APPLY: Readonly<Record<string, (of: Holding, note: Note, model: Model) => 
   },
 };
 
-/** Applies a note to a wallet. */
-export function applyHolderNote(model: Model, note: Note): void {
-  const id = (note.now ?? note.was)?.account_id;
-  if (id) APPLY[note.table]?.(holdingIn(model, id), note, model);
+/** Applies a row change to a wallet. */
+export function applyHolderChange(model: Model, change: RowChange): void {
+  const id = (change.now ?? change.was)?.account_id;
+  if (id) APPLY[change.table]?.(holdingIn(model, id), change, model);
 }
 
 const TWO = { ACTIVE: ['REVOKED'], REVOKED: [] };
@@ -83,8 +83,8 @@ const FIRST: Readonly<Record<string, string>> = { wallet_requests: 'PENDING' };
 /** An invalid change of status; only requests are deleted after a while. */
 export function walletTransitionProblem(
   table: string,
-  was: Noted | null,
-  now: Noted | null,
+  was: RecordedRow | null,
+  now: RecordedRow | null,
 ): string | undefined {
   if (!now) return table === 'wallet_requests' ? undefined : `${was?.id} was removed`;
   const [from, to] = [was?.status ?? (FIRST[table] || 'ACTIVE'), now.status ?? ''];
@@ -95,8 +95,8 @@ export function walletTransitionProblem(
 /** An invalid authorization: a wrong key, or a change. */
 export function authorizationProblem(
   { holdings, cardBook }: Model,
-  was: Noted | null,
-  now: Noted | null,
+  was: RecordedRow | null,
+  now: RecordedRow | null,
 ): string | undefined {
   if (was || !now) return `${was?.id} was changed`;
   const { id, account_id, session_id, operation, subject, public_key, created_at } = now;
@@ -119,7 +119,7 @@ export function authorizationProblem(
 }
 
 /** A wallet payment that was not signed exactly once. */
-export function spentProblem({ internal, signed }: Model, row: Noted): string | undefined {
+export function spentProblem({ internal, signed }: Model, row: RecordedRow): string | undefined {
   const account = internal.get(row.source_account ?? '');
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
   const waits = row.status === 'PENDING' || row.status === 'EXPIRED';
@@ -133,7 +133,7 @@ export function spentProblem({ internal, signed }: Model, row: Noted): string | 
 /** Authorizations of payments, which are counted by payment. */
 const ONE_EACH = ['executeQuote', 'cardPull'];
 
-const activeIn = (rows: Map<string, Noted>) =>
+const activeIn = (rows: Map<string, RecordedRow>) =>
   [...rows.values()].filter(({ status }) => status === 'ACTIVE').length;
 
 /** A mismatch between the rows and the requests of a wallet. */

@@ -1,7 +1,7 @@
 // Lifecycles of payments and accounts, written from the specification and independently of the code
 // under test: permitted changes of status, and the events that a payment must have emitted.
 import { assertNever } from '../../../src/kernel/assert-never.ts';
-import type { Noted, Payment } from './model.ts';
+import type { Payment, RecordedRow } from './model.ts';
 
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
@@ -58,11 +58,11 @@ function reaches(
   return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, seen));
 }
 
-export const refundOf = (row: Noted): string =>
+export const refundOf = (row: RecordedRow): string =>
   row.refund ? (JSON.parse(row.refund) as { status: string }).status : 'NONE';
 
 /** An invalid change of a payment; undefined if valid. `was` is null for a new payment. */
-export function transitionProblem(was: Noted | null, now: Noted): string | undefined {
+export function transitionProblem(was: RecordedRow | null, now: RecordedRow): string | undefined {
   const transitions: Transitions = now.type === 'OUTGOING' ? OUTGOING : INCOMING;
   const [from, to] = [was?.status ?? 'PENDING', now.status ?? ''];
   if (!transitions[to]) return `has no such status as ${to}`;
@@ -75,7 +75,7 @@ export function transitionProblem(was: Noted | null, now: Noted): string | undef
 
 const simpleTransition =
   (transitions: Transitions) =>
-  (was: Noted | null, now: Noted): string | undefined => {
+  (was: RecordedRow | null, now: RecordedRow): string | undefined => {
     const [from, to] = [was?.status, now.status ?? ''];
     if (!transitions[to]) return `has no such status as ${to}`;
     return from && !reaches(transitions, from, to) ? `went from ${from} to ${to}` : undefined;
@@ -94,7 +94,7 @@ interface PaymentContext {
 }
 
 /** Events before a payment starts, and whether a deposit is outstanding. */
-function leadOf({ source_account }: Noted, { challenges }: PaymentContext) {
+function leadOf({ source_account }: RecordedRow, { challenges }: PaymentContext) {
   const context = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
   // A payment that is funded by a deposit becomes PENDING when the funds arrive.
   const paidIn = source_account === null;
@@ -105,7 +105,7 @@ function leadOf({ source_account }: Noted, { challenges }: PaymentContext) {
   return { begun, waited };
 }
 
-function refundStory(row: Noted): string[] {
+function refundStory(row: RecordedRow): string[] {
   const refund = refundOf(row);
   if (refund === 'NONE') return [];
   return refund === 'PENDING' ? ['REFUND_PENDING'] : ['REFUND_PENDING', `REFUND_${refund}`];
@@ -124,7 +124,7 @@ const isStatusOf = <M extends Transitions>(
   status: string | null | undefined,
 ): status is keyof M & string => typeof status === 'string' && Object.hasOwn(transitions, status);
 
-function outgoingStories(row: Noted, context: PaymentContext): string[][] {
+function outgoingStories(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
   const { begun, waited } = leadOf(row, context);
@@ -157,7 +157,7 @@ function outgoingStories(row: Noted, context: PaymentContext): string[][] {
 }
 
 /** An incoming payment emits events while it waits, or only when it completes. */
-function incomingStories(row: Noted): string[][] {
+function incomingStories(row: RecordedRow): string[][] {
   const { status } = row;
   if (!isStatusOf(INCOMING, status)) return [];
   const back = refundStory(row);

@@ -1,31 +1,31 @@
-// A model of the database, updated from a diary: triggers record every inserted, updated or deleted
+// A model of the database, updated from a change log: triggers record every inserted, updated or deleted
 // row. A step costs as much as it changes, each change of status is seen, and the order is that of
 // the commits.
 import pg from 'pg';
-import { type Agency, applyAgencyNote, emptyAgency } from './agent-usage.ts';
+import { type Agency, applyAgencyChange, emptyAgency } from './agent-usage.ts';
 import {
   type Authentication,
-  applyAuthenticationNote,
+  applyAuthenticationChange,
   emptyAuthentication,
 } from './authentication.ts';
-import { applyCardNote, type CardBook, emptyCardBook } from './card-book.ts';
-import { applyCoinNote, type CoinBook, emptyCoinBook, noteTransfer } from './coin-book.ts';
-import { applyHolderNote, type Holding } from './holdings.ts';
+import { applyCardChange, type CardBook, emptyCardBook } from './card-book.ts';
+import { applyCoinChange, type CoinBook, emptyCoinBook, recordTransfer } from './coin-book.ts';
+import { applyHolderChange, type Holding } from './holdings.ts';
 
 type Text = string | null;
 
-/** A row in the diary: every value as text. */
-export type Noted = Record<string, Text>;
+/** A row of the change log: every value as text. */
+export type RecordedRow = Record<string, Text>;
 
 /** An inserted, updated or deleted row. */
-export interface Note {
+export interface RowChange {
   table: string;
-  was: Noted | null;
-  now: Noted | null;
+  was: RecordedRow | null;
+  now: RecordedRow | null;
 }
 
 /** The recorded tables and columns. */
-const WATCHED: Readonly<Record<string, string>> = {
+const RECORDED_COLUMNS: Readonly<Record<string, string>> = {
   ledger_accounts: 'id currency balance held floor shut',
   ledger_transfers: 'transaction_id step phase debit credit currency amount',
   transactions: `id platform_id customer_id type status funds source_account destination_account
@@ -69,8 +69,8 @@ const WATCHED: Readonly<Record<string, string>> = {
     uncounted submitted_at expires_at failure_reason`,
 };
 
-const DIARY =
-  'create unlogged table sim_diary (n bigserial primary key, tab text not null, was text, now text)';
+const CHANGE_LOG =
+  'create unlogged table sim_changes (n bigserial primary key, tab text not null, was text, now text)';
 
 const TYPES = `select attname as name, format_type(atttypid, null) as type from pg_attribute
   where attrelid = $1::regclass and attname = any($2)`;
@@ -84,7 +84,7 @@ const NEWS: Readonly<Record<string, string>> = {
 };
 
 /** The trigger of a table; every statement runs it, so it does as little as possible. */
-async function noterOf(client: pg.Client, table: string, columns: readonly string[]) {
+async function changeTriggerOf(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
   const row = (which: 'old' | 'new') => {
     const pairs = rows.map(({ name, type }) => {
@@ -94,7 +94,7 @@ async function noterOf(client: pg.Client, table: string, columns: readonly strin
     return `json_build_object(${pairs.join(', ')})::text`;
   };
   const note = (was: string, now: string) =>
-    `insert into sim_diary (tab, was, now) values ('${table}', ${was}, ${now})`;
+    `insert into sim_changes (tab, was, now) values ('${table}', ${was}, ${now})`;
   const on = (
     event: string,
     when = '',
@@ -111,11 +111,11 @@ async function noterOf(client: pg.Client, table: string, columns: readonly strin
     ${on('insert')}; ${on('update', NEWS[table])}; ${on('delete')}`;
 }
 
-/** Installs the diary; once per database, before anything is written. */
-export async function keepDiary(client: pg.Client): Promise<void> {
-  const statements = [DIARY];
-  for (const [table, columns] of Object.entries(WATCHED)) {
-    statements.push(await noterOf(client, table, columns.split(/\s+/)));
+/** Installs the change log; once per database, before anything is written. */
+export async function installChangeLog(client: pg.Client): Promise<void> {
+  const statements = [CHANGE_LOG];
+  for (const [table, columns] of Object.entries(RECORDED_COLUMNS)) {
+    statements.push(await changeTriggerOf(client, table, columns.split(/\s+/)));
   }
   await client.query(statements.join(';'));
 }
@@ -141,9 +141,9 @@ export interface Transfer {
 export interface Payment {
   /** Number of payments before it. */
   place: number;
-  row: Noted;
+  row: RecordedRow;
   transfers: Transfer[];
-  /** Types of the events about it, in the order of the diary. */
+  /** Types of the events about it, in the order of the change log. */
   eventTypes: string[];
 }
 
@@ -156,7 +156,7 @@ export interface Job {
 }
 
 interface Event {
-  row: Noted;
+  row: RecordedRow;
   /** Results of the attempts so far, latest last. */
   results: string[];
 }
@@ -181,17 +181,17 @@ export interface Model {
   events: Map<string, Event>;
   /** When deliveries are due, by event. */
   webhookQueue: Map<string, number>;
-  internal: Map<string, Noted>;
-  platforms: Map<string, Noted>;
+  internal: Map<string, RecordedRow>;
+  platforms: Map<string, RecordedRow>;
   /** Current and recent daily limits, by platform. */
   limits: Map<string, Limits[]>;
   /** The result that a payment waits for, by its id. */
   waits: Map<string, string>;
-  outside: Map<string, Noted>;
+  externalAccounts: Map<string, RecordedRow>;
   /** Holdings of embedded wallets, by their ids. */
   holdings: Map<string, Holding>;
   /** Authorizations of quotes, by their ids. */
-  signed: Map<string, Noted[]>;
+  signed: Map<string, RecordedRow[]>;
   /** Strong authentication of customers. */
   authentication: Authentication;
   /** Agents and their actions. */
@@ -217,7 +217,7 @@ export const emptyPicture = (): Model => ({
   platforms: new Map(),
   limits: new Map(),
   waits: new Map(),
-  outside: new Map(),
+  externalAccounts: new Map(),
   holdings: new Map(),
   signed: new Map(),
   authentication: emptyAuthentication(),
@@ -247,8 +247,8 @@ function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transf
   if (moves) add(credit, amount, 0n);
 }
 
-/** The diary has every column as text; only the amount is read as a number. */
-const transferOf = (now: Noted): Transfer => ({
+/** The change log has every column as text; only the amount is read as a number. */
+const transferOf = (now: RecordedRow): Transfer => ({
   ...(now as unknown as Transfer),
   amount: amountIn(now.amount),
 });
@@ -261,7 +261,7 @@ function paymentIn(model: Model, id: string): Payment {
   return fresh;
 }
 
-function jobOf(now: Noted): Job {
+function jobOf(now: RecordedRow): Job {
   const { transactionId } = JSON.parse(now.input ?? '{}') as { transactionId?: string };
   const { id, kind, due_at } = now as { id: string; kind: string; due_at: string };
   return { id, kind, transactionId: transactionId ?? null, dueAt: Date.parse(due_at) };
@@ -273,8 +273,8 @@ export const isPayment = (id: Text | undefined): id is string =>
 
 const isBalance = (type: Text | undefined) => type === 'INTERNAL_ACCOUNT.BALANCE_UPDATED';
 
-/** Applies a note, by table. */
-const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
+/** Applies a row change, by table. */
+const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>> = {
   ledger_accounts({ accounts, totals }, { was, now }) {
     if (!now) return;
     const { id, currency } = now as { id: string; currency: string };
@@ -288,7 +288,7 @@ const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
     const transfer = transferOf(now);
     applyTransfer(model, transfer);
     const id = transfer.transaction_id;
-    if (id.startsWith('Stablecoin')) noteTransfer(model.coinBook, transfer);
+    if (id.startsWith('Stablecoin')) recordTransfer(model.coinBook, transfer);
     // For card limits only the sum matters.
     else if (!id.startsWith('Card:')) paymentIn(model, id).transfers.push(transfer);
   },
@@ -338,38 +338,39 @@ const APPLY: Readonly<Record<string, (model: Model, note: Note) => void>> = {
     if (now) waits.set(now.id as string, now.kind as string);
     else waits.delete(was?.id as string);
   },
-  external_accounts({ outside }, { now }) {
-    if (now) outside.set(now.id as string, now);
+  external_accounts({ externalAccounts }, { now }) {
+    if (now) externalAccounts.set(now.id as string, now);
   },
 };
 
-export function applyNote(model: Model, note: Note): void {
-  if (!note.was) bump(model.counts, note.table, 1);
-  APPLY[note.table]?.(model, note);
-  applyHolderNote(model, note);
-  applyAuthenticationNote(model.authentication, note);
-  applyAgencyNote(model.agency, note);
-  applyCardNote(model.cardBook, note);
-  applyCoinNote(model.coinBook, note);
+export function applyChangeToModel(model: Model, change: RowChange): void {
+  if (!change.was) bump(model.counts, change.table, 1);
+  APPLY[change.table]?.(model, change);
+  applyHolderChange(model, change);
+  applyAuthenticationChange(model.authentication, change);
+  applyAgencyChange(model.agency, change);
+  applyCardChange(model.cardBook, change);
+  applyCoinChange(model.coinBook, change);
 }
 
-interface Diary {
-  /** Notes since the last read, in order. */
-  read(): Promise<Note[]>;
-  /** Deletes the notes that were read. */
+interface ChangeLog {
+  /** Changes since the last read, in order. */
+  read(): Promise<RowChange[]>;
+  /** Deletes the changes that were read. */
   trim(): Promise<void>;
 }
 
-const READ = 'select n, tab, was, now from sim_diary where n > $1 order by n';
+const READ = 'select n, tab, was, now from sim_changes where n > $1 order by n';
 
-const parsed = (text: Text): Noted | null => (text === null ? null : (JSON.parse(text) as Noted));
+const parsed = (text: Text): RecordedRow | null =>
+  text === null ? null : (JSON.parse(text) as RecordedRow);
 
-export function openDiary(client: pg.Client): Diary {
+export function openChangeLog(client: pg.Client): ChangeLog {
   let last = '0';
   return {
     async read() {
       const { rows } = await client.query<{ n: string; tab: string; was: Text; now: Text }>({
-        name: 'diary',
+        name: 'change-log',
         text: READ,
         values: [last],
       });
@@ -381,7 +382,7 @@ export function openDiary(client: pg.Client): Diary {
       }));
     },
     async trim() {
-      await client.query('truncate sim_diary');
+      await client.query('truncate sim_changes');
     },
   };
 }

@@ -1,7 +1,7 @@
 // Rules about the operator's queue, daily usage and external accounts. Written from their purpose,
 // independently of the code under test.
 import { refundOf } from './lifecycles.ts';
-import type { Model, Noted, Payment, Transfer } from './model.ts';
+import type { Model, Payment, RecordedRow, Transfer } from './model.ts';
 
 /** Whether the result of this transfer is still outstanding. */
 function isOutstanding({ row }: Payment, kind: string): boolean {
@@ -49,7 +49,7 @@ const stepsOf = (transfers: readonly Transfer[], prefix: string) =>
     }));
 
 /** The daily limits that may apply to a payment. */
-function limitsOn(model: Model, row: Noted, at: number) {
+function limitsOn(model: Model, row: RecordedRow, at: number) {
   const lists = model.limits.get(row.platform_id ?? '') ?? [];
   return lists
     .filter(({ until }) => until >= at)
@@ -61,7 +61,7 @@ function limitsOn(model: Model, row: Noted, at: number) {
 }
 
 /** Whether a payment no longer counts toward the limits. */
-export function isUncounted(row: Noted): boolean {
+export function isUncounted(row: RecordedRow): boolean {
   if (refundOf(row) === 'COMPLETED' || refundOf(row) === 'FAILED') return true;
   return row.status === 'FAILED' && row.funds === 'NONE';
 }
@@ -128,7 +128,7 @@ export function startedProblem(model: Model, { row, transfers }: Payment): strin
 const WAITING = ['PENDING', 'PENDING_AUTHORIZATION', 'EXPIRED'];
 
 /** Whether a change starts a payment. */
-export function isStart(was: Noted | null, now: Noted | null): boolean {
+export function isStart(was: RecordedRow | null, now: RecordedRow | null): boolean {
   if (now?.type !== 'OUTGOING' || (was && !WAITING.includes(was.status ?? ''))) return false;
   if (was?.status === 'PENDING_AUTHORIZATION' && now.status === 'FAILED') return false;
   // A rejected action of an agent ends without a start.
@@ -137,9 +137,9 @@ export function isStart(was: Noted | null, now: Noted | null): boolean {
 }
 
 /** At most one external account of a customer is the default for UMA. */
-export function defaultProblem(model: Model, now: Noted | null): string | undefined {
+export function defaultProblem(model: Model, now: RecordedRow | null): string | undefined {
   if (now?.default_uma !== 'true' || now.deleted_at !== null) return undefined;
-  for (const other of model.outside.values()) {
+  for (const other of model.externalAccounts.values()) {
     const same = other.customer_id === now.customer_id && other.id !== now.id;
     if (same && other.default_uma === 'true' && other.deleted_at === null) {
       return `${other.id} and ${now.id} are both the default`;

@@ -10,7 +10,7 @@ import {
   statusDue,
   unclearedOf,
 } from '../model/card-facts.ts';
-import type { Model, Noted, Payment } from '../model/model.ts';
+import type { Model, Payment, RecordedRow } from '../model/model.ts';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = {
   PROCESSING: ['ACTIVE', 'CLOSED'],
@@ -30,7 +30,7 @@ export function programOf({ platforms }: Model, platformId: string): Program {
   return JSON.parse(platforms.get(platformId)?.card_program ?? 'null') ?? USUAL;
 }
 
-function beyondProblem(model: Model, now: Noted): string | undefined {
+function beyondProblem(model: Model, now: RecordedRow): string | undefined {
   const [platform, holder] = [now.platform_id as string, now.customer_id as string];
   const { maxLive, maxLivePerHolder } = programOf(model, platform);
   const { live } = model.cardBook;
@@ -38,13 +38,17 @@ function beyondProblem(model: Model, now: Noted): string | undefined {
   return (live.get(holder) ?? 0) > maxLivePerHolder ? `exceeds the limit of ${holder}` : undefined;
 }
 
-export function cardTransitionProblem(model: Model, was: Noted | null, now: Noted | null) {
+export function cardTransitionProblem(
+  model: Model,
+  was: RecordedRow | null,
+  now: RecordedRow | null,
+) {
   if (!now) return `${was?.id} was removed`;
   const problem = was ? transitionProblem(was, now) : beyondProblem(model, now);
   return problem && `${now.id} ${problem}`;
 }
 
-function transitionProblem(was: Noted, now: Noted): string | undefined {
+function transitionProblem(was: RecordedRow, now: RecordedRow): string | undefined {
   const [from, to] = [was.state as string, now.state as string];
   if (from !== to && !MOVES[from]?.includes(to)) return `went from ${from} to ${to}`;
   if ((to === 'CLOSED') !== (now.state_reason !== null)) return `is ${to}: ${now.state_reason}`;
@@ -62,7 +66,10 @@ const PAYMENT: Readonly<Record<string, readonly string[]>> = {
 };
 const FIRST = ['AUTHORIZED', 'SETTLED'];
 
-export function cardPaymentTransitionProblem(was: Noted | null, now: Noted): string | undefined {
+export function cardPaymentTransitionProblem(
+  was: RecordedRow | null,
+  now: RecordedRow,
+): string | undefined {
   const to = now.status as string;
   if (!was) return FIRST.includes(to) ? undefined : `begins ${to}`;
   const from = was.status as string;
@@ -72,13 +79,13 @@ export function cardPaymentTransitionProblem(was: Noted | null, now: Noted): str
 }
 
 /** A frozen card accepts notices only. */
-function mayApprove(card: Noted | undefined, { kind }: Noted): boolean {
+function mayApprove(card: RecordedRow | undefined, { kind }: RecordedRow): boolean {
   if (card?.state === 'FROZEN') return kind === 'CREDIT_AUTHORIZATION_ADVICE';
   return card?.state === 'ACTIVE';
 }
 
 /** An invalid entry of the decision log; the card book has applied it already. */
-export function messageProblem(model: Model, was: Noted | null, now: Noted | null) {
+export function messageProblem(model: Model, was: RecordedRow | null, now: RecordedRow | null) {
   if (was || !now) return `${(was ?? now)?.id} was changed`;
   const { id, approved, reason, transaction_id: payment, kind } = now;
   const yes = approved === 'true';
@@ -97,7 +104,7 @@ export function messageProblem(model: Model, was: Noted | null, now: Noted | nul
     : `${id} was approved, and ${card?.id} is ${card?.state}`;
 }
 
-const isFrozen = (model: Model, row: Noted) =>
+const isFrozen = (model: Model, row: RecordedRow) =>
   !['ACTIVE', 'FROZEN'].includes(model.internal.get(accountOf(row))?.status ?? '');
 
 /** A card payment in a wrong state. */

@@ -34,11 +34,11 @@ import {
 } from '../model/lifecycles.ts';
 import {
   amountIn,
-  applyNote,
+  applyChangeToModel,
   type Model,
-  type Note,
-  type Noted,
   type Payment,
+  type RecordedRow,
+  type RowChange,
 } from '../model/model.ts';
 import {
   dailyUsageProblem,
@@ -127,7 +127,7 @@ const NOTE_RULES: readonly NoteRule[] = [
   ...['credentials', 'wallet_sessions', 'wallet_requests'].map((table) => ({
     name: `${table} follow their lifecycle`,
     table,
-    check: (_model: Model, was: Noted | null, now: Noted | null) =>
+    check: (_model: Model, was: RecordedRow | null, now: RecordedRow | null) =>
       walletTransitionProblem(table, was, now),
   })),
   {
@@ -153,7 +153,7 @@ const NOTE_RULES: readonly NoteRule[] = [
   ...['sca_events', 'agent_audit'].map((table) => ({
     name: `${table} are kept permanently`,
     table,
-    check: (_model: Model, was: Noted | null) => (was ? `${was.id} was changed` : undefined),
+    check: (_model: Model, was: RecordedRow | null) => (was ? `${was.id} was changed` : undefined),
   })),
   ...ISSUED_NOTE_RULES,
 ];
@@ -172,7 +172,7 @@ function isOpen(model: Model, payment: Payment): boolean {
   return row.type === 'INCOMING' && row.status === 'PENDING' && !isAwaitingApproval(model, payment);
 }
 
-function outboxProblem(event: Noted, results: string[], model: Model, delivered: Delivered) {
+function outboxProblem(event: RecordedRow, results: string[], model: Model, delivered: Delivered) {
   const endpoint = model.platforms.get(event.platform_id ?? '')?.webhook_endpoint;
   const last = results.at(-1);
   if (model.webhookQueue.has(event.id as string)) return undefined;
@@ -354,16 +354,20 @@ const checkStep = (model: Model, touched: Touched, delivered: Delivered) =>
     [...rule.check(model, touched, delivered)].map((problem) => `${rule.name}: ${problem}`),
   );
 
-/** Applies the notes of a step and returns all problems. */
-export function applyStep(model: Model, notes: readonly Note[], delivered: Delivered): string[] {
+/** Applies the changes of a step and returns all problems. */
+export function applyStep(
+  model: Model,
+  changes: readonly RowChange[],
+  delivered: Delivered,
+): string[] {
   const touched = nothing();
   const problems: string[] = [];
-  for (const note of notes) {
-    applyNote(model, note);
-    touch(touched, note, model);
+  for (const change of changes) {
+    applyChangeToModel(model, change);
+    touch(touched, change, model);
     for (const rule of NOTE_RULES) {
-      if (rule.table !== note.table) continue;
-      const problem = rule.check(model, note.was, note.now);
+      if (rule.table !== change.table) continue;
+      const problem = rule.check(model, change.was, change.now);
       if (problem) problems.push(`${rule.name}: ${problem}`);
     }
   }

@@ -1,4 +1,4 @@
-// A check of all tables without the diary: changes that it missed, because a trigger was disabled
+// A check of all tables without the change log: changes that it missed, because a trigger was disabled
 // or bypassed, are found here. The cost grows with the database, so it runs at intervals.
 import type pg from 'pg';
 import type { Model } from '../model/model.ts';
@@ -57,9 +57,10 @@ function* bookProblems(rows: readonly Row[], model: Model) {
     }
     const low = floor !== null && BigInt(balance!) - BigInt(held!) < BigInt(floor!);
     if (low || BigInt(held!) < 0n) yield `${id} is below its floor`;
-    const modelAccount = model.accounts.get(id!);
-    if (String(modelAccount?.balance) !== balance || String(modelAccount?.held) !== held) {
-      yield `${id} has ${balance}, ${held}, and the model has ${modelAccount?.balance}, ${modelAccount?.held}`;
+    const expected = model.accounts.get(id!);
+    if (String(expected?.balance) !== balance || String(expected?.held) !== held) {
+      const modelled = `${expected?.balance}, ${expected?.held}`;
+      yield `${id} has ${balance}, ${held}; the model has ${modelled}`;
     }
   }
 }

@@ -1,5 +1,5 @@
 // Types of the rules in `invariants.ts` and its parts.
-import type { Model, Noted } from '../model/model.ts';
+import type { Model, RecordedRow } from '../model/model.ts';
 import type { Touched } from './touched.ts';
 
 /** Ids of delivered events. */
@@ -9,7 +9,7 @@ export interface NoteRule {
   name: string;
   table: string;
   /** Checks one note, with the model right after it. */
-  check(model: Model, was: Noted | null, now: Noted | null): string | undefined;
+  check(model: Model, was: RecordedRow | null, now: RecordedRow | null): string | undefined;
 }
 
 export interface StepRule {

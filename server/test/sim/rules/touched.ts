@@ -1,6 +1,6 @@
 // The items that a step has changed; the rules check only these.
 import { agentOf } from '../model/agent-usage.ts';
-import { isPayment, type Model, type Note, type Noted } from '../model/model.ts';
+import { isPayment, type Model, type RecordedRow, type RowChange } from '../model/model.ts';
 import { isStart } from '../model/queue-and-limits.ts';
 
 /** Changed items, by id. */
@@ -65,7 +65,9 @@ export const everything = (model: Model): Touched => ({
   orders: new Set(model.coinBook.orders.keys()),
 });
 
-const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted, model: Model) => void>> = {
+const TABLE_IDS: Readonly<
+  Record<string, (touched: Touched, row: RecordedRow, model: Model) => void>
+> = {
   ledger_accounts(touched, row) {
     const id = row.id as string;
     touched.accounts.add(id);
@@ -139,7 +141,7 @@ const TABLE_IDS: Readonly<Record<string, (touched: Touched, row: Noted, model: M
 };
 
 /** Records the subject of a note, which the model has applied already. */
-export function touch(touched: Touched, { table, was, now }: Note, model: Model): void {
+export function touch(touched: Touched, { table, was, now }: RowChange, model: Model): void {
   const row = now ?? was;
   if (row) TABLE_IDS[table]?.(touched, row, model);
   if (table === 'transactions' && isStart(was, now)) touched.begun.add(row?.id as string);

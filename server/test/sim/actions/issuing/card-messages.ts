@@ -20,7 +20,7 @@ import { dueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
 import { broken, type CardMessage, type Platform, type Sim } from '../../harness/sim.ts';
 import { factsOf, unitsIn } from '../../model/card-facts.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import { type Action, checkReply, expected } from '../action.ts';
 
 const KINDS = [
@@ -48,14 +48,14 @@ export const platformIn = ({ platforms }: Sim, id: string | null | undefined): P
   platforms.find((each) => each.id === id) as Platform;
 
 /** Usually a card that can pay. */
-export function someCard(sim: Sim): Noted {
+export function someCard(sim: Sim): RecordedRow {
   const all = [...sim.model.cardBook.cards.values()].slice(-RECENT);
   const live = all.filter(({ state }) => state === 'ACTIVE');
   return sim.chance.of(live.length && sim.chance.percent(92) ? live : all);
 }
 
 /** In cents; usually not more than the available amount. */
-function someAmount(sim: Sim, card: Noted): bigint {
+function someAmount(sim: Sim, card: RecordedRow): bigint {
   const { chance, model } = sim;
   const id = firstOf(card);
   const unit = unitsIn({ sent_currency: model.internal.get(id)?.currency ?? null });
@@ -65,7 +65,7 @@ function someAmount(sim: Sim, card: Noted): bigint {
   return BigInt(chance.percent(10) ? Math.max(1, there) : chance.between(1, most));
 }
 
-export function someRequest(sim: Sim, card: Noted): CardInput {
+export function someRequest(sim: Sim, card: RecordedRow): CardInput {
   const { kind } = sim.chance.weighed(KINDS);
   const amount = kind === 'BALANCE_INQUIRY' ? 0n : someAmount(sim, card);
   const descriptor = `SHOP ${sim.chance.weighed(ENDS).end}`;
@@ -110,7 +110,7 @@ export function remember(sim: Sim, reported: CardMessage): void {
   if (sim.cardMessages.length > REMEMBERED) sim.cardMessages.shift();
 }
 
-export function requestOf(sim: Sim, card: Noted, requested: CardInput): CardRequest {
+export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): CardRequest {
   const n = sim.next();
   const { kind, amount, currency, descriptor } = requested;
   return {
@@ -120,8 +120,8 @@ export function requestOf(sim: Sim, card: Noted, requested: CardInput): CardRequ
 }
 
 const LINES: readonly { line: Connection; late: number; weight: number }[] = [
-  { line: 'well', late: 1_000, weight: 60 },
-  { line: 'well', late: -1, weight: 5 },
+  { line: 'stable', late: 1_000, weight: 60 },
+  { line: 'stable', late: -1, weight: 5 },
   { line: 'slow', late: 1, weight: 12 },
   { line: 'lost before', late: 1_000, weight: 6 },
   { line: 'lost after', late: 1_000, weight: 6 },
@@ -160,7 +160,7 @@ async function networkRequest(sim: Sim): Promise<string> {
 const payments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
 
 /** Usually one that expects more messages. */
-function somePayment(sim: Sim): Noted {
+function somePayment(sim: Sim): RecordedRow {
   const all = payments(sim);
   const open = all.filter(({ status }) =>
     ['AUTHORIZED', 'PARTIALLY_SETTLED'].includes(status ?? ''),
@@ -176,7 +176,7 @@ const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
   { kind: 'RETURN_REVERSAL', weight: 10 },
 ];
 
-function someNotice(sim: Sim, row: Noted): NoticeInput {
+function someNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const { chance } = sim;
   const { authorized, settled, refunded, direction } = factsOf(row);
   const back = row.status === 'REFUNDED' && chance.percent(60);
@@ -212,9 +212,9 @@ const ROW = `select id, status, direction, source_account, destination_account, 
   ${FACTS.map((name) => `${name}::text`)} from transactions where id = $1`;
 
 /** The current row of the payment. */
-async function paymentNow(sim: Sim, id: string | null | undefined): Promise<Noted> {
-  const { rows } = await sim.client.query<Noted>(ROW, [id]);
-  return rows[0] as Noted;
+async function paymentNow(sim: Sim, id: string | null | undefined): Promise<RecordedRow> {
+  const { rows } = await sim.client.query<RecordedRow>(ROW, [id]);
+  return rows[0] as RecordedRow;
 }
 
 const PATHS: Readonly<Record<string, string>> = {
@@ -226,10 +226,13 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 /** A wrong card or an unknown payment, with the predicted error code. */
-function wrongParent(sim: Sim, row: Noted): { cardId: string; paymentId: string } | undefined {
+function wrongParent(
+  sim: Sim,
+  row: RecordedRow,
+): { cardId: string; paymentId: string } | undefined {
   const { cardId } = factsOf(row);
   if (!sim.chance.percent(6)) return undefined;
-  const { platform_id } = sim.model.cardBook.cards.get(cardId) as Noted;
+  const { platform_id } = sim.model.cardBook.cards.get(cardId) as RecordedRow;
   const others = [...sim.model.cardBook.cards.values()].filter(
     (each) => each.id !== cardId && each.platform_id === platform_id,
   );

@@ -11,7 +11,7 @@ import { runOnly } from '../../harness/jobs.ts';
 import type { Node } from '../../harness/node.ts';
 import { broken, type Sim } from '../../harness/sim.ts';
 import { factsOf } from '../../model/card-facts.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import type { Action } from '../action.ts';
 import {
   codeOf,
@@ -116,8 +116,8 @@ async function reuseMessageId(sim: Sim): Promise<string> {
   return other.kind;
 }
 
-const openPayments = ({ model }: Sim): Noted[] =>
-  [...model.cardBook.awaited].map((id) => model.cardBook.payments.get(id) as Noted);
+const openPayments = ({ model }: Sim): RecordedRow[] =>
+  [...model.cardBook.awaited].map((id) => model.cardBook.payments.get(id) as RecordedRow);
 
 /** Two equivalent notices under one id on both servers at once: one is accepted. */
 async function closeConcurrently(sim: Sim): Promise<string> {
@@ -136,13 +136,13 @@ async function closeConcurrently(sim: Sim): Promise<string> {
 }
 
 /** Authorizations that came too late and were undone. */
-const undone = ({ model }: Sim): Noted[] =>
+const undone = ({ model }: Sim): RecordedRow[] =>
   [...model.cardBook.payments.values()].filter((row) => row.card_undone_clearings);
 
 /** A retry of an undone authorization: too late as well, and a conflict once a part was cleared. */
 async function retryUndone(sim: Sim): Promise<string> {
   const facts = factsOf(sim.chance.of(undone(sim)));
-  const card = sim.model.cardBook.cards.get(facts.cardId) as Noted;
+  const card = sim.model.cardBook.cards.get(facts.cardId) as RecordedRow;
   const requested = someRequest(sim, card);
   const decided = decisionOn(sim, card, requested);
   const opens = decided === 'approved' && requested.kind !== 'BALANCE_INQUIRY';

@@ -6,14 +6,14 @@ import { holderOf } from '../../harness/issuer.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
   broken,
+  type InternalAccount,
+  internalAccountsOf,
   isActive,
   type Person,
-  type Purse,
-  pursesOf,
   type Sim,
 } from '../../harness/sim.ts';
 import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
 import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
 import { platformIn } from './card-messages.ts';
@@ -21,7 +21,7 @@ import { keyFor } from './holders.ts';
 import { sign } from './signing.ts';
 
 const cardsOf = ({ model }: Sim) => [...model.cardBook.cards.values()];
-const isLive = ({ state }: Noted) => state !== 'CLOSED';
+const isLive = ({ state }: RecordedRow) => state !== 'CLOSED';
 const live = (sim: Sim) => cardsOf(sim).filter(isLive);
 
 const holders = (sim: Sim): Person[] =>
@@ -30,8 +30,8 @@ const holders = (sim: Sim): Person[] =>
 const PAYS = ['USD', 'USDB'];
 
 /** Accounts that may fund a card of this person: all of one currency. */
-function validSources(sim: Sim, person: Person): Purse[] {
-  const fitting = pursesOf(person).filter((each) => isActive(sim, each));
+function validSources(sim: Sim, person: Person): InternalAccount[] {
+  const fitting = internalAccountsOf(person).filter((each) => isActive(sim, each));
   const full = PAYS.map((code) => fitting.filter(({ currency }) => currency === code));
   const some = full.filter((each) => each.length > 0);
   if (some.length === 0) return [];
@@ -44,11 +44,11 @@ function invalidSources(sim: Sim, person: Person): string[] {
   const [valid] = validSources(sim, person);
   const foreignPerson = holders(sim).find((each) => each !== person);
   const all = [
-    [person.purses.get('EUR')?.id],
-    [foreignPerson?.purses.get('USD')?.id],
+    [person.internalAccounts.get('EUR')?.id],
+    [foreignPerson?.internalAccounts.get('USD')?.id],
     ['InternalAccount:019b0000-0000-7000-8000-000000000000'],
-    [person.purses.get('USD')?.id, person.purses.get('USDB')?.id],
-    [valid?.id, person.purses.get('EUR')?.id],
+    [person.internalAccounts.get('USD')?.id, person.internalAccounts.get('USDB')?.id],
+    [valid?.id, person.internalAccounts.get('EUR')?.id],
   ];
   return sim.chance.of(all.filter((each) => each.every((id) => id !== undefined))) as string[];
 }
@@ -103,7 +103,7 @@ async function issue(sim: Sim): Promise<string> {
 
 type Change = Record<string, unknown>;
 
-function someChange(sim: Sim, card: Noted): { body: Change; codes: string[] } {
+function someChange(sim: Sim, card: RecordedRow): { body: Change; codes: string[] } {
   const { chance } = sim;
   const state = chance.weighed([
     { name: card.state === 'FROZEN' ? 'ACTIVE' : 'FROZEN', weight: 30 },
@@ -125,7 +125,7 @@ function someChange(sim: Sim, card: Noted): { body: Change; codes: string[] } {
 }
 
 /** Predicted error codes of a change of state. */
-function transitionCodes({ state: from }: Noted, to: unknown): string[] {
+function transitionCodes({ state: from }: RecordedRow, to: unknown): string[] {
   if (from === 'CLOSED') {
     if (to === undefined) return ['CARD_NOT_MUTABLE'];
     return to === 'CLOSED' ? ['CARD_ALREADY_CLOSED'] : ['INVALID_STATE_TRANSITION'];
@@ -174,17 +174,17 @@ async function setProgram(sim: Sim): Promise<string> {
 async function fund(sim: Sim): Promise<string> {
   const all = live(sim).flatMap((card) => {
     const person = holderOf(sim, card);
-    const own = person ? pursesOf(person) : [];
+    const own = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
     return own.filter((each) => ids.includes(each.id) && isActive(sim, each));
   });
   if (all.length === 0) return 'none';
-  const purse = sim.chance.of(all);
-  const amount = sim.chance.between(1, 40_000) * (purse.currency === 'USD' ? 1 : 10_000);
-  const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-  expected(await sim.call('POST', path, { amount }, purse.owner.platform), 200);
-  purse.due += BigInt(amount);
-  return `${amount} ${purse.currency}`;
+  const internalAccount = sim.chance.of(all);
+  const amount = sim.chance.between(1, 40_000) * (internalAccount.currency === 'USD' ? 1 : 10_000);
+  const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
+  expected(await sim.call('POST', path, { amount }, internalAccount.owner.platform), 200);
+  internalAccount.due += BigInt(amount);
+  return `${amount} ${internalAccount.currency}`;
 }
 
 /** Cards that are funded by a wallet, with the wallet. */
@@ -195,7 +195,7 @@ const byWallet = (sim: Sim) =>
     return pays && isActive(sim, wallet) ? [{ card, wallet }] : [];
   });
 
-const keysOf = ({ model }: Sim, { id }: Noted): Noted[] => [
+const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
   ...(model.cardBook.keys.get(id as string)?.values() ?? []),
 ];
 
@@ -222,7 +222,7 @@ const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, c
 async function revokeKey(sim: Sim): Promise<string> {
   const all = delegatedKeys(sim).slice(-20);
   const key = sim.chance.of(all);
-  const card = sim.model.cardBook.cards.get(key.card_id as string) as Noted;
+  const card = sim.model.cardBook.cards.get(key.card_id as string) as RecordedRow;
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
   if (response.again && response.status === 400) return 'again';
@@ -232,14 +232,14 @@ async function revokeKey(sim: Sim): Promise<string> {
 }
 
 /** Whether the account can be debited and credited. */
-function isReachable(sim: Sim, row: Noted): boolean {
+function isReachable(sim: Sim, row: RecordedRow): boolean {
   const account = sim.model.internal.get(accountOf(row));
   const open = account?.status === 'ACTIVE' || account?.status === 'FROZEN';
   return open && holderOf(sim, row) !== undefined;
 }
 
 /** Resolves an exception; rejected while a debit is under way. */
-export async function decide(sim: Sim, row: Noted): Promise<string> {
+export async function decide(sim: Sim, row: RecordedRow): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
   const result = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
@@ -248,7 +248,7 @@ export async function decide(sim: Sim, row: Noted): Promise<string> {
   return outcome(result, fine, `${to} ${row.id}, ${row.status}`) ?? to;
 }
 
-const rowsOf = ({ model }: Sim, ids: Iterable<string>): Noted[] =>
+const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
   [...ids].flatMap((id) => {
     const row = model.cardBook.payments.get(id);
     return row ? [row] : [];
@@ -293,7 +293,7 @@ async function closeAccount(sim: Sim): Promise<string> {
   );
   if (used && !result.rejected) throw broken(`${id} was closed while a card was paid from it`);
   for (const each of sim.orders) {
-    const touches = each.inside?.id === id || each.feePurse?.id === id;
+    const touches = each.internalAccount?.id === id || each.feeAccount?.id === id;
     if (each.kind !== 'balance' && touches) each.ending = null;
   }
   return result.rejected ?? 'closed';

@@ -7,7 +7,7 @@ import { providerAccounts } from '../../../../src/features/stablecoins/store.ts'
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { behind, operator, outcome } from '../../harness/operator.ts';
 import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
 import { digits } from '../payments/parties.ts';
 import { platformIn } from './card-messages.ts';
@@ -140,7 +140,7 @@ function someNames(sim: Sim, platform: Platform): Names {
 }
 
 /** A token that was never issued reserves no name. */
-const isLiving = ({ issuance_status: at }: Noted) => at !== 'REJECTED' && at !== 'FAILED';
+const isLiving = ({ issuance_status: at }: RecordedRow) => at !== 'REJECTED' && at !== 'FAILED';
 
 const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
   coinsOf(sim).some(
@@ -192,7 +192,7 @@ async function register(sim: Sim): Promise<string> {
   return `…${end}: ${issuanceStatus}`;
 }
 
-export const coinsOf = ({ model }: Sim): Noted[] => [...model.coinBook.coins.values()];
+export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coins.values()];
 
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));

@@ -12,38 +12,38 @@ import {
   type Answer,
   accountRow,
   broken,
+  type ExternalAccount,
+  type InternalAccount,
   isActive,
   type Order,
-  type Outside,
-  type Purse,
   type Request,
   type Sim,
   spendable,
 } from '../../harness/sim.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import {
   type Action,
   expected,
   inSandbox,
+  internalAccountOf,
   PAID_IN,
   payers,
-  purseOf,
   rejection,
 } from '../action.ts';
 import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
 import { drawClientKeys, liveKeys, type SignedResult, sendAgain, sign } from './signing.ts';
 
-const wallets = (sim: Sim): Purse[] =>
+const wallets = (sim: Sim): InternalAccount[] =>
   payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
 
 /** Usually one with an open session. */
-function someWallet(sim: Sim): Purse {
+function someWallet(sim: Sim): InternalAccount {
   const all = wallets(sim);
   const live = all.filter((each) => liveKeys(sim, each).length > 0);
   return sim.chance.of(live.length && sim.chance.percent(75) ? live : all);
 }
 
-const credentialsOf = ({ model }: Sim, { id }: Purse): Noted[] =>
+const credentialsOf = ({ model }: Sim, { id }: InternalAccount): RecordedRow[] =>
   [...(model.holdings.get(id)?.credentials.values() ?? [])].filter(
     ({ status }) => status === 'ACTIVE',
   );
@@ -51,7 +51,11 @@ const credentialsOf = ({ model }: Sim, { id }: Purse): Noted[] =>
 const MAX_POLLS = 20;
 
 /** The reply with the encryption key for the code, or the rejection. */
-async function requestCode(sim: Sim, { id }: Noted, { owner }: Purse): Promise<Answer> {
+async function requestCode(
+  sim: Sim,
+  { id }: RecordedRow,
+  { owner }: InternalAccount,
+): Promise<Answer> {
   const path = `/auth/credentials/${id}/challenge`;
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     const response = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
@@ -65,7 +69,7 @@ interface SignedIn {
   key?: string;
 }
 
-async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
+async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
   if (otp.length === 0) return { note: 'no codes' };
   const credential = sim.chance.of(otp);
@@ -94,7 +98,7 @@ async function signIn(sim: Sim, wallet: Purse): Promise<SignedIn> {
 }
 
 /** A key that may sign; signs in if necessary. */
-export async function keyFor(sim: Sim, wallet: Purse): Promise<string | undefined> {
+export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
   const live = liveKeys(sim, wallet);
   return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
 }
@@ -143,7 +147,7 @@ async function removeCredential(sim: Sim): Promise<string> {
   return `${type} of ${credentials.length}: ${checkedNote(await sign(sim, leg, key), codes, 204)}`;
 }
 
-function sessionsOf({ model, keys }: Sim, wallet: Purse): Noted[] {
+function sessionsOf({ model, keys }: Sim, wallet: InternalAccount): RecordedRow[] {
   const all = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...all].filter(({ public_key }) => keys.has(public_key ?? ''));
 }
@@ -197,28 +201,31 @@ async function fund(sim: Sim): Promise<string> {
 }
 
 /** Destinations of a wallet payment: external accounts and any internal account. */
-function destinationOf(sim: Sim, wallet: Purse): { inside: Purse | null; outside: Outside | null } {
-  const ownExternalAccounts = sim.outside.filter(
+function destinationOf(
+  sim: Sim,
+  wallet: InternalAccount,
+): { internalAccount: InternalAccount | null; externalAccount: ExternalAccount | null } {
+  const ownExternalAccounts = sim.externalAccounts.filter(
     (each) => each.owner === wallet.owner && !each.gone,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
-    return { inside: null, outside: sim.chance.of(ownExternalAccounts) };
+    return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   const others = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
   const to = sim.chance.of(others);
   const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
-  const purse = other ? to.wallet : purseOf(sim, to, [...PAID_IN, 'USDB']);
-  return { inside: purse ?? null, outside: null };
+  const internalAccount = other ? to.wallet : internalAccountOf(sim, to, [...PAID_IN, 'USDB']);
+  return { internalAccount: internalAccount ?? null, externalAccount: null };
 }
 
 async function quote(sim: Sim): Promise<string> {
   const full = wallets(sim).filter((each) => spendable(sim, each) > 1_000_000n);
   const wallet = full.length && sim.chance.percent(80) ? sim.chance.of(full) : someWallet(sim);
-  const { inside, outside } = destinationOf(sim, wallet);
-  if (inside && !isActive(sim, inside)) return 'shut';
+  const { internalAccount: toAccount, externalAccount } = destinationOf(sim, wallet);
+  if (toAccount && !isActive(sim, toAccount)) return 'shut';
   const { owner } = wallet;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: wallet.id },
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: sim.chance.between(10_000, sim.chance.of([500_000, 60_000_000])),
     purposeOfPayment: 'GIFT',
@@ -229,7 +236,12 @@ async function quote(sim: Sim): Promise<string> {
   const code = rejection(response, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   if (now) throw broken(`${response.body.id} was executed without a signature`);
-  const order = orderOf(sim, { source: wallet, inside, outside }, expected(response, 201), owner);
+  const order = orderOf(
+    sim,
+    { source: wallet, internalAccount: toAccount, externalAccount },
+    expected(response, 201),
+    owner,
+  );
   const [instructions] = response.body.paymentInstructions;
   order.payload = instructions.accountOrWalletInfo.payloadToSign;
   sim.orders.push(order);
@@ -262,7 +274,7 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
 async function pay(sim: Sim): Promise<string> {
   const left = signable(sim).filter(({ started }) => !started);
   const order = sim.chance.of(left.length && sim.chance.percent(90) ? left : signable(sim));
-  const wallet = order.source as Purse;
+  const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
   const isGone = wallet.owner.gone || accountRow(sim, wallet)?.status === 'CLOSED';
   const key = isGone ? undefined : await keyFor(sim, wallet);

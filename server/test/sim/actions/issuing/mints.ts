@@ -5,13 +5,13 @@
 import { operator, outcome } from '../../harness/operator.ts';
 import {
   broken,
+  type ExternalAccount,
   type MintClient,
-  type Outside,
   type Platform,
   type Sim,
 } from '../../harness/sim.ts';
 import { isOrderOver } from '../../model/coin-book.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import { type Action, checkReply, expected } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import { coinsOf, GONE, inactiveAccountCode, linkAs, replaceSecret, statusOf } from './coins.ts';
@@ -28,7 +28,7 @@ const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const ownExternalAccounts = sim.mints.banks.filter((each) => each.owner.platform === platform);
-  const isFit = (each: Outside) => (each.suffix === 'SPARK') === (kind === 'SPARK');
+  const isFit = (each: ExternalAccount) => (each.suffix === 'SPARK') === (kind === 'SPARK');
   const valid = ownExternalAccounts.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
   const end = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
   const unexpected =
@@ -38,7 +38,7 @@ function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endp
       : undefined);
   if (!unexpected) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
   const { id, gone, owner, suffix } = unexpected;
-  const active = sim.model.outside.get(id)?.status === 'ACTIVE';
+  const active = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
   const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
   const codes = gone || owner.gone ? ENDS_LOST : isFit(unexpected) && active ? [] : unfit;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
@@ -54,7 +54,11 @@ const LINKS: Readonly<Record<string, string>> = {
 
 const CENT = 10_000n;
 
-function someAmount(sim: Sim, coin: Noted, burns: boolean): { amount: bigint; codes: string[] } {
+function someAmount(
+  sim: Sim,
+  coin: RecordedRow,
+  burns: boolean,
+): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
   const there = model.accounts.get(`stablecoin:${coin.id}:circulating`);
   const free = there ? (there.balance - there.held) / CENT : 0n;
@@ -95,7 +99,7 @@ interface Draft {
   body: object;
 }
 
-function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
+function draft(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
   const there = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
   const type = sim.chance.percent(there > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
@@ -103,8 +107,8 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
   const bank = endpointFor(sim, platform, 'bank');
   const description = `order ${sim.chance.of(WORDS)}`;
   const common = { amount: String(amount), description };
-  const inside = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
-  const own = source === 'SERVICE_INTERNAL_ACCOUNT' ? inside : {};
+  const internalAccount = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
+  const own = source === 'SERVICE_INTERNAL_ACCOUNT' ? internalAccount : {};
   if (type === 'BURN') {
     const rail = sim.chance.of(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
     const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
@@ -125,7 +129,7 @@ function draft(sim: Sim, coin: Noted, platform: Platform): Draft {
 }
 
 /** Predicted error codes before the source and destination are checked. */
-function orderCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draft): string[] {
   const status = statusOf(sim, client);
   if (status !== 'ACTIVE') return [inactiveAccountCode(status as string)];
   if (coin.issuance_status !== 'PROVISIONED') return ['STABLECOIN_NOT_PROVISIONED'];
@@ -151,7 +155,7 @@ const providerCode = ({ secret }: MintClient): string | undefined => {
   return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
 };
 
-function endpointCodes(sim: Sim, coin: Noted, client: MintClient, order: Draft): string[] {
+function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draft): string[] {
   const { ends, type, source, amount } = order;
   const unexpected = ends.find(({ codes }) => codes.length);
   if (unexpected) return unexpected.codes;
@@ -207,7 +211,11 @@ async function order(sim: Sim): Promise<string> {
  * The outcome after an operator ends an order; an unfunded order expires and stays under
  * observation.
  */
-function manualOutcome({ status, submitted_at }: Noted, as: string, ownSuffix: string): string {
+function manualOutcome(
+  { status, submitted_at }: RecordedRow,
+  as: string,
+  ownSuffix: string,
+): string {
   if (as === 'completed') return 'COMPLETED';
   const isUnpaid = status === 'CREATED' || status === 'PENDING_FUNDING';
   if (!isUnpaid || submitted_at === null) return 'FAILED';
@@ -247,7 +255,7 @@ export async function restore(sim: Sim): Promise<void> {
 }
 
 /** Whether the order may have been submitted after its expiry. */
-const isOverdue = ({ expires_at: until, submitted_at: at }: Noted, stranded: boolean) =>
+const isOverdue = ({ expires_at: until, submitted_at: at }: RecordedRow, stranded: boolean) =>
   typeof until === 'string' && (stranded || Date.parse(at as string) >= Date.parse(until));
 
 /** Mints and burns with an unexpected outcome; clears the list. */

@@ -9,9 +9,9 @@ import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
 import {
   accountRow,
   broken,
+  type InternalAccount,
+  internalAccountsOf,
   type Order,
-  type Purse,
-  pursesOf,
   type Sim,
 } from '../../harness/sim.ts';
 import { accountOf, besideAccount, chargeOf } from '../../model/card-facts.ts';
@@ -25,19 +25,19 @@ import { restore, settleOrders } from './mints.ts';
 const MAX_ROUNDS = 4_000;
 const LEASES_END_MS = 21_000;
 
-/** Reads the diary; throws when an invariant is broken. */
+/** Reads the change log; throws when an invariant is broken. */
 export async function observe(sim: Sim): Promise<number> {
-  const notes = await sim.diary.read();
+  const changes = await sim.changeLog.read();
   sim.model.now = sim.effects.now();
-  const problems = applyStep(sim.model, notes, sim.effects.delivered);
-  problems.push(...(await proofProblems(sim, notes)));
+  const problems = applyStep(sim.model, changes, sim.effects.delivered);
+  problems.push(...(await proofProblems(sim, changes)));
   for (const node of sim.nodes) {
     problems.push(...node.broken().map((each) => `a reply breaks its contract: ${each}`));
     const errors = node.errors();
     if (!node.dead && !sim.rough) problems.push(...errors.map((each) => `logged: ${each}`));
   }
   if (problems.length) throw broken(problems.join('\n'));
-  return notes.length;
+  return changes.length;
 }
 
 /** When the next job or event is due; undefined when there is none. */
@@ -66,8 +66,8 @@ async function untilIdle(sim: Sim): Promise<void> {
 /** Whether payer and payee are unchanged; otherwise a payment may have other outcomes. */
 function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
-  const { inside, outside, from, payer } = order;
-  const all = [inside?.owner, outside, outside?.owner, from, from?.owner, payer];
+  const { internalAccount: toAccount, externalAccount, from, payer } = order;
+  const all = [toAccount?.owner, externalAccount, externalAccount?.owner, from, from?.owner, payer];
   return !all.some((each) => each?.gone);
 }
 
@@ -78,7 +78,7 @@ function endingOf(sim: Sim, order: Order): Outcome | string {
   const due = order.started ? order.ending : (order.unstarted ?? EXPIRED);
   const same = was.status === due?.status && was.refund === due.refund;
   if (due === null || same || !isUndisturbed(order)) return was;
-  const where = order.outside ? `…${order.outside.suffix}` : 'inside';
+  const where = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
   const [is, should] = [`${was.status}, ${was.refund}`, `${due.status}, ${due.refund}`];
   return `${order.id} (${order.kind}) to ${where} ended ${is}, not ${should}`;
 }
@@ -86,20 +86,30 @@ function endingOf(sim: Sim, order: Order): Outcome | string {
 /** A digital asset refunded without a wallet is credited to its owner's account. */
 function creditStray(sim: Sim, { id }: Order): void {
   for (const { step, credit, amount } of sim.model.payments.get(id)?.transfers ?? []) {
-    const purse = step === 'refund.out' && purseById(sim, credit);
-    if (purse) purse.due += amount;
+    const internalAccount = step === 'refund.out' && internalAccountById(sim, credit);
+    if (internalAccount) internalAccount.due += amount;
   }
 }
 
-export function purseById({ people, model }: Sim, id: string): Purse | undefined {
+export function internalAccountById(
+  { people, model }: Sim,
+  id: string,
+): InternalAccount | undefined {
   const { customer_id, platform_id, currency } = model.internal.get(id) ?? {};
   if (!currency) return undefined;
   const owner = people.find((each) => each.id === customer_id && each.platform.id === platform_id);
-  return owner && pursesOf(owner).find((each) => each.id === id);
+  return owner && internalAccountsOf(owner).find((each) => each.id === id);
 }
 
 function settle(sim: Sim, order: Order): string | undefined {
-  const { source, inside, feePurse, sent, received, platformFee } = order;
+  const {
+    source,
+    internalAccount: toAccount,
+    feeAccount: feeOwnerAccount,
+    sent,
+    received,
+    platformFee,
+  } = order;
   const suffix = endingOf(sim, order);
   if (typeof suffix === 'string') return suffix;
   creditStray(sim, order);
@@ -108,11 +118,11 @@ function settle(sim: Sim, order: Order): string | undefined {
   const suspended = suffix.refund === 'FAILED';
   if (source && (stored || suspended)) source.due -= sent;
   // A platform that pays a fee to itself sends less.
-  if (source && source === feePurse && suspended) source.due += platformFee;
+  if (source && source === feeOwnerAccount && suspended) source.due += platformFee;
   // Funds received over UMA may go to an external account immediately.
-  const there = sim.model.payments.get(order.id)?.row.destination_account === inside?.id;
-  if (stored && inside && there) inside.due += received;
-  if (feePurse && stored) feePurse.due += platformFee;
+  const there = sim.model.payments.get(order.id)?.row.destination_account === toAccount?.id;
+  if (stored && toAccount && there) toAccount.due += received;
+  if (feeOwnerAccount && stored) feeOwnerAccount.due += platformFee;
   return undefined;
 }
 
@@ -121,8 +131,8 @@ function chargeCards(sim: Sim): void {
   for (const [id, row] of sim.model.cardBook.payments) {
     const { transfers = [] } = sim.model.payments.get(id) ?? {};
     const cost = chargeOf(row) + besideAccount(transfers);
-    const purse = purseById(sim, accountOf(row));
-    if (purse) purse.due -= cost - (sim.charged.get(id) ?? 0n);
+    const internalAccount = internalAccountById(sim, accountOf(row));
+    if (internalAccount) internalAccount.due -= cost - (sim.charged.get(id) ?? 0n);
     sim.charged.set(id, cost);
   }
 }
@@ -135,12 +145,12 @@ function* cardsLeft({ people, model }: Sim): Iterable<string> {
   }
 }
 
-function* pursesLeft(sim: Sim): Iterable<string> {
+function* balanceProblems(sim: Sim): Iterable<string> {
   for (const person of sim.people) {
-    for (const purse of pursesOf(person)) {
-      const { id, currency, due } = purse;
+    for (const internalAccount of internalAccountsOf(person)) {
+      const { id, currency, due } = internalAccount;
       const account = sim.model.accounts.get(id);
-      const owed = amountIn(accountRow(sim, purse)?.owed);
+      const owed = amountIn(accountRow(sim, internalAccount)?.owed);
       const { balance = 0n, held = 0n } = account ?? {};
       if (balance - owed === due && held === 0n) continue;
       yield `${id} has ${balance}, ${held} held, ${owed} owed; expected ${due} ${currency}`;
@@ -175,7 +185,7 @@ async function rejectAll(sim: Sim): Promise<void> {
 /** The operator unfreezes accounts and processes the queue. */
 async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
-    const gone = purseById(sim, id as string)?.owner.gone ?? true;
+    const gone = internalAccountById(sim, id as string)?.owner.gone ?? true;
     if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'unfreeze', id as string);
   }
   for (;;) {
@@ -195,7 +205,7 @@ async function processQueue(sim: Sim): Promise<void> {
 export async function settleAll(sim: Sim): Promise<string> {
   await sim.revive();
   for (const node of sim.nodes) node.trap(undefined);
-  for (const platform of sim.platforms) platform.receiver.behavior = 'well';
+  for (const platform of sim.platforms) platform.receiver.behavior = 'accepts';
   await rejectAll(sim);
   await restore(sim);
   await processQueue(sim);
@@ -203,7 +213,12 @@ export async function settleAll(sim: Sim): Promise<string> {
   await processQueue(sim);
   const problems = sim.orders.flatMap((order) => settle(sim, order) ?? []);
   chargeCards(sim);
-  problems.push(...pursesLeft(sim), ...strayDeposits(sim), ...cardsLeft(sim), ...settleOrders(sim));
+  problems.push(
+    ...balanceProblems(sim),
+    ...strayDeposits(sim),
+    ...cardsLeft(sim),
+    ...settleOrders(sim),
+  );
   if (problems.length) throw broken(`after settling: ${problems.join('\n')}`);
   const { length } = sim.orders;
   sim.orders = [];

@@ -5,8 +5,8 @@ import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client
 import {
   type Answer,
   broken,
+  type InternalAccount,
   type Platform,
-  type Purse,
   type Request,
   type Sim,
 } from '../../harness/sim.ts';
@@ -20,7 +20,7 @@ export function drawClientKeys(sim: Sim): Keys {
 }
 
 /** Private keys of the wallet's sessions that may sign, oldest first. */
-export function liveKeys({ model, keys, effects }: Sim, wallet: Purse): string[] {
+export function liveKeys({ model, keys, effects }: Sim, wallet: InternalAccount): string[] {
   const sessions = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...sessions].flatMap(({ status, expires_at, public_key }) => {
     const live = status === 'ACTIVE' && Date.parse(expires_at ?? '') > effects.now();

@@ -1,10 +1,10 @@
 // External wallets with proof of ownership: challenges requested and signed correctly, wrongly,
 // late and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
-import { broken, type Outside, type Sim, type Wallet } from '../../harness/sim.ts';
+import { broken, type ExternalAccount, type Sim, type Wallet } from '../../harness/sim.ts';
 import { type Action, expected, inSandbox, living, rejection } from '../action.ts';
 
-const pathOf = ({ id, owner }: Outside, what = '') =>
+const pathOf = ({ id, owner }: ExternalAccount, what = '') =>
   `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${what}`;
 
 async function add(sim: Sim): Promise<string> {
@@ -26,11 +26,11 @@ async function add(sim: Sim): Promise<string> {
     wallet,
   };
   const { id } = expected(await sim.call('POST', pathOf(account), body, owner.platform), 201);
-  sim.outside.push({ ...account, id });
+  sim.externalAccounts.push({ ...account, id });
   return `of ${sim.people.indexOf(owner)}`;
 }
 
-const wallets = (sim: Sim) => sim.outside.filter(({ wallet, gone }) => wallet && !gone);
+const wallets = (sim: Sim) => sim.externalAccounts.filter(({ wallet, gone }) => wallet && !gone);
 const requested = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
 
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];

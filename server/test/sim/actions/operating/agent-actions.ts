@@ -7,12 +7,12 @@ import {
   type Agent,
   type Answer,
   broken,
+  type ExternalAccount,
+  type InternalAccount,
   isActive,
   type Order,
-  type Outside,
   type Person,
   type Platform,
-  type Purse,
   type Sim,
   spendable,
   type Waiting,
@@ -22,13 +22,13 @@ import {
   checkReply,
   expected,
   inSandbox,
+  internalAccountOf,
   PAID_IN,
-  purseOf,
   rejection,
 } from '../action.ts';
 import { connected } from '../payments/agents.ts';
 import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
-import { executionCodes, isGated, noteExecuted, UNAUTHORIZED } from './authorizations.ts';
+import { executionCodes, isGated, recordExecuted, UNAUTHORIZED } from './authorizations.ts';
 
 /** Usually one that is allowed to act. */
 function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform } {
@@ -37,11 +37,11 @@ function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform 
   return sim.chance.of(free.length && sim.chance.percent(90) ? free : all);
 }
 
-const ownOutside = (sim: Sim, person: Person) =>
-  sim.outside.filter((each) => each.owner === person && !each.gone);
+const externalAccountsOf = (sim: Sim, person: Person) =>
+  sim.externalAccounts.filter((each) => each.owner === person && !each.gone);
 
 /** Records the reply to an agent: executed, waiting or forbidden. */
-function noteAction(
+function recordAction(
   sim: Sim,
   agent: Agent,
   order: Order,
@@ -62,28 +62,28 @@ async function transactionOf(sim: Sim, actionId: string): Promise<string> {
 }
 
 async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
-  const fits = ({ currency }: Outside) => direction === 'out' || currency === 'USD';
-  const agent = someAgent(sim, ({ owner }) => ownOutside(sim, owner).some(fits));
+  const fits = ({ currency }: ExternalAccount) => direction === 'out' || currency === 'USD';
+  const agent = someAgent(sim, ({ owner }) => externalAccountsOf(sim, owner).some(fits));
   const { owner } = agent;
-  const fitting = ownOutside(sim, owner).filter(fits);
+  const fitting = externalAccountsOf(sim, owner).filter(fits);
   if (fitting.length === 0) return 'no destination';
-  const outside = sim.chance.of(fitting);
-  const inside = owner.purses.get(outside.currency) as Purse;
+  const externalAccount = sim.chance.of(fitting);
+  const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
-  const ends = [{ accountId: inside.id }, { accountId: outside.id }];
+  const ends = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
   const [source, destination] = direction === 'out' ? ends : ends.reverse();
   const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
-  const { currency } = inside;
-  const act = { permission: 'CREATE_TRANSFERS', account: inside.id, amount, currency };
+  const { currency } = internalAccount;
+  const act = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
   const verdict = verdictOf(sim, agent, act);
-  const before = spendable(sim, inside);
+  const before = spendable(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
   const response = await sim.call('POST', path, body, agent.as);
   const gated = direction === 'out' && isGated(owner, currency);
-  const isFrozen = !isActive(sim, inside);
+  const isFrozen = !isActive(sim, internalAccount);
   const codes = verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, gated);
   const code = rejection(response, codes);
-  if (code) return `${outside.currency} ${code}`;
+  if (code) return `${externalAccount.currency} ${code}`;
   if (verdict === 'rejected' || gated || isFrozen)
     throw broken(`${path} of ${agent.id}: succeeded`);
   const action = expected(response, 201);
@@ -91,25 +91,27 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
     throw broken(`${agent.id} spends ${amount} of ${before}`);
   }
   const ended =
-    direction === 'out' ? outcomeOf('transfer', outside.suffix) : debitOutcome(outside.suffix);
+    direction === 'out'
+      ? outcomeOf('transfer', externalAccount.suffix)
+      : debitOutcome(externalAccount.suffix);
   const order: Order = {
     id: await transactionOf(sim, action.id),
     kind: direction === 'out' ? 'balance' : 'in',
     quoteId: null,
     platform: owner.platform,
-    source: direction === 'out' ? inside : null,
-    inside: direction === 'in' ? inside : null,
-    outside: direction === 'out' ? outside : null,
-    ...(direction === 'in' ? { from: outside } : {}),
+    source: direction === 'out' ? internalAccount : null,
+    internalAccount: direction === 'in' ? internalAccount : null,
+    externalAccount: direction === 'out' ? externalAccount : null,
+    ...(direction === 'in' ? { from: externalAccount } : {}),
     sent: direction === 'out' ? amount : 0n,
     received: amount,
-    ...{ platformFee: 0n, feePurse: null, expiresAt: 0, agent },
+    ...{ platformFee: 0n, feeAccount: null, expiresAt: 0, agent },
     ending: inSandbox(owner) ? ended : null,
     started: action.status === 'APPROVED',
     unstarted: UNAUTHORIZED,
   };
   sim.orders.push(order);
-  return `${amount} ${currency} ${noteAction(sim, agent, order, action, verdict)}`;
+  return `${amount} ${currency} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
 const transferCodes = (direction: 'out' | 'in', isFrozen: boolean, gated: boolean): string[] => [
@@ -119,21 +121,25 @@ const transferCodes = (direction: 'out' | 'in', isFrozen: boolean, gated: boolea
 ];
 
 interface Ends {
-  source: Purse;
-  inside: Purse | null;
-  outside: Outside | null;
+  source: InternalAccount;
+  internalAccount: InternalAccount | null;
+  externalAccount: ExternalAccount | null;
 }
 
 function endsFor(sim: Sim, { owner }: Agent): Ends | undefined {
-  const purses = [...owner.purses.values()].filter(({ currency }) => PAID_IN.includes(currency));
-  const full = purses.filter((each) => spendable(sim, each) > 1_000n);
-  const source = sim.chance.of(full.length ? full : purses);
-  const ownExternalAccounts = ownOutside(sim, owner);
+  const internalAccounts = [...owner.internalAccounts.values()].filter(({ currency }) =>
+    PAID_IN.includes(currency),
+  );
+  const full = internalAccounts.filter((each) => spendable(sim, each) > 1_000n);
+  const source = sim.chance.of(full.length ? full : internalAccounts);
+  const ownExternalAccounts = externalAccountsOf(sim, owner);
   if (ownExternalAccounts.length && sim.chance.percent(80)) {
-    return { source, inside: null, outside: sim.chance.of(ownExternalAccounts) };
+    return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   }
-  const inside = purseOf(sim, owner, PAID_IN);
-  return inside === source ? undefined : { source, inside, outside: null };
+  const internalAccount = internalAccountOf(sim, owner, PAID_IN);
+  return internalAccount === source
+    ? undefined
+    : { source, internalAccount, externalAccount: null };
 }
 
 async function quote(sim: Sim): Promise<string> {
@@ -141,20 +147,25 @@ async function quote(sim: Sim): Promise<string> {
   const { owner } = agent;
   const ends = endsFor(sim, agent);
   if (!ends) return 'no destination';
-  const { source, inside, outside } = ends;
+  const { source, internalAccount, externalAccount } = ends;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: (internalAccount ?? externalAccount)?.id,
+    },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: sim.chance.between(100, sim.chance.of([5_000, 50_000])),
     purposeOfPayment: 'GIFT',
   };
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
-  const strange = [source, inside].some((each) => each && allowed && !allowed.includes(each.id));
+  const strange = [source, internalAccount].some(
+    (each) => each && allowed && !allowed.includes(each.id),
+  );
   const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
   const response = await sim.call('POST', '/agents/me/quotes', body, agent.as);
   if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
-  const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
+  const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
   const code = rejection(
     response,
     isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : [...UNQUOTABLE, ...fees],
@@ -185,9 +196,9 @@ const ripe = (sim: Sim) =>
 
 const actOf = (order: Order) => ({
   permission: order.quoteId ? 'EXECUTE_QUOTES' : 'CREATE_TRANSFERS',
-  account: (order.source ?? order.inside)?.id as string,
+  account: (order.source ?? order.internalAccount)?.id as string,
   amount: order.sent || order.received,
-  currency: (order.source ?? order.inside)?.currency as string,
+  currency: (order.source ?? order.internalAccount)?.currency as string,
 });
 
 async function execute(sim: Sim): Promise<string> {
@@ -212,16 +223,16 @@ async function execute(sim: Sim): Promise<string> {
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   const action = expected(response, 200);
-  if (action.status === 'APPROVED') noteExecuted(sim, order, action.quote);
-  return `${order.sent} ${noteAction(sim, agent, order, action, verdict)}`;
+  if (action.status === 'APPROVED') recordExecuted(sim, order, action.quote);
+  return `${order.sent} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
 /** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
 function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
   if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'rejected') return false;
   if (order.from?.gone) return false;
-  const inside = order.source ?? order.inside;
-  if (inside && !isActive(sim, inside)) return false;
+  const internalAccount = order.source ?? order.internalAccount;
+  if (internalAccount && !isActive(sim, internalAccount)) return false;
   if (order.kind === 'in') return true;
   // A transfer has no expiry.
   const timeless = order.quoteId ? order : { ...order, expiresAt: Number.POSITIVE_INFINITY };
@@ -270,7 +281,7 @@ async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
   }
   const due = can ? 'APPROVED' : 'FAILED';
   if (can !== undefined && shown !== due) throw broken(`${id} was approved: ${shown}, not ${due}`);
-  if (shown === 'APPROVED') await noteApproved(sim, order);
+  if (shown === 'APPROVED') await recordApproval(sim, order);
   return `${what}: ${shown}`;
 }
 
@@ -280,13 +291,13 @@ async function statusOf(sim: Sim, actionId: string): Promise<string> {
   return rows[0]?.status ?? '';
 }
 
-async function noteApproved(sim: Sim, order: Order): Promise<void> {
+async function recordApproval(sim: Sim, order: Order): Promise<void> {
   if (!order.quoteId) {
     order.started = true;
     return;
   }
   const path = `/quotes/${order.quoteId}`;
-  noteExecuted(sim, order, expected(await sim.call('GET', path, undefined, order.platform), 200));
+  recordExecuted(sim, order, expected(await sim.call('GET', path, undefined, order.platform), 200));
 }
 
 /** Both operations at once: one succeeds. */
@@ -310,7 +321,7 @@ async function decideTwice(sim: Sim): Promise<string> {
   const rejected = codes.filter((each) => DECIDED.includes(each));
   if (rejected.length !== 1 || !codes.includes(200)) throw broken(`${id}: ${codes.join()}`);
   if ((await statusOf(sim, id)) !== 'APPROVED') throw broken(`${id} was not approved`);
-  await noteApproved(sim, order);
+  await recordApproval(sim, order);
   return 'once';
 }
 

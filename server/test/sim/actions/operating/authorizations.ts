@@ -6,10 +6,10 @@ import type { Outcome } from '../../harness/outcomes.ts';
 import {
   type Answer,
   broken,
+  type ExternalAccount,
+  type InternalAccount,
   isActive,
   type Order,
-  type Outside,
-  type Purse,
   type Sim,
   spendable,
 } from '../../harness/sim.ts';
@@ -18,10 +18,10 @@ import {
   type Action,
   checkReply,
   expected,
+  internalAccountOf,
   isTrusted,
   living,
   PAID_IN,
-  purseOf,
   rejection,
 } from '../action.ts';
 import { barriers, orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
@@ -53,7 +53,7 @@ const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PEN
 const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
 
 /** Records a waiting payment, as the reply must show it. */
-function noteWaiting(order: Order, body: Answer['body']): void {
+function recordWaiting(order: Order, body: Answer['body']): void {
   order.gated = true;
   order.unstarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
@@ -72,34 +72,41 @@ function somePayer(sim: Sim): Strong {
 }
 
 interface Ends {
-  source: Purse;
-  inside: Purse | null;
-  outside: Outside | null;
+  source: InternalAccount;
+  internalAccount: InternalAccount | null;
+  externalAccount: ExternalAccount | null;
 }
 
 function endsOf(sim: Sim, payer: Strong): Ends | undefined {
-  const full = [...payer.purses.values()].filter(
+  const full = [...payer.internalAccounts.values()].filter(
     (each) => PAID_IN.includes(each.currency) && spendable(sim, each) > 1_000n,
   );
-  const source = full.length ? sim.chance.of(full) : purseOf(sim, payer, GATED);
-  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  const source = full.length ? sim.chance.of(full) : internalAccountOf(sim, payer, GATED);
+  const ownExternalAccounts = sim.externalAccounts.filter(
+    (each) => each.owner === payer && !each.gone,
+  );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
-    return { source, inside: null, outside: sim.chance.of(ownExternalAccounts) };
+    return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   }
   const others = living(sim).filter((each) => each.platform === payer.platform);
-  const inside = purseOf(sim, sim.chance.of(others), PAID_IN);
-  return inside === source ? undefined : { source, inside, outside: null };
+  const internalAccount = internalAccountOf(sim, sim.chance.of(others), PAID_IN);
+  return internalAccount === source
+    ? undefined
+    : { source, internalAccount, externalAccount: null };
 }
 
 async function quote(sim: Sim): Promise<string> {
   const payer = somePayer(sim);
   const ends = endsOf(sim, payer);
   if (!ends) return 'no destination';
-  const { source, inside, outside } = ends;
+  const { source, internalAccount, externalAccount } = ends;
   const now = sim.chance.percent(20);
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: (internalAccount ?? externalAccount)?.id,
+    },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: sim.chance.between(1, sim.chance.of([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
@@ -108,7 +115,7 @@ async function quote(sim: Sim): Promise<string> {
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const gated = isGated(payer, source.currency);
   const barred = now && gated && !isLoggedIn(sim, payer);
-  const isFrozen = [source, inside].some((each) => each && !isActive(sim, each));
+  const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
   const locked = now && gated && isLocked(sim, payer);
   const code = rejection(response, [
     ...UNQUOTABLE,
@@ -122,7 +129,7 @@ async function quote(sim: Sim): Promise<string> {
     throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const order = orderOf(sim, ends, expected(response, 201), payer);
   order.gated = gated;
-  if (now && gated && !isTrusted(sim, outside)) noteWaiting(order, response.body);
+  if (now && gated && !isTrusted(sim, externalAccount)) recordWaiting(order, response.body);
   else order.started = now;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} for ${order.received}`;
@@ -132,7 +139,7 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   const payer = somePayer(sim);
   const currency = sim.chance.of(GATED);
   const target = targetFor(sim, payer);
-  const { inside, outside } = target;
+  const { internalAccount, externalAccount } = target;
   const body = {
     source: {
       sourceType: 'REALTIME_FUNDING',
@@ -140,13 +147,16 @@ async function quoteRealtime(sim: Sim): Promise<string> {
       customerId: payer.id,
       ...(currency === 'USDC' ? { cryptoNetwork: 'BASE' } : {}),
     },
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: (internalAccount ?? externalAccount)?.id,
+    },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
-  const isFrozen = inside !== null && !isActive(sim, inside);
+  const isFrozen = internalAccount !== null && !isActive(sim, internalAccount);
   const barred = !isLoggedIn(sim, payer);
   const locked = isLocked(sim, payer);
   const code = rejection(response, [
@@ -159,12 +169,12 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   if (locked) throw broken(`a quote of ${payer.id}, who is locked`);
   if (isFrozen || barred)
     throw broken(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
-  const trusted = isTrusted(sim, outside);
+  const trusted = isTrusted(sim, externalAccount);
   const made = expected(response, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, made, payer);
   Object.assign(order, { kind: 'realtime', payer, gated: true });
-  if (payer.platform.limited || outside?.wallet) order.ending = null;
-  if (!trusted) noteWaiting(order, made);
+  if (payer.platform.limited || externalAccount?.wallet) order.ending = null;
+  if (!trusted) recordWaiting(order, made);
   sim.orders.push(order);
   return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
 }
@@ -184,9 +194,9 @@ export function executionCodes(sim: Sim, order: Order): string[] {
 }
 
 /** Records the result of an executed quote. */
-export function noteExecuted(sim: Sim, order: Order, body: Answer['body']): void {
-  if (order.gated && !isTrusted(sim, order.outside)) {
-    noteWaiting(order, body);
+export function recordExecuted(sim: Sim, order: Order, body: Answer['body']): void {
+  if (order.gated && !isTrusted(sim, order.externalAccount)) {
+    recordWaiting(order, body);
     return;
   }
   if (body.status === 'PENDING_AUTHORIZATION') throw broken(`${order.id} requires a proof`);
@@ -201,7 +211,7 @@ async function execute(sim: Sim, order: Order): Promise<string> {
   const code = rejection(response, [...codes, ...unsure]);
   if (code) return code;
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
-  noteExecuted(sim, order, expected(response, 200));
+  recordExecuted(sim, order, expected(response, 200));
   return `${order.sent}${order.started ? '' : ', waits'}`;
 }
 
@@ -223,9 +233,9 @@ const isLast = (sim: Sim, order: Order) =>
   pendingOf(sim.model, order.quoteId as string)?.steps === '[]';
 
 /** Records the effect of a valid proof. */
-function noteProven(order: Order, last: boolean, { status, ...body }: Answer['body']): string {
+function recordProof(order: Order, last: boolean, { status, ...body }: Answer['body']): string {
   if (!last) {
-    noteWaiting(order, { status, ...body });
+    recordWaiting(order, { status, ...body });
     return 'a step';
   }
   delete order.unstarted;
@@ -253,7 +263,7 @@ async function authorize(sim: Sim, order: Order, route: Method): Promise<string>
   const code = rejection(response, [...codes, ...unsure]);
   if (code) return `${route}: ${code}`;
   if (codes.length) throw broken(`${order.id} was authorised; expected ${codes.join(' or ')}`);
-  return noteProven(order, last, expected(response, 200));
+  return recordProof(order, last, expected(response, 200));
 }
 
 /** One proof on two servers at once: one accepts it. */
@@ -281,7 +291,7 @@ async function authorizeTwice(sim: Sim): Promise<string> {
   const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
   if (done.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
-  return noteProven(order, true, done[0]?.body);
+  return recordProof(order, true, done[0]?.body);
 }
 
 /** Sends the same code again, at the earliest after half a minute. */
@@ -301,12 +311,12 @@ async function resend(sim: Sim): Promise<string> {
 
 /** A transfer cannot carry a proof, so it is rejected. */
 async function transfer(sim: Sim): Promise<string> {
-  const ownExternalAccounts = sim.outside.filter(
+  const ownExternalAccounts = sim.externalAccounts.filter(
     ({ owner, currency, gone }) => !gone && isGated(owner, currency) && !owner.gone,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const { id, currency, owner } = sim.chance.of(ownExternalAccounts);
-  const source = owner.purses.get(currency) as Purse;
+  const source = owner.internalAccounts.get(currency) as InternalAccount;
   const body = {
     source: { accountId: source.id },
     destination: { accountId: id },
@@ -335,7 +345,7 @@ const ripe = (sim: Sim) =>
 
 /** Often one to a trusted account. */
 function someRipe(sim: Sim): Order {
-  const trusted = ripe(sim).filter(({ outside }) => isTrusted(sim, outside));
+  const trusted = ripe(sim).filter(({ externalAccount }) => isTrusted(sim, externalAccount));
   return sim.chance.of(trusted.length && sim.chance.percent(50) ? trusted : ripe(sim));
 }
 

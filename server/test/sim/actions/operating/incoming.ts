@@ -16,53 +16,68 @@ import { debitOutcome, type Outcome } from '../../harness/outcomes.ts';
 import {
   type Answer,
   broken,
+  type ExternalAccount,
+  type InternalAccount,
   isActive,
   type Order,
-  type Outside,
   type Person,
-  type Purse,
   type Sim,
 } from '../../harness/sim.ts';
-import type { Noted } from '../../model/model.ts';
+import type { RecordedRow } from '../../model/model.ts';
 import {
   type Action,
   expected,
   inSandbox,
+  internalAccountOf,
   living,
   PAID_IN,
   payers,
-  purseOf,
   rejection,
 } from '../action.ts';
-import { purseById } from '../issuing/settling.ts';
+import { internalAccountById } from '../issuing/settling.ts';
 import { feesBarred, isGone, orderOf, UNQUOTABLE } from '../payments/payments.ts';
 
-const NOTHING = { sent: 0n, received: 0n, platformFee: 0n, feePurse: null, source: null } as const;
+const NOTHING = {
+  sent: 0n,
+  received: 0n,
+  platformFee: 0n,
+  feeAccount: null,
+  source: null,
+} as const;
 
 /** An expected incoming payment, compared after settling. */
 export function expectIn(
   sim: Sim,
-  to: Purse,
+  to: InternalAccount,
   id: string,
   amount: bigint,
   suffix: Outcome | null,
 ): void {
   sim.orders.push({
     ...NOTHING,
-    ...{ id, kind: 'in', quoteId: null, platform: to.owner.platform, inside: to, outside: null },
+    ...{
+      id,
+      kind: 'in',
+      quoteId: null,
+      platform: to.owner.platform,
+      internalAccount: to,
+      externalAccount: null,
+    },
     ...{ received: amount, ending: suffix, started: true, expiresAt: 0 },
   });
 }
 
 const dollars = (sim: Sim, owner: Person) =>
-  sim.outside.filter((each) => each.owner === owner && each.currency === 'USD' && !each.gone);
+  sim.externalAccounts.filter(
+    (each) => each.owner === owner && each.currency === 'USD' && !each.gone,
+  );
 
 export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
   const owner = sim.chance.of(who);
   const ownExternalAccounts = dollars(sim, owner);
   if (ownExternalAccounts.length === 0) return 'no source';
   const from = sim.chance.of(ownExternalAccounts);
-  const to = owner.purses.get('USD') as Purse;
+  const to = owner.internalAccounts.get('USD') as InternalAccount;
   const amount = sim.chance.between(100, 90_000);
   const body = { source: { accountId: from.id }, destination: { accountId: to.id }, amount };
   const response = await sim.call('POST', '/transfer-in', body, owner.platform);
@@ -73,17 +88,22 @@ export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
 }
 
 interface Target {
-  inside: Purse | null;
-  outside: Outside | null;
+  internalAccount: InternalAccount | null;
+  externalAccount: ExternalAccount | null;
 }
 
 /** Any internal account, or an external account of the payer. */
 export function targetFor(sim: Sim, payer: Person): Target {
-  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  const ownExternalAccounts = sim.externalAccounts.filter(
+    (each) => each.owner === payer && !each.gone,
+  );
   if (ownExternalAccounts.length && sim.chance.percent(60))
-    return { inside: null, outside: sim.chance.of(ownExternalAccounts) };
+    return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   const others = living(sim).filter((each) => each.platform === payer.platform);
-  return { inside: purseOf(sim, sim.chance.of(others), PAID_IN), outside: null };
+  return {
+    internalAccount: internalAccountOf(sim, sim.chance.of(others), PAID_IN),
+    externalAccount: null,
+  };
 }
 
 async function quoteFrom(
@@ -93,25 +113,25 @@ async function quoteFrom(
   kind: 'debit' | 'realtime',
 ): Promise<Order | string> {
   const target = targetFor(sim, payer);
-  const { inside, outside } = target;
+  const { internalAccount: toAccount, externalAccount } = target;
   const body = {
     source,
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
     lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
     lockedCurrencyAmount: sim.chance.between(100, 60_000),
     purposeOfPayment: 'GIFT',
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
-  const isFrozen = inside !== null && !isActive(sim, inside);
+  const isFrozen = toAccount !== null && !isActive(sim, toAccount);
   const codes = ['SELF_PAYMENT', ...UNQUOTABLE];
   const barred = isFrozen || feesBarred(sim, payer, source.currency ?? 'USD');
   const code = rejection(response, barred ? ['INVALID_INPUT', ...codes] : codes);
   if (code) return code;
-  if (isFrozen) throw broken(`a quote to ${inside.id}, which is frozen or closed`);
+  if (isFrozen) throw broken(`a quote to ${toAccount.id}, which is frozen or closed`);
   const order = orderOf(sim, { source: null, ...target }, expected(response, 201), payer);
   sim.orders.push(order);
   order.kind = kind;
-  if (payer.platform.limited || target.outside?.wallet) order.ending = null;
+  if (payer.platform.limited || target.externalAccount?.wallet) order.ending = null;
   return order;
 }
 
@@ -151,8 +171,8 @@ const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
 const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** The outcome of a deposit that does not match its quote. */
-export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): string {
-  const at = purseById(sim, body.destination?.accountId);
+export function recordStray(sim: Sim, body: Answer['body'], amount: bigint): string {
+  const at = internalAccountById(sim, body.destination?.accountId);
   if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
   return `stray, ${body.status}`;
 }
@@ -160,9 +180,9 @@ export function noteStray(sim: Sim, body: Answer['body'], amount: bigint): strin
 /**
  * A deposit for a payment. A deleted or closed payee cannot be paid; the outcome is not predicted.
  */
-export function noteFunds(sim: Sim, order: Order): void {
-  const { inside, feePurse, payer, platform } = order;
-  const ends = [inside, order.platformFee ? feePurse : null];
+export function recordFunds(sim: Sim, order: Order): void {
+  const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
+  const ends = [toAccount, order.platformFee ? feeOwnerAccount : null];
   const isFrozen = ends.some((each) => each && !isActive(sim, each));
   if (isFrozen || isGone(order) || payer?.gone || platform.limited) order.ending = null;
 }
@@ -181,10 +201,10 @@ async function payIn(sim: Sim): Promise<string> {
     ...(wanted ? {} : { currencyAmount: Number(amount) }),
   };
   const paid = expected(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
-  if (paid.id !== order.id) return noteStray(sim, paid, amount);
+  if (paid.id !== order.id) return recordStray(sim, paid, amount);
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
-  noteFunds(sim, order);
+  recordFunds(sim, order);
   if (!wanted && order.ending) order.ending = RETURNED;
   return `${amount} of ${order.sent}`;
 }
@@ -204,7 +224,7 @@ async function receiveUma(sim: Sim): Promise<string> {
     receivingCurrencyCode: currency,
     receivingCurrencyAmount: amount,
   };
-  const to = receiver.purses.get(currency) as Purse;
+  const to = receiver.internalAccounts.get(currency) as InternalAccount;
   const response = await sim.call('POST', '/sandbox/uma/receive', body, receiver.platform);
   const codes = ['WEBHOOK_ENDPOINT_NOT_SET', ...(isActive(sim, to) ? [] : ['INVALID_CURRENCY'])];
   const code = rejection(response, codes);
@@ -237,36 +257,40 @@ async function cancel(sim: Sim): Promise<string> {
 
 /** An operator freezes or unfreezes an account. */
 async function freeze(sim: Sim, thaw: boolean): Promise<string> {
-  const all = living(sim).flatMap((each) => [...each.purses.values()]);
+  const all = living(sim).flatMap((each) => [...each.internalAccounts.values()]);
   const status = thaw ? 'FROZEN' : 'ACTIVE';
   const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
   if (fitting.length === 0) return 'none';
-  const purse = sim.chance.of(fitting);
-  await behind(sim, purse.owner.platform, async (ctx) => {
-    const row = await ctx.read(internalAccounts, purse.id);
-    if (!row) throw broken(`${purse.id} does not exist`);
+  const internalAccount = sim.chance.of(fitting);
+  await behind(sim, internalAccount.owner.platform, async (ctx) => {
+    const row = await ctx.read(internalAccounts, internalAccount.id);
+    if (!row) throw broken(`${internalAccount.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
     transitionInternalAccount(ctx, row, thaw ? 'unfreeze' : 'freeze', cause);
   });
   for (const each of sim.orders) {
-    const touches = each.inside === purse || each.feePurse === purse;
+    const touches = each.internalAccount === internalAccount || each.feeAccount === internalAccount;
     if (each.kind !== 'balance' && touches) each.ending = null;
   }
-  return purse.currency;
+  return internalAccount.currency;
 }
 
 /** A bank deposit to an account in any state. */
 async function deposit(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
+  const internalAccount = internalAccountOf(
+    sim,
+    sim.chance.of(living(sim).filter(inSandbox)),
+    PAID_IN,
+  );
   const amount = BigInt(sim.chance.between(1, 50_000));
-  const notice = { accountId: purse.id, currency: purse.currency, amount };
-  const row = await behind(sim, purse.owner.platform, (ctx) => receiveFunds(ctx, notice));
-  expectIn(sim, purse, row.id, amount, null);
-  return `${amount} ${purse.currency}, ${row.status}`;
+  const notice = { accountId: internalAccount.id, currency: internalAccount.currency, amount };
+  const row = await behind(sim, internalAccount.owner.platform, (ctx) => receiveFunds(ctx, notice));
+  expectIn(sim, internalAccount, row.id, amount, null);
+  return `${amount} ${internalAccount.currency}, ${row.status}`;
 }
 
 /** Sandbox deposits that match the condition. */
-const depositsHere = (sim: Sim, which: (row: Noted) => boolean) =>
+const depositsHere = (sim: Sim, which: (row: RecordedRow) => boolean) =>
   comingIn(sim).filter((order) => {
     const row = sim.model.payments.get(order.id)?.row;
     return inSandbox(order) && row?.source_account === null && which(row);

@@ -9,22 +9,22 @@ import { operator, outcome } from '../../harness/operator.ts';
 import {
   broken,
   type Entry,
+  type InternalAccount,
   type Order,
   type Person,
   type Platform,
-  type Purse,
   type Sim,
 } from '../../harness/sim.ts';
-import type { Noted, Payment } from '../../model/model.ts';
+import type { Payment, RecordedRow } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
-import { type Action, living, PAID_IN, payers, purseOf } from '../action.ts';
+import { type Action, internalAccountOf, living, PAID_IN, payers } from '../action.ts';
 import { executeOrder, quote, transferOut } from '../payments/payments.ts';
 import {
   comingIn,
   expectIn,
-  noteFunds,
-  noteStray,
   quoteDebit,
+  recordFunds,
+  recordStray,
   transferIn,
   unpaid,
 } from './incoming.ts';
@@ -123,7 +123,9 @@ async function returnDebit(sim: Sim): Promise<string> {
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === order.platform,
   );
-  const open = [owner, platformOwner].flatMap((each) => each?.purses.get(currency ?? '') ?? []);
+  const open = [owner, platformOwner].flatMap(
+    (each) => each?.internalAccounts.get(currency ?? '') ?? [],
+  );
   const payer = open.find((each) => sim.model.internal.get(each.id)?.status !== 'CLOSED');
   if (payer) payer.due -= order.sent;
   return `${order.sent}${payer ? '' : ' without payer'}`;
@@ -171,28 +173,32 @@ async function recordEntry(sim: Sim, to: readonly string[], amount: bigint, curr
 
 async function record(sim: Sim): Promise<string> {
   const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAID_IN;
-  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inProduction)), common);
+  const internalAccount = internalAccountOf(
+    sim,
+    sim.chance.of(living(sim).filter(inProduction)),
+    common,
+  );
   const amount = BigInt(sim.chance.between(1, sim.chance.of([500, 100_000, 1_000_000])));
   const to = sim.chance.percent(50)
-    ? ['--account', purse.id]
-    : ['--payment-reference', accountReference(purse.id)];
-  const { transactionId, status } = await recordEntry(sim, to, amount, purse.currency);
-  expectIn(sim, purse, transactionId, amount, null);
-  return `${amount} ${purse.currency}, ${status}`;
+    ? ['--account', internalAccount.id]
+    : ['--payment-reference', accountReference(internalAccount.id)];
+  const { transactionId, status } = await recordEntry(sim, to, amount, internalAccount.currency);
+  expectIn(sim, internalAccount, transactionId, amount, null);
+  return `${amount} ${internalAccount.currency}, ${status}`;
 }
 
 /** A deposit for a quote: the requested amount or another one, in time or late. */
 async function recordFor(sim: Sim): Promise<string> {
   const order = sim.chance.of(unpaid(sim).filter(inProduction));
-  const row = sim.model.payments.get(order.id)?.row as Noted;
+  const row = sim.model.payments.get(order.id)?.row as RecordedRow;
   const amount = order.sent + sim.chance.of([0n, 0n, 0n, 5n]);
   const to = ['--payment-reference', paymentReference(order.id)];
-  noteFunds(sim, order);
+  recordFunds(sim, order);
   const currency = row.sent_currency as string;
   const createdEntry = await recordEntry(sim, to, amount, currency);
   if (createdEntry.transactionId !== order.id) {
     const taken = await operatorRow(sim, createdEntry.transactionId);
-    return noteStray(sim, taken, amount);
+    return recordStray(sim, taken, amount);
   }
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
@@ -218,7 +224,7 @@ async function recordAgain(sim: Sim): Promise<string> {
   const rejected = outcome(result, same, command.join(' '));
   const known = result.json?.recorded === 'before' && result.json.transactionId === transactionId;
   if (same && !known) throw broken(`${command.join(' ')}: ${JSON.stringify(result)}`);
-  return rejected ? 'rejected' : 'known';
+  return rejected ? 'rejected' : 'duplicate';
 }
 
 /** A decision about a deposit: release, return or bank reversal. */
@@ -226,8 +232,8 @@ async function decide(sim: Sim): Promise<string> {
   const order = sim.chance.of(comingIn(sim).filter(inProduction));
   const verb = sim.chance.of(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
-  const inside = row.destination_account?.startsWith('InternalAccount:');
-  const held = row.status === 'PENDING' && row.funds === 'HELD' && inside;
+  const toAccount = row.destination_account?.startsWith('InternalAccount:');
+  const held = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
   const settled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
   const deposit = row.source_account === null;
   const allowed = deposit && (held || (verb === 'return' && settled));
@@ -238,10 +244,10 @@ async function decide(sim: Sim): Promise<string> {
 
 const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
 
-/** Accounts opened by jobs are known from the diary alone. */
+/** Accounts opened by jobs are known from the change log alone. */
 function adopt(sim: Sim): void {
   const known = new Set(
-    sim.people.flatMap((each) => [...each.purses.values()].map(({ id }) => id)),
+    sim.people.flatMap((each) => [...each.internalAccounts.values()].map(({ id }) => id)),
   );
   for (const { id, customer_id, platform_id, currency, type } of sim.model.internal.values()) {
     if (type === 'EMBEDDED_WALLET') continue;
@@ -249,45 +255,50 @@ function adopt(sim: Sim): void {
     const owner = sim.people.find(
       (each) => each.id === customer_id && each.platform.id === platform_id,
     );
-    if (!owner || owner.purses.has(currency as string)) continue;
-    const purse: Purse = { id: id as string, currency: currency as string, owner, due: 0n };
-    owner.purses.set(purse.currency, purse);
+    if (!owner || owner.internalAccounts.has(currency as string)) continue;
+    const internalAccount: InternalAccount = {
+      id: id as string,
+      currency: currency as string,
+      owner,
+      due: 0n,
+    };
+    owner.internalAccounts.set(internalAccount.currency, internalAccount);
   }
 }
 
 /** Whether the account is empty and has no payment under way. */
-function isFree(sim: Sim, purse: Purse): boolean {
-  const { balance = 0n, held = 0n } = sim.model.accounts.get(purse.id) ?? {};
-  return balance === 0n && held === 0n && sim.model.internal.get(purse.id)?.owed === '0';
+function isFree(sim: Sim, internalAccount: InternalAccount): boolean {
+  const { balance = 0n, held = 0n } = sim.model.accounts.get(internalAccount.id) ?? {};
+  return balance === 0n && held === 0n && sim.model.internal.get(internalAccount.id)?.owed === '0';
 }
 
 async function changeAccount(sim: Sim): Promise<string> {
   adopt(sim);
   const verb = sim.chance.of(ACCOUNT_VERBS);
-  const all = living(sim).flatMap((each) => [...each.purses.values()]);
+  const all = living(sim).flatMap((each) => [...each.internalAccounts.values()]);
   const unexpected = all.filter((each) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
   );
   const rare = all.filter((each) => !PAID_IN.includes(each.currency));
-  const purse = sim.chance.of(
+  const internalAccount = sim.chance.of(
     verb === 'close' && sim.chance.percent(70) ? rare : unexpected.length ? unexpected : all,
   );
-  const before = sim.model.internal.get(purse.id)?.status ?? '';
-  const result = await operator(sim, 'accounts', verb, purse.id, '--reason', 'simulated');
+  const before = sim.model.internal.get(internalAccount.id)?.status ?? '';
+  const result = await operator(sim, 'accounts', verb, internalAccount.id, '--reason', 'simulated');
   const from = { close: ['ACTIVE', 'FROZEN'], fail: ['PENDING'], retry: ['FAILED'] }[verb] ?? [];
   const fits = from.includes(before);
   const must = fits && verb !== 'close';
-  if (verb === 'close' && fits && !result.rejected && !isFree(sim, purse)) {
-    throw broken(`${purse.id} was closed with funds`);
+  if (verb === 'close' && fits && !result.rejected && !isFree(sim, internalAccount)) {
+    throw broken(`${internalAccount.id} was closed with funds`);
   }
-  if (!fits || must) outcome(result, fits, `accounts ${verb} ${purse.id}`);
-  if (!result.rejected) for (const each of sim.orders) frozenFor(each, purse);
-  return `${verb}${result.rejected ? ': rejected' : ` ${purse.currency}`}`;
+  if (!fits || must) outcome(result, fits, `accounts ${verb} ${internalAccount.id}`);
+  if (!result.rejected) for (const each of sim.orders) frozenFor(each, internalAccount);
+  return `${verb}${result.rejected ? ': rejected' : ` ${internalAccount.currency}`}`;
 }
 
 /** The outcome of a payment whose account is closed depends on its progress. */
-function frozenFor(order: Order, purse: Purse): void {
-  const touches = order.inside === purse || order.feePurse === purse;
+function frozenFor(order: Order, internalAccount: InternalAccount): void {
+  const touches = order.internalAccount === internalAccount || order.feeAccount === internalAccount;
   if (order.kind !== 'balance' && touches) order.ending = null;
 }
 

@@ -32,7 +32,7 @@ export const connected = (sim: Sim): (Agent & { as: Platform })[] =>
 async function create(sim: Sim): Promise<string> {
   const owners = [...payers(sim), ...strong(sim)].filter(({ id }) => id !== null);
   const ownPeople = owners.filter((each) =>
-    sim.outside.some(({ owner, gone }) => owner === each && !gone),
+    sim.externalAccounts.some(({ owner, gone }) => owner === each && !gone),
   );
   const owner = sim.chance.of(ownPeople.length ? ownPeople : owners);
   const body = {
@@ -56,12 +56,12 @@ async function create(sim: Sim): Promise<string> {
 /** Funds the owner of an agent. */
 async function provide(sim: Sim, owner: Person): Promise<void> {
   for (const currency of ['USD', 'EUR', sim.chance.of(PAID_IN)]) {
-    const purse = owner.purses.get(currency);
-    if (!purse || !isActive(sim, purse)) continue;
+    const internalAccount = owner.internalAccounts.get(currency);
+    if (!internalAccount || !isActive(sim, internalAccount)) continue;
     const amount = sim.chance.between(50_000, 400_000);
-    const path = `/sandbox/internal-accounts/${purse.id}/fund`;
+    const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
     expected(await sim.call('POST', path, { amount }, owner.platform), 200);
-    purse.due += BigInt(amount);
+    internalAccount.due += BigInt(amount);
   }
 }
 

@@ -5,16 +5,16 @@ import type { Node, Trap } from '../../harness/node.ts';
 import {
   accountRow,
   broken,
+  type InternalAccount,
   isActive,
   type Order,
   type Platform,
-  type Purse,
   type Request,
   type Sim,
   spendable,
 } from '../../harness/sim.ts';
 import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
-import { type Action, inSandbox, living, PAID_IN, purseOf } from '../action.ts';
+import { type Action, inSandbox, internalAccountOf, living, PAID_IN } from '../action.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -97,7 +97,7 @@ async function expireLease(sim: Sim): Promise<string> {
 
 async function changeReceiver(sim: Sim): Promise<string> {
   const { receiver } = sim.chance.of(sim.platforms);
-  receiver.behavior = sim.chance.percent(50) ? 'well' : sim.chance.of(BEHAVIORS);
+  receiver.behavior = sim.chance.percent(50) ? 'accepts' : sim.chance.of(BEHAVIORS);
   receiver.verdict = sim.chance.percent(50) ? 'accept' : sim.chance.of(VERDICTS);
   return `${receiver.behavior}, ${receiver.verdict}`;
 }
@@ -108,7 +108,7 @@ async function deliverWebhooks(sim: Sim): Promise<string> {
 }
 
 /** Kills a server around its next commit. */
-function setTrap(sim: Sim, at: Trap): Promise<string> {
+function crashAtCommit(sim: Sim, at: Trap): Promise<string> {
   const node = sim.node();
   node.trap(at);
   return Promise.resolve(at);
@@ -144,16 +144,20 @@ async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boo
 
 /** Many clients fund one account at once, and some lose the reply: each deposit is posted once. */
 async function fundConcurrently(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
-  if (!isActive(sim, purse) || !purse.owner.ready) return 'shut';
+  const internalAccount = internalAccountOf(
+    sim,
+    sim.chance.of(living(sim).filter(inSandbox)),
+    PAID_IN,
+  );
+  if (!isActive(sim, internalAccount) || !internalAccount.owner.ready) return 'shut';
   const cut = sim.chance.percent(40);
   sim.rough = cut;
   const count = sim.chance.between(2, 12);
   let remainingRequests: Request[] = Array.from({ length: count }, (_, index) => ({
     method: 'POST',
-    path: `/sandbox/internal-accounts/${purse.id}/fund`,
+    path: `/sandbox/internal-accounts/${internalAccount.id}/fund`,
     body: { amount: 100 + index },
-    as: purse.owner.platform,
+    as: internalAccount.owner.platform,
     key: `crowd-${sim.next()}`,
   }));
   for (let attempts = 0; remainingRequests.length; attempts++) {
@@ -166,21 +170,25 @@ async function fundConcurrently(sim: Sim): Promise<string> {
     });
     if (remainingRequests.length) await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  for (let index = 0; index < count; index++) purse.due += BigInt(100 + index);
+  for (let index = 0; index < count; index++) internalAccount.due += BigInt(100 + index);
   return `${count}${cut ? ', cut' : ''}`;
 }
 
 const ripe = (sim: Sim) =>
   sim.orders.filter((order) => {
-    const { source, started, expiresAt, inside, outside } = order;
+    const { source, started, expiresAt, internalAccount: toAccount, externalAccount } = order;
     if (started || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
       return false;
-    if (order.platform.limited || outside?.wallet || order.payload) return false;
+    if (order.platform.limited || externalAccount?.wallet || order.payload) return false;
     if (order.gated || order.agent) return false;
-    if (order.platformFee && order.feePurse && !isActive(sim, order.feePurse)) return false;
+    if (order.platformFee && order.feeAccount && !isActive(sim, order.feeAccount)) return false;
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
-    if (inside && !isActive(sim, inside)) return false;
-    const gone = source.owner.gone || inside?.owner.gone || outside?.gone || outside?.owner.gone;
+    if (toAccount && !isActive(sim, toAccount)) return false;
+    const gone =
+      source.owner.gone ||
+      toAccount?.owner.gone ||
+      externalAccount?.gone ||
+      externalAccount?.owner.gone;
     return !gone && spendable(sim, source) >= order.sent;
   });
 
@@ -230,7 +238,8 @@ async function replay(sim: Sim): Promise<string> {
   return `${answer.status}`;
 }
 
-const hasPurse = (sim: Sim): Purse | undefined => living(sim)[0]?.purses.get('USD');
+const hasInternalAccount = (sim: Sim): InternalAccount | undefined =>
+  living(sim)[0]?.internalAccounts.get('USD');
 
 export const FAILURES: readonly Action[] = [
   { name: 'let time pass', weight: 16, run: jump },
@@ -240,14 +249,14 @@ export const FAILURES: readonly Action[] = [
   { name: 'expire a lease', weight: 1, ready: (sim) => dueJobs(sim).length > 0, run: expireLease },
   { name: 'deliver webhooks', weight: 10, run: deliverWebhooks },
   { name: 'change a receiver', weight: 3, run: changeReceiver },
-  { name: 'trap before a commit', weight: 0.6, run: (sim) => setTrap(sim, 'before') },
-  { name: 'trap after a commit', weight: 0.6, run: (sim) => setTrap(sim, 'after') },
+  { name: 'crash before a commit', weight: 0.6, run: (sim) => crashAtCommit(sim, 'before') },
+  { name: 'crash after a commit', weight: 0.6, run: (sim) => crashAtCommit(sim, 'after') },
   { name: 'kill a server', weight: 0.3, run: kill },
   { name: 'kill a server that delivers', weight: 0.3, run: killDuringDelivery },
   {
     name: 'fund concurrently',
     weight: 1,
-    ready: (sim) => hasPurse(sim) !== undefined,
+    ready: (sim) => hasInternalAccount(sim) !== undefined,
     run: fundConcurrently,
   },
   {

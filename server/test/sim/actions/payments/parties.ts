@@ -5,10 +5,10 @@ import { operator } from '../../harness/operator.ts';
 import { SUFFIXES } from '../../harness/outcomes.ts';
 import {
   broken,
-  type Outside,
+  type ExternalAccount,
+  internalAccountsOf,
   type Person,
   type Platform,
-  pursesOf,
   type Sim,
 } from '../../harness/sim.ts';
 import {
@@ -26,17 +26,18 @@ const MAX_PLATFORMS = 5;
 const MAX_PEOPLE = 40;
 const MAX_OUTSIDE = 150;
 
-export async function openPurses(sim: Sim, owner: Person): Promise<void> {
+export async function openInternalAccounts(sim: Sim, owner: Person): Promise<void> {
   const path = owner.id
     ? `/customers/internal-accounts?limit=100&customerId=${owner.id}`
     : '/platform/internal-accounts?limit=100';
   const { data } = expected(await sim.call('GET', path, undefined, owner.platform), 200);
   const all = data as { id: string; type: string; balance: { currency: { code: string } } }[];
   for (const { id, type, balance } of all) {
-    const purse = { id, currency: balance.currency.code, owner, due: 0n };
-    if (type !== 'EMBEDDED_WALLET') owner.purses.set(purse.currency, purse);
+    const internalAccount = { id, currency: balance.currency.code, owner, due: 0n };
+    if (type !== 'EMBEDDED_WALLET')
+      owner.internalAccounts.set(internalAccount.currency, internalAccount);
     // Other platforms have no one-time codes.
-    else if (inSandbox(owner)) owner.wallet = purse;
+    else if (inSandbox(owner)) owner.wallet = internalAccount;
   }
 }
 
@@ -68,11 +69,17 @@ async function addPlatform(
     receiver: sim.effects.receiver(),
     hasEndpoint: false,
   };
-  const self: Person = { id: null, platform, ready: true, gone: false, purses: new Map() };
-  await openPurses(sim, self);
+  const self: Person = {
+    id: null,
+    platform,
+    ready: true,
+    gone: false,
+    internalAccounts: new Map(),
+  };
+  await openInternalAccounts(sim, self);
   sim.platforms.push(platform);
   sim.people.push(self);
-  return `${self.purses.size} purses`;
+  return `${self.internalAccounts.size} accounts`;
 }
 
 /** Sets the webhook endpoint, which a new platform does not have. */
@@ -134,8 +141,8 @@ async function addCustomer(sim: Sim): Promise<string> {
     if (rejected) throw broken(`${id} was not approved: ${rejected}`);
   }
   const mayPay = vouchedFor || (ready && (platform.regulated || production));
-  const person: Person = { id, platform, ready: mayPay, gone: false, purses: new Map() };
-  await openPurses(sim, person);
+  const person: Person = { id, platform, ready: mayPay, gone: false, internalAccounts: new Map() };
+  await openInternalAccounts(sim, person);
   sim.people.push(person);
   return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
 }
@@ -198,7 +205,7 @@ async function addOutside(sim: Sim): Promise<string> {
     ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
   };
   const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
-  sim.outside.push({ id, currency, owner, suffix, gone: false });
+  sim.externalAccounts.push({ id, currency, owner, suffix, gone: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
@@ -210,7 +217,7 @@ function drop<T extends { gone: boolean }>(list: T[], most: number): void {
 }
 
 async function removeOutside(sim: Sim): Promise<string> {
-  const account = sim.chance.of(sim.outside);
+  const account = sim.chance.of(sim.externalAccounts);
   const { owner, gone } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const response = await sim.call('DELETE', path, undefined, owner.platform);
@@ -220,7 +227,7 @@ async function removeOutside(sim: Sim): Promise<string> {
   const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
   if (!gone && !owner.gone && code && !response.again) throw broken(`${account.id} is not found`);
   account.gone = true;
-  drop<Outside>(sim.outside, MAX_OUTSIDE);
+  drop<ExternalAccount>(sim.externalAccounts, MAX_OUTSIDE);
   return code ?? 'gone';
 }
 
@@ -230,11 +237,14 @@ async function removeCustomer(sim: Sim): Promise<string> {
   const code = rejection(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
   person.gone = true;
-  for (const purse of pursesOf(person)) {
-    const { balance, held } = sim.model.accounts.get(purse.id) ?? { balance: 0n, held: 0n };
+  for (const internalAccount of internalAccountsOf(person)) {
+    const { balance, held } = sim.model.accounts.get(internalAccount.id) ?? {
+      balance: 0n,
+      held: 0n,
+    };
     if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
   }
-  for (const each of sim.outside) if (each.owner === person) each.gone = true;
+  for (const each of sim.externalAccounts) if (each.owner === person) each.gone = true;
   drop<Person>(sim.people, MAX_PEOPLE);
   return 'gone';
 }
@@ -276,13 +286,13 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add an external account',
     weight: 6,
-    ready: (sim) => sim.outside.length < MAX_OUTSIDE,
+    ready: (sim) => sim.externalAccounts.length < MAX_OUTSIDE,
     run: addOutside,
   },
   {
     name: 'remove an external account',
     weight: 1,
-    ready: (sim) => sim.outside.length > 5,
+    ready: (sim) => sim.externalAccounts.length > 5,
     run: removeOutside,
   },
 ];

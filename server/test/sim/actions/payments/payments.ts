@@ -5,11 +5,11 @@ import {
   type Answer,
   accountRow,
   broken,
+  type ExternalAccount,
+  type InternalAccount,
   isActive,
   type Order,
-  type Outside,
   type Person,
-  type Purse,
   type Sim,
   spendable,
 } from '../../harness/sim.ts';
@@ -17,54 +17,62 @@ import {
   type Action,
   expected,
   inSandbox,
+  internalAccountOf,
   living,
   PAID_IN,
   payers,
-  purseOf,
   rejection,
 } from '../action.ts';
 
 async function fund(sim: Sim): Promise<string> {
-  const purse = purseOf(sim, sim.chance.of(living(sim).filter(inSandbox)), PAID_IN);
+  const internalAccount = internalAccountOf(
+    sim,
+    sim.chance.of(living(sim).filter(inSandbox)),
+    PAID_IN,
+  );
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
-  const path = `/sandbox/internal-accounts/${purse.id}/fund`;
-  const response = await sim.call('POST', path, { amount }, purse.owner.platform);
-  if (!isActive(sim, purse)) return `${rejection(response, ['INVALID_INPUT'])}`;
-  if (!purse.owner.ready) return `${rejection(response, ['USER_NOT_READY'])}`;
+  const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
+  const response = await sim.call('POST', path, { amount }, internalAccount.owner.platform);
+  if (!isActive(sim, internalAccount)) return `${rejection(response, ['INVALID_INPUT'])}`;
+  if (!internalAccount.owner.ready) return `${rejection(response, ['USER_NOT_READY'])}`;
   expected(response, 200);
-  purse.due += BigInt(amount);
-  return `${amount} ${purse.currency}`;
+  internalAccount.due += BigInt(amount);
+  return `${amount} ${internalAccount.currency}`;
 }
 
 interface Ends {
-  source: Purse | null;
-  inside: Purse | null;
-  outside: Outside | null;
+  source: InternalAccount | null;
+  internalAccount: InternalAccount | null;
+  externalAccount: ExternalAccount | null;
 }
 
-type FromPurse = Ends & { source: Purse };
+type FromInternalAccount = Ends & { source: InternalAccount };
 
 /** Usually one with funds, otherwise nearly every payment would fail. */
-function someSource(sim: Sim, payer: Person): Purse {
+function someSource(sim: Sim, payer: Person): InternalAccount {
   const full = PAID_IN.filter((currency) => {
-    const purse = payer.purses.get(currency);
-    return purse && spendable(sim, purse) > 1_000n;
+    const internalAccount = payer.internalAccounts.get(currency);
+    return internalAccount && spendable(sim, internalAccount) > 1_000n;
   });
-  return purseOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
+  return internalAccountOf(sim, payer, full.length && sim.chance.percent(85) ? full : PAID_IN);
 }
 
 /** Possible destinations: external accounts of the same owner, or any internal account. */
-function endsFrom(sim: Sim, payer: Person): FromPurse | undefined {
+function endsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined {
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
-    const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+    const ownExternalAccounts = sim.externalAccounts.filter(
+      (each) => each.owner === payer && !each.gone,
+    );
     return ownExternalAccounts.length
-      ? { source, inside: null, outside: sim.chance.of(ownExternalAccounts) }
+      ? { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) }
       : undefined;
   }
   const others = living(sim).filter((each) => each.platform === payer.platform);
-  const inside = purseOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
-  return inside === source ? undefined : { source, inside, outside: null };
+  const toAccount = internalAccountOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
+  return toAccount === source
+    ? undefined
+    : { source, internalAccount: toAccount, externalAccount: null };
 }
 
 /** Possible error codes of a quote between existing parties. */
@@ -81,16 +89,20 @@ export const UNQUOTABLE = [
 /** Whether the platform's fee account is frozen or closed, so that no fee can be charged. */
 export function feesBarred(sim: Sim, { platform }: Person, currency: string): boolean {
   const platformOwner = sim.people.find((each) => each.id === null && each.platform === platform);
-  const purse = platformOwner?.purses.get(currency);
-  return purse !== undefined && !isActive(sim, purse);
+  const internalAccount = platformOwner?.internalAccounts.get(currency);
+  return internalAccount !== undefined && !isActive(sim, internalAccount);
 }
 
-function quoteBody(sim: Sim, { source, inside, outside }: FromPurse, now: boolean): object {
+function quoteBody(
+  sim: Sim,
+  { source, internalAccount: toAccount, externalAccount }: FromInternalAccount,
+  now: boolean,
+): object {
   const { chance } = sim;
   const override = source.currency === 'USD' && chance.percent(20);
   return {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'ACCOUNT', accountId: (inside ?? outside)?.id },
+    destination: { destinationType: 'ACCOUNT', accountId: (toAccount ?? externalAccount)?.id },
     lockedCurrencySide: chance.of(['SENDING', 'RECEIVING']),
     lockedCurrencyAmount: chance.between(1, chance.of([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
@@ -107,7 +119,7 @@ function quoteBody(sim: Sim, { source, inside, outside }: FromPurse, now: boolea
 }
 
 export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Person): Order {
-  const { outside, inside, source } = ends;
+  const { externalAccount, internalAccount: toAccount, source } = ends;
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === payer.platform,
   );
@@ -117,13 +129,16 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
     quoteId: body.id,
     platform: payer.platform,
     source,
-    inside,
-    outside,
+    internalAccount: toAccount,
+    externalAccount,
     sent: BigInt(body.totalSendingAmount),
     received: BigInt(body.totalReceivingAmount),
     platformFee: BigInt(body.platformFeesIncluded ?? 0),
-    feePurse: platformOwner?.purses.get(body.sendingCurrency.code) ?? null,
-    ending: outside && !inSandbox(payer) ? null : outcomeOf('quote', outside?.suffix ?? null),
+    feeAccount: platformOwner?.internalAccounts.get(body.sendingCurrency.code) ?? null,
+    ending:
+      externalAccount && !inSandbox(payer)
+        ? null
+        : outcomeOf('quote', externalAccount?.suffix ?? null),
     started: false,
     expiresAt: Date.parse(body.expiresAt),
   };
@@ -136,8 +151,8 @@ export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<
   const request = quoteBody(sim, ends, now);
   const before = spendable(sim, ends.source);
   const response = await sim.call('POST', '/quotes', request, payer.platform);
-  const purses = [ends.source, ends.inside].flatMap((each) => each ?? []);
-  const isFrozen = purses.some((each) => !isActive(sim, each));
+  const internalAccounts = [ends.source, ends.internalAccount].flatMap((each) => each ?? []);
+  const isFrozen = internalAccounts.some((each) => !isActive(sim, each));
   const barred = isFrozen || feesBarred(sim, payer, ends.source.currency);
   const code = rejection(response, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
@@ -146,15 +161,20 @@ export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<
   order.started = now;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
-  const fee = order.feePurse === order.source ? order.platformFee : 0n;
+  const fee = order.feeAccount === order.source ? order.platformFee : 0n;
   if (now && order.sent - fee > before) throw broken(`${order.id} spends more than the balance`);
   return `${order.sent} ${ends.source.currency} for ${order.received}`;
 }
 
-export const isGone = ({ inside, outside, source, from }: Order) =>
-  [source?.owner, inside?.owner, outside, outside?.owner, from, from?.owner].some(
-    (each) => each?.gone,
-  );
+export const isGone = ({ internalAccount: toAccount, externalAccount, source, from }: Order) =>
+  [
+    source?.owner,
+    toAccount?.owner,
+    externalAccount,
+    externalAccount?.owner,
+    from,
+    from?.owner,
+  ].some((each) => each?.gone);
 
 /** Accounts of deleted customers are closed as well. */
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
@@ -170,21 +190,21 @@ export function verdictOn(sim: Sim, order: Order, isStarted: boolean): string[] 
 /** Predicted error codes of a payment whose execution has started. */
 export function barriers(sim: Sim, order: Order): string[] {
   if (isGone(order)) return GONE;
-  if ([order.source, order.inside].some((each) => each && !isActive(sim, each))) {
+  if ([order.source, order.internalAccount].some((each) => each && !isActive(sim, each))) {
     return ['INVALID_INPUT'];
   }
-  const fee = order.platformFee > 0n ? order.feePurse : null;
+  const fee = order.platformFee > 0n ? order.feeAccount : null;
   if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
   if (order.source && accountRow(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
-  const needs = order.feePurse === order.source ? order.sent - order.platformFee : order.sent;
+  const needs = order.feeAccount === order.source ? order.sent - order.platformFee : order.sent;
   if (order.source && spendable(sim, order.source) < needs) return ['INSUFFICIENT_FUNDS'];
   return [];
 }
 
 /** Error codes that are possible but not certain. */
-export const unsureOf = ({ platform, outside }: Order): string[] => [
+export const unsureOf = ({ platform, externalAccount }: Order): string[] => [
   ...(platform.limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-  ...(outside?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
+  ...(externalAccount?.wallet ? ['EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'] : []),
 ];
 
 export async function executeOrder(sim: Sim, order: Order): Promise<string> {
@@ -215,15 +235,17 @@ const BASE_TAKES = 2_275;
 
 export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
-  const ownExternalAccounts = sim.outside.filter((each) => each.owner === payer && !each.gone);
+  const ownExternalAccounts = sim.externalAccounts.filter(
+    (each) => each.owner === payer && !each.gone,
+  );
   if (ownExternalAccounts.length === 0) return 'no destination';
-  const outside = sim.chance.of(ownExternalAccounts);
-  const source = payer.purses.get(outside.currency) as Purse;
+  const externalAccount = sim.chance.of(ownExternalAccounts);
+  const source = payer.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = sim.chance.between(1, sim.chance.of([300, 50_000]));
   const before = spendable(sim, source);
   const body = {
     source: { accountId: source.id },
-    destination: { accountId: outside.id },
+    destination: { accountId: externalAccount.id },
     amount,
     purposeOfPayment: 'GIFT',
   };
@@ -234,10 +256,10 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
   if (isFrozen) throw broken(`a transfer out of ${source.id}, which is frozen or closed`);
   const { id, receivedAmount } = expected(response, 201);
   if (before < BigInt(amount)) throw broken(`${id} spends ${amount} of ${before}`);
-  const received = amount - (outside.currency === 'USDC' ? BASE_TAKES : 0);
+  const received = amount - (externalAccount.currency === 'USDC' ? BASE_TAKES : 0);
   if (receivedAmount.amount !== received) throw broken(`${id} does not deliver ${received}`);
   const money = { sent: BigInt(amount), received: BigInt(received), platformFee: 0n };
-  const suffix = inSandbox(payer) ? outcomeOf('transfer', outside.suffix) : null;
+  const suffix = inSandbox(payer) ? outcomeOf('transfer', externalAccount.suffix) : null;
   sim.orders.push({
     ...{
       id,
@@ -245,10 +267,10 @@ export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> 
       quoteId: null,
       platform: payer.platform,
       source,
-      inside: null,
-      outside,
+      internalAccount: null,
+      externalAccount,
     },
-    ...{ ...money, feePurse: null, ending: suffix, started: true, expiresAt: 0 },
+    ...{ ...money, feeAccount: null, ending: suffix, started: true, expiresAt: 0 },
   });
   return `${amount} ${source.currency}`;
 }

@@ -2,7 +2,7 @@
 // receipts, and payments of customers who are not approved.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, living, PAID_IN, purseOf, rejection } from '../action.ts';
+import { type Action, expected, internalAccountOf, living, PAID_IN, rejection } from '../action.ts';
 
 const WAYS = [
   ['--currency', 'USD'],
@@ -64,13 +64,16 @@ const unready = (sim: Sim) => living(sim).filter((each) => !each.ready);
 /** A customer who is not approved cannot pay, whatever the balance. */
 async function payTooEarly(sim: Sim): Promise<string> {
   const person = sim.chance.of(unready(sim));
-  const source = purseOf(sim, person, PAID_IN);
+  const source = internalAccountOf(sim, person, PAID_IN);
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === person.platform,
   );
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
-    destination: { destinationType: 'ACCOUNT', accountId: platformOwner?.purses.get('USD')?.id },
+    destination: {
+      destinationType: 'ACCOUNT',
+      accountId: platformOwner?.internalAccounts.get('USD')?.id,
+    },
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: 1_000,
     ...(sim.chance.percent(50) ? { immediatelyExecute: true } : {}),

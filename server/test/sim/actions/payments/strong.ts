@@ -1,6 +1,6 @@
 // Customers subject to strong authentication: they verify telephones, log in, fail, are locked out
 // and reset, and trust external accounts. The sandbox accepts one code for all. The state of a
-// customer is known from the diary, and each reply is predicted from it.
+// customer is known from the change log, and each reply is predicted from it.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Person, type Sim } from '../../harness/sim.ts';
 import {
@@ -12,7 +12,7 @@ import {
   payers,
   rejection,
 } from '../action.ts';
-import { digits, openPurses } from './parties.ts';
+import { digits, openInternalAccounts } from './parties.ts';
 
 export const CODE = '123456';
 const WRONG = '111111';
@@ -68,18 +68,18 @@ async function add(sim: Sim): Promise<string> {
   };
   const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
   const person: Strong = {
-    ...{ id, platform, ready: true, gone: false, purses: new Map() },
+    ...{ id, platform, ready: true, gone: false, internalAccounts: new Map() },
     strong: { proven: false },
   };
-  await openPurses(sim, person);
+  await openInternalAccounts(sim, person);
   sim.people.push(person);
   for (const currency of ['EUR', 'USDC']) {
-    const purse = person.purses.get(currency);
-    if (!purse) throw broken(`${id} has no ${currency}`);
+    const internalAccount = person.internalAccounts.get(currency);
+    if (!internalAccount) throw broken(`${id} has no ${currency}`);
     const amount = sim.chance.between(200_000, 900_000);
-    const path = `/sandbox/internal-accounts/${purse.id}/fund`;
+    const path = `/sandbox/internal-accounts/${internalAccount.id}/fund`;
     expected(await sim.call('POST', path, { amount }, platform), 200);
-    purse.due += BigInt(amount);
+    internalAccount.due += BigInt(amount);
   }
   const where = `of ${sim.platforms.indexOf(platform)}`;
   if (sim.chance.percent(15)) return where;
@@ -177,7 +177,8 @@ async function reset(sim: Sim): Promise<string> {
   return isFrozen.includes(person) ? 'unlocked' : 'unchanged';
 }
 
-const accounts = (sim: Sim) => sim.outside.filter(({ owner, gone }) => owner.strong && !gone);
+const accounts = (sim: Sim) =>
+  sim.externalAccounts.filter(({ owner, gone }) => owner.strong && !gone);
 
 async function setTrust(sim: Sim): Promise<string> {
   const account = sim.chance.of(accounts(sim));

@@ -6,16 +6,16 @@ import {
   type Action,
   expected,
   inSandbox,
+  internalAccountOf,
   PAID_IN,
   payers,
-  purseOf,
   rejection,
 } from '../action.ts';
 import { feesBarred, orderOf, UNQUOTABLE } from './payments.ts';
 
 async function quoteUma(sim: Sim): Promise<string> {
   const payer = sim.chance.of(payers(sim).filter(inSandbox));
-  const source = purseOf(sim, payer, PAID_IN);
+  const source = internalAccountOf(sim, payer, PAID_IN);
   const [address, suffix] = sim.chance.of(Object.entries(ADDRESSES));
   const to = `${address}@sandbox.uma.money`;
   const who = payer.id ? `?customerId=${payer.id}` : '';
@@ -34,7 +34,7 @@ async function quoteUma(sim: Sim): Promise<string> {
   const isFrozen = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
   const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  const ends = { source, inside: null, outside: null };
+  const ends = { source, internalAccount: null, externalAccount: null };
   const order = orderOf(sim, ends, expected(response, 201), payer);
   order.ending = suffix;
   sim.orders.push(order);
