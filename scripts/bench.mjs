@@ -30,6 +30,7 @@ const GROUPS = [
   'latency',
   'processes',
   'bytes',
+  'sdk',
 ];
 
 // CommonJS packages call `require`, which an ES module does not define.
@@ -95,6 +96,14 @@ function installPeers() {
   if (status !== 0) refuse('The packages of bench/ cannot be installed, see above.');
 }
 
+/** The row of the SDK measures its built package. */
+function buildSdk() {
+  const script = path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs');
+  const options = { cwd: root, stdio: ['ignore', 'ignore', 2] };
+  const { status } = spawnSync(process.execPath, [script, 'build'], options);
+  if (status !== 0) refuse('The SDK cannot be built, see above.');
+}
+
 function isRunning(pid) {
   try {
     process.kill(pid, 0);
@@ -151,6 +160,7 @@ if (needsPgbench && spawnSync('pgbench', ['--version']).status !== 0) refuse(NO_
 if (flags.compare) process.exit(await compare(root, flags, refuse));
 await ensureInstalled({ dev: false });
 installPeers();
+if (flags.only.length === 0 || flags.only.includes('sdk')) buildSdk();
 const { ensureBuilt } = await import('./build.mjs');
 await ensureBuilt();
 const { main } = await import(pathToFileURL(await buildBench()).href);

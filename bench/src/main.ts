@@ -20,6 +20,7 @@ import { ledgerRows } from './rows/ledger-row.ts';
 import { listRows } from './rows/list-row.ts';
 import { bytesRows, latencyRows, processRows } from './rows/load-rows.ts';
 import { readRows } from './rows/read-row.ts';
+import { sdkRows } from './rows/sdk-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
 import { FULL, note, QUICK, type Row } from './table/row.ts';
@@ -48,6 +49,7 @@ interface Options {
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['ledger', ledgerRows],
   ['read', readRows],
+  ['sdk', sdkRows],
   ['lists', listRows],
   ['import', importRows],
   ['execute', executeRows],

@@ -1,0 +1,59 @@
+// One caller that reads a transaction again and again, by the SDK or by `fetch` alone. Both send the same
+// credential and parse the reply.
+import { pathToFileURL } from 'node:url';
+import { answer } from '../machine/answer.ts';
+import { createTally, type Run } from '../table/stats.ts';
+
+export interface SdkOptions {
+  /** The built entry of the SDK. */
+  entry: string;
+  by: 'sdk' | 'fetch';
+  baseUrl: string;
+  clientId: string;
+  clientSecret: string;
+  transactionIds: readonly string[];
+  warmupMs: number;
+  seconds: number;
+}
+
+type Read = (transactionId: string) => Promise<unknown>;
+
+/** The part of the SDK that is used: it is built when the bench starts. */
+interface Sdk {
+  createClient(options: object): {
+    transactions: { getTransactionById(input: { transactionId: string }): Promise<unknown> };
+  };
+}
+
+async function readerOf({ by, entry, baseUrl, clientId, clientSecret }: SdkOptions): Promise<Read> {
+  if (by === 'sdk') {
+    const { createClient } = (await import(pathToFileURL(entry).href)) as Sdk;
+    const { transactions } = createClient({ baseUrl, clientId, clientSecret });
+    return (transactionId) => transactions.getTransactionById({ transactionId });
+  }
+  const credential = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+  const headers = { accept: 'application/json', authorization: `Basic ${credential}` };
+  return async (transactionId) => {
+    const reply = await fetch(`${baseUrl}/transactions/${transactionId}`, { headers });
+    if (!reply.ok) throw new Error(`status ${reply.status}`);
+    return reply.json();
+  };
+}
+
+async function read(options: SdkOptions): Promise<Run> {
+  const { transactionIds, warmupMs, seconds } = options;
+  const reader = await readerOf(options);
+  const tally = createTally(warmupMs, seconds);
+  for (let count = 0; tally.goesOn(); count++) {
+    const started = performance.now();
+    try {
+      await reader(transactionIds[count % transactionIds.length] as string);
+      tally.ok(started);
+    } catch (error) {
+      tally.error(String(error));
+    }
+  }
+  return tally.result();
+}
+
+answer({ read });
