@@ -1,7 +1,7 @@
 // `node packages/sdk/scripts/run.mjs build|test`: installs the packages of packages/sdk, generates
 // its types from openapi.json and builds it as ES modules and CommonJS. `test` also runs its tests
 // with the kit of the server (`npm run test:sdk [-- FILES]`).
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -37,6 +37,15 @@ function isInstalled() {
   );
 }
 
+/** Runs the compiler with a configuration; exits with its code if it fails. */
+function compile(config) {
+  const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
+  const child = spawn(process.execPath, [tsc, '-p', config], { cwd: sdk, stdio: 'inherit' });
+  return new Promise((resolve) => {
+    child.on('exit', (code) => (code === 0 ? resolve() : process.exit(code ?? 1)));
+  });
+}
+
 async function generate() {
   // It needs packages that are installed by now.
   const { generate: write } = await import('./generate.mjs');
@@ -63,8 +72,7 @@ async function build() {
   }
   await generate();
   fs.rmSync(dist, { recursive: true, force: true });
-  const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
-  for (const kind of ['esm', 'cjs']) run(process.execPath, [tsc, '-p', `tsconfig.${kind}.json`]);
+  await Promise.all(['esm', 'cjs'].map((kind) => compile(`tsconfig.${kind}.json`)));
   const types = { esm: 'module', cjs: 'commonjs' };
   for (const [kind, type] of Object.entries(types)) {
     const text = `${JSON.stringify({ type, sideEffects: false })}\n`;
@@ -82,8 +90,7 @@ if (verb !== 'build' && verb !== 'test') {
 await build();
 if (verb === 'test') {
   await ensureInstalled({ dev: true });
-  const tsc = path.join(sdk, 'node_modules', 'typescript', 'bin', 'tsc');
-  run(process.execPath, [tsc, '-p', 'tsconfig.json']);
+  await compile('tsconfig.json');
   const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const config = path.join(sdk, 'vitest.config.ts');
   run(process.execPath, [vitest, 'run', '--config', config, ...rest], root);

@@ -43,7 +43,7 @@ type ListEvents = (input: object, options: CallOptions) => Promise<Output<'listE
 const DEFAULT_WAIT_S = 30;
 const PAGE = 100;
 const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 15_000;
+const MAX_DELAY_MS = 5_000;
 
 /** A place inside a page: the cursor before it and the last processed event of it. */
 const SEPARATOR = '~';

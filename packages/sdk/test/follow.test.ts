@@ -80,7 +80,7 @@ describe('follow', () => {
     await following;
     expect(idsOf(found)).toEqual(made);
     expect(interruptions.length).toBeGreaterThan(0);
-  }, 60_000);
+  }, 120_000);
 
   it('ends without an error when it is aborted, and with one when it cannot go on', async () => {
     const signal = AbortSignal.timeout(200);
