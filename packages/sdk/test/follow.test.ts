@@ -9,13 +9,13 @@ import { fileStore } from '../src/node.ts';
 
 const place = createPlace('sdk-follow');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sdk-follow-'));
+/** Outside the range from which connections of other tests take theirs while the server is down. */
+const port = String(20_000 + (process.pid % 10_000));
 let running: Running;
-let port = '';
 let client: Client;
 
 beforeAll(async () => {
-  running = await place.start();
-  port = new URL(running.origin).port;
+  running = await place.start(['--port', port]);
   const { baseUrl, clientId, clientSecret } = running.credentials;
   client = createClient({ baseUrl, clientId, clientSecret });
 }, 60_000);
