@@ -115,10 +115,10 @@ export async function insert(
 export async function writeRows(client: pg.PoolClient, set: ChangeSet): Promise<void> {
   const typeOf = (table: Table, name: string) => table.columns[name]?.type;
   for (const { table, id, version, row } of set.updates) {
-    const changing = table.mutableNames.filter((name) => name !== 'version');
-    const sets = changing.map((name, index) => `${name} = $${index + 3}`).join(', ');
+    const mutableColumns = table.mutableNames.filter((name) => name !== 'version');
+    const sets = mutableColumns.map((name, index) => `${name} = $${index + 3}`).join(', ');
     const text = `update ${table.name} set ${sets}, version = version + 1 where id = $1 and version = $2`;
-    const values = changing.map((name) => bound(typeOf(table, name), row[name]));
+    const values = mutableColumns.map((name) => bound(typeOf(table, name), row[name]));
     const { rowCount } = await run(client, text, [id, version, ...values]);
     if (rowCount !== 1) throw new Error(`${id} has changed`);
   }

@@ -50,7 +50,7 @@ export interface CallLimits {
   /** Limit for the whole call, connection included. */
   timeoutMs: number;
   /** Whether an error is a valid response of the service, which does not open its circuit. */
-  isAnswer?(error: unknown): boolean;
+  isValidResponse?(error: unknown): boolean;
 }
 
 export interface Effects {

@@ -118,10 +118,10 @@ async function walletOf(email: string): Promise<string> {
 /** Every function of the example, with its effect checked on the server. */
 async function walk({ page }: Visit, size: Size) {
   const email = `${size}@example.com`;
-  const look = (name: string) => inspect(page, `wallet-${size}-${name}`);
+  const screenshot = (name: string) => inspect(page, `wallet-${size}-${name}`);
   await page.emulateMedia({ colorScheme: size === 'phone' ? 'dark' : 'light' });
   await heading(page, 'Sign in');
-  await look('1-welcome');
+  await screenshot('1-welcome');
   await signInByCode(page, ` ${email} `.toUpperCase());
   const accountId = await walletOf(email);
   await press(page, 'Add 100 test USDB');
@@ -133,14 +133,14 @@ async function walk({ page }: Visit, size: Size) {
   await page.getByText("Passkey: Ada's phone").waitFor();
   const credentials = await fixture.credentialsOf(accountId);
   expect(credentials.map(({ type }) => type).sort()).toEqual(['EMAIL_OTP', 'PASSKEY']);
-  await look('2-wallet');
+  await screenshot('2-wallet');
 
   await press(page, 'Sign out');
   await news(page, 'You are signed out.');
   expect(await fixture.sessionsOf(accountId)).toEqual([]);
 
   await openWallet(page, email);
-  await look('3-ways');
+  await screenshot('3-ways');
   await press(page, "Passkey: Ada's phone");
   await heading(page, 'Your balance');
   expect(await fixture.sessionsOf(accountId)).toMatchObject([{ type: 'PASSKEY' }]);
@@ -148,7 +148,7 @@ async function walk({ page }: Visit, size: Size) {
   await page.getByLabel('Amount in USDB').fill('12.345678');
   await press(page, 'See the price');
   await page.getByText('12.345678 USDB').waitFor();
-  await look('4-offer');
+  await screenshot('4-offer');
   await press(page, 'Sign and send');
   await news(page, 'Sent.');
   await balanceIs(page, '87.654322');
@@ -162,7 +162,7 @@ async function walk({ page }: Visit, size: Size) {
   const words = await page.locator('#words li').allTextContents();
   expect(words).toHaveLength(12);
   expect(validateMnemonic(words.join(' '), wordlist)).toBe(true);
-  await look('5-words');
+  await screenshot('5-words');
   await press(page, 'Hide the words');
   expect(await page.locator('#words li').count()).toBe(0);
   return accountId;

@@ -245,8 +245,8 @@ beforeAll(async () => {
       return signToken(key, { ...fresh, ...claims });
     },
   });
-  const look = async () => void places.push(...(await inDatabase()));
-  const strength = { secrets, wait, look };
+  const searchPlaces = async () => void places.push(...(await inDatabase()));
+  const strength = { secrets, wait, look: searchPlaces };
   await giveSite(app, app.production, SITE);
   await withStrongAuthentication({
     ...{ ...real, ...strength, as: app.production },
@@ -267,7 +267,7 @@ beforeAll(async () => {
     as: app.platform,
     sentCode: async () => SCA_CODE,
   });
-  await liveWithCard({ app: played.app, as: app.platform, secrets, look, places });
+  await liveWithCard({ app: played.app, as: app.platform, secrets, look: searchPlaces, places });
   await liveAsIssuer({ app: played.app, as: app.platform, secrets });
   planted = `Planted${randomBytes(8).toString('hex')}`;
   const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };

@@ -109,10 +109,10 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
   };
   let stamp = stampOf();
   let table = readTable(file);
-  let lookAt = effects.now() + SWEEP_INTERVAL_MS;
+  let nextPollAt = effects.now() + SWEEP_INTERVAL_MS;
 
-  function look(): void {
-    lookAt = effects.now() + SWEEP_INTERVAL_MS;
+  function poll(): void {
+    nextPollAt = effects.now() + SWEEP_INTERVAL_MS;
     try {
       const now = stampOf();
       if (now === stamp) return;
@@ -125,7 +125,7 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
 
   return {
     async rate(from, to) {
-      if (effects.now() >= lookAt) look();
+      if (effects.now() >= nextPollAt) poll();
       return fresh(table, from, to, effects.now(), options.maxAgeMs);
     },
   };

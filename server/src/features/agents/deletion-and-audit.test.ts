@@ -97,7 +97,7 @@ describe('approval', () => {
     };
     const waits = await execution(requests);
     const action = ok(await waits.execute(), 200);
-    const { execute: act } = await execution(acts);
+    const { execute: executeAgain } = await execution(acts);
     await loginFixture(app).failTimes(person.id, 5);
     const approve = () =>
       fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
@@ -105,7 +105,7 @@ describe('approval', () => {
     const locked = [423, 'ACCOUNT_LOCKED'];
     expect(coded(await approve())).toEqual(locked);
     expect(coded(await fixture.manage('POST', byPayment))).toEqual(locked);
-    expect(coded(await act())).toEqual(locked);
+    expect(coded(await executeAgain())).toEqual(locked);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
     expect(coded(await acts.call('POST', '/agents/me/quotes', body))).toEqual(locked);

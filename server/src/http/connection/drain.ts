@@ -1,24 +1,24 @@
-// Handles a request body that is still arriving when its answer is ready. Closing a connection with
-// unread data resets it, and the client may lose the answer. A short rest is read and the
-// connection kept. Otherwise the answer announces the close, our side is shut down after it, and
-// input is discarded up to limits per connection, per address and per process. Beyond them nothing
-// is read: the connection stays open for a moment, so that a reading client receives its answer.
+// Handles a request body that is still arriving when its response is ready. Closing a connection
+// with unread data resets it, and the client may lose the response. A short body is read to its end
+// and the connection is kept. Otherwise the response carries `connection: close`, the write side is
+// shut down after it, and input is discarded up to limits per connection, per address and per
+// process. Beyond these limits nothing is read, and the connection stays open for a second.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { createMeter } from '../admission/bucket.ts';
 
-/** Bytes of a body that are read to keep the connection. */
-const KEPT = 65_536;
+/** Maximum body size that is read to keep the connection. */
+const MAX_DRAINED = 65_536;
 /** Bytes discarded on one connection. */
 const MAX_DISCARDED = 16 * 1_048_576;
-/** Bytes discarded per second, and at once: for one address, and for all. */
-const OF_ADDRESS = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
-const OF_ALL = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
-/** Minimum that a chunk counts: a chunk of one byte costs as much to read as a large one. */
+/** Discarded bytes per second, and burst: per address and per process. */
+const ADDRESS_LIMIT = { perSecond: 4 * 1_048_576, burst: 32 * 1_048_576 };
+const PROCESS_LIMIT = { perSecond: 32 * 1_048_576, burst: 64 * 1_048_576 };
+/** Minimum cost of a chunk in bytes: a chunk of one byte costs as much to read as a large one. */
 const MIN_DISCARDED = 4_096;
 const MAX_MS = 5_000;
-const MAX_SILENCE_MS = 1_000;
-/** How long a connection that is not read stays open after its answer. */
+const MAX_IDLE_MS = 1_000;
+/** How long a connection that is not read stays open after its response. */
 const UNREAD_MS = 1_000;
 /** Connections that stay open unread; further ones are closed at once. */
 const MAX_UNREAD = 512;
@@ -30,9 +30,9 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   (headers['content-length'] !== undefined && headers['content-length'] !== '0');
 
 export interface Drain {
-  /** Called before an answer is sent; sets `connection: close` if the connection cannot be kept. */
+  /** Called before a response is sent; sets `connection: close` if the connection cannot be kept. */
   prepare(request: IncomingMessage, response: ServerResponse, address: string): void;
-  /** Whether the last answer on this connection was sent, so that further input is no request. */
+  /** Whether the last response on this connection was sent, so that further input is not a request. */
   isClosing(socket: object): boolean;
 }
 
@@ -45,12 +45,12 @@ interface Discarding {
 
 /** Counts and discards further input as long as `take` allows it. */
 function discard(socket: Socket, request: IncomingMessage, take: (bytes: number) => boolean) {
-  let left = MAX_DISCARDED;
+  let remaining = MAX_DISCARDED;
   let reading = take(0);
   request.on('data', (chunk: Buffer) => {
     const cost = Math.max(chunk.length, MIN_DISCARDED);
-    left -= cost;
-    if (!reading || (left >= 0 && take(cost))) return;
+    remaining -= cost;
+    if (!reading || (remaining >= 0 && take(cost))) return;
     reading = false;
     request.pause();
   });
@@ -62,8 +62,8 @@ function discard(socket: Socket, request: IncomingMessage, take: (bytes: number)
 }
 
 export function createDrain(now: () => number = () => performance.now()): Drain {
-  const addresses = createMeter(OF_ADDRESS.perSecond, OF_ADDRESS.burst, now);
-  const process = createMeter(OF_ALL.perSecond, OF_ALL.burst, now);
+  const addresses = createMeter(ADDRESS_LIMIT.perSecond, ADDRESS_LIMIT.burst, now);
+  const process = createMeter(PROCESS_LIMIT.perSecond, PROCESS_LIMIT.burst, now);
   const closing = new WeakSet<object>();
   let unread = 0;
 
@@ -74,24 +74,24 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
     return true;
   };
 
-  /** Closes a connection after its answer; `destroy` sends what is written and then closes it. */
+  /** Closes a connection after its response; `destroy` sends what is written and then closes it. */
   function close({ socket, request, isReading }: Discarding, destroy: () => void): void {
     if (request.complete || (!isReading() && unread >= MAX_UNREAD)) return void destroy();
     socket.end();
     const end = () => {
-      clearTimeout(all);
-      clearTimeout(silence);
+      clearTimeout(deadline);
+      clearTimeout(idleTimer);
       destroy();
     };
-    const all = setTimeout(end, isReading() ? MAX_MS : UNREAD_MS);
-    const silence = setTimeout(end, MAX_SILENCE_MS);
-    request.on('data', () => isReading() && silence.refresh());
+    const deadline = setTimeout(end, isReading() ? MAX_MS : UNREAD_MS);
+    const idleTimer = setTimeout(end, MAX_IDLE_MS);
+    request.on('data', () => isReading() && idleTimer.refresh());
     request.once('end', end);
     if (!isReading()) unread += 1;
     const wasUnread = !isReading();
     socket.once('close', () => {
-      clearTimeout(all);
-      clearTimeout(silence);
+      clearTimeout(deadline);
+      clearTimeout(idleTimer);
       if (wasUnread) unread -= 1;
     });
   }
@@ -102,8 +102,8 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
       if (request.complete || !hasBody(request) || !(socket instanceof Socket)) return;
       if (closing.has(socket) || response.headersSent) return;
       const take = takeFor(address);
-      const announced = Number(headers['content-length'] ?? Infinity);
-      if (announced <= KEPT && take(announced)) {
+      const contentLength = Number(headers['content-length'] ?? Infinity);
+      if (contentLength <= MAX_DRAINED && take(contentLength)) {
         request.on('data', () => undefined).resume();
         return;
       }
@@ -111,7 +111,7 @@ export function createDrain(now: () => number = () => performance.now()): Drain 
       response.setHeader('connection', 'close');
       const state = discard(socket, request, take);
       const destroySoon = socket.destroySoon.bind(socket);
-      // Node calls this when the last answer of a connection is sent.
+      // Node calls this when the last response of a connection is sent.
       socket.destroySoon = () => close(state, destroySoon);
     },
     isClosing: (socket) => closing.has(socket),

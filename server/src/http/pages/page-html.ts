@@ -117,14 +117,14 @@ const notesHtml = ({ notes = [] }: PageContent) =>
 
 const FOOTER = '<footer><p>This link is personal. Do not forward it.</p></footer>\n';
 
-/** The page of a content. `isAnswer`: it was reached from a question, to which it links back. */
+/** The page of a content. `hasBackLink`: adds a link to the page before it. */
 export function pageHtml(
   content: PageContent,
   { style, script }: { style: string; script: string },
-  isAnswer = false,
+  hasBackLink = false,
 ): string {
   const { title, brand, details = [], card } = content;
-  const back = isAnswer ? '<p class="back"><a href="?">Back</a></p>\n' : '';
+  const back = hasBackLink ? '<p class="back"><a href="?">Back</a></p>\n' : '';
   const parts = [
     card ? cardHtml(card) : '',
     message(content),

@@ -47,12 +47,12 @@ function headersOf(content: PageContent, assets: Assets): Record<string, string>
   };
 }
 
-export async function sendPage(reply: FastifyReply, content: PageContent, isAnswer = false) {
+export async function sendPage(reply: FastifyReply, content: PageContent, hasBackLink = false) {
   const assets = await pageAssets();
   return reply
     .code(content.status)
     .headers(headersOf(content, assets))
-    .send(pageHtml(content, assets, isAnswer));
+    .send(pageHtml(content, assets, hasBackLink));
 }
 
 /** The same without the body, whose length is not known then. */

@@ -14,23 +14,28 @@ import {
 /** The generator of the curve, SEC 2. */
 const X = '6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296';
 const Y = '4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5';
-const [WHOLE, COMPRESSED] = [`04${X}${Y}`, `03${X}`];
+const [UNCOMPRESSED, COMPRESSED] = [`04${X}${Y}`, `03${X}`];
 const ORDER = 'ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551';
 const scalar = (hex: string) => Buffer.from(hex.padStart(64, '0'), 'hex');
 
 describe('points', () => {
   it('have one canonical text for every form and letter case', () => {
-    for (const input of [WHOLE, COMPRESSED, WHOLE.toUpperCase(), COMPRESSED.toUpperCase()]) {
+    for (const input of [
+      UNCOMPRESSED,
+      COMPRESSED,
+      UNCOMPRESSED.toUpperCase(),
+      COMPRESSED.toUpperCase(),
+    ]) {
       expect(compressedPoint(input)).toBe(COMPRESSED);
-      expect(uncompressedPoint(input)).toBe(WHOLE);
+      expect(uncompressedPoint(input)).toBe(UNCOMPRESSED);
     }
-    expect([isUncompressed(WHOLE), isUncompressed(COMPRESSED)]).toEqual([true, false]);
+    expect([isUncompressed(UNCOMPRESSED), isUncompressed(COMPRESSED)]).toEqual([true, false]);
   });
 
-  it('include two for one x', () => {
+  it('with the same x have two y values', () => {
     const other = `02${X}`;
     expect(compressedPoint(other)).toBe(other);
-    expect(uncompressedPoint(other)).not.toBe(WHOLE);
+    expect(uncompressedPoint(other)).not.toBe(UNCOMPRESSED);
     expect(uncompressedPoint(other)?.slice(2, 66)).toBe(X);
   });
 
@@ -39,9 +44,9 @@ describe('points', () => {
     ['infinity', '00'],
     ['a hybrid form', `07${X}${Y}`],
     ['a compressed form of the wrong length', `04${X}`],
-    ['a whole form of the wrong length', `02${X}${Y}`],
-    ['no hex', `02${'x'.repeat(64)}`],
-    ['more than hex', `${COMPRESSED}\n`],
+    ['an uncompressed form of the wrong length', `02${X}${Y}`],
+    ['a text other than hex', `02${'x'.repeat(64)}`],
+    ['hex with a trailing line', `${COMPRESSED}\n`],
     ['an x without a y', `02${'0'.repeat(63)}1`],
     ['a y of another x', `04${X}${Y.slice(0, -1)}6`],
     ['an x beyond the field', `02${'f'.repeat(64)}`],
@@ -65,18 +70,19 @@ describe('keys', () => {
     }
   });
 
-  it('exist for every scalar of the group and for no other value', () => {
+  it('are accepted for a scalar of the group only', () => {
     const last = ORDER.replace(/1$/, '0');
-    expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(WHOLE);
+    expect(p256Pair(scalar('1'))?.point.toString('hex')).toBe(UNCOMPRESSED);
     expect(p256Pair(scalar(last))?.point.toString('hex').slice(2, 66)).toBe(X);
-    for (const none of ['0', ORDER, 'f'.repeat(64)]) expect(p256Pair(scalar(none))).toBeUndefined();
+    for (const invalid of ['0', ORDER, 'f'.repeat(64)])
+      expect(p256Pair(scalar(invalid))).toBeUndefined();
   });
 
-  it('are drawn until one is valid, and keep all bytes of a small one', () => {
-    const draws = ['0', ORDER, '2'].map(scalar);
-    const pair = generateP256(() => draws.shift() as Buffer);
+  it('are generated until one is valid, and keep leading zero bytes', () => {
+    const candidates = ['0', ORDER, '2'].map(scalar);
+    const pair = generateP256(() => candidates.shift() as Buffer);
     expect(pair.scalar).toEqual(scalar('2'));
-    expect(draws).toEqual([]);
+    expect(candidates).toEqual([]);
     expect(Buffer.from(p256Jwk(pair).d, 'base64url')).toHaveLength(32);
   });
 });

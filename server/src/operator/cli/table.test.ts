@@ -25,8 +25,8 @@ describe('table', () => {
     expect(table([{ head: 'NAME' }], [])).toBe('None.\n');
   });
 
-  it.each(HARMFUL)('neutralizes a text, %#', (text, shown) =>
-    expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${shown}\n`),
+  it.each(HARMFUL)('neutralizes a text, %#', (text, printed) =>
+    expect(table([{ head: 'N' }, { head: 'X' }], [['a', text]])).toBe(`N  X\na  ${printed}\n`),
   );
 });
 
@@ -40,7 +40,7 @@ describe('record', () => {
     ).toBe('A     1\nLong  2\n');
   });
 
-  it.each(HARMFUL)('neutralizes a text, %#', (text, shown) =>
-    expect(record([['A', text]])).toBe(`A  ${shown}\n`),
+  it.each(HARMFUL)('neutralizes a text, %#', (text, printed) =>
+    expect(record([['A', text]])).toBe(`A  ${printed}\n`),
   );
 });

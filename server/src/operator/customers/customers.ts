@@ -86,12 +86,12 @@ async function eraseOne({ runtime }: System, args: CommandArgs): Promise<Output>
     actor: args.text('by') ?? 'operator',
     reason: args.text('reason') ?? null,
   });
-  const emptied = Object.entries(json.counts).filter(([, count]) => count > 0);
+  const categories = Object.entries(json.counts).filter(([, count]) => count > 0);
   const text = record([
     ['Customer', json.customerId],
     ['Requested by', json.actor],
     ['Erased at', json.finishedAt ?? 'not finished'],
-    ...emptied.map(([name, count]): [string, string] => [name, String(count)]),
+    ...categories.map(([name, count]): [string, string] => [name, String(count)]),
   ]);
   return { json, text };
 }

@@ -170,7 +170,7 @@ async function create(system: System, args: CommandArgs): Promise<Output> {
     ['Platform', platformId],
     ['Token', tokenId],
     ['Client id', clientId],
-    ['Client secret', `${clientSecret}  (shown only now)`],
+    ['Client secret', `${clientSecret}  (shown only once)`],
   ]);
   return {
     json: { platformId, tokenId, clientId, clientSecret, webhookPublicKey },

@@ -21,7 +21,7 @@ async function create({ runtime }: System, args: CommandArgs): Promise<Output> {
     ['Token', tokenId],
     ['Permissions', createdPlatformToken.permissions.join(', ')],
     ['Client id', clientId],
-    ['Client secret', `${clientSecret}  (shown only now)`],
+    ['Client secret', `${clientSecret}  (shown only once)`],
   ]);
   return { json: { tokenId, clientId, clientSecret }, text };
 }
@@ -53,7 +53,7 @@ export const tokenVerbs: readonly Verb[] = [
   {
     noun: 'token',
     verb: 'create',
-    summary: 'Create a token; its secret is shown only now',
+    summary: 'Create a token; its secret is shown only once',
     flags: {
       platform: { value: 'PLATFORM', required: true, help: 'Id of the platform' },
       permissions: {

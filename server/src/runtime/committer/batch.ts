@@ -75,9 +75,9 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
 function locks({ updates, removes, requires }: Work): unknown[][] {
   const once = new Map<string, Versioned>();
   for (const each of requires) once.set(`${each.id} ${each.version}`, each);
-  const changing = [...updates, ...removes];
-  const all = [...changing, ...once.values()];
-  return [...columns(all, ['id', 'version']), all.map((_, i) => i < changing.length)];
+  const changes = [...updates, ...removes];
+  const all = [...changes, ...once.values()];
+  return [...columns(all, ['id', 'version']), all.map((_, i) => i < changes.length)];
 }
 
 /** Updates by their statements: one for each set of changed columns. */

@@ -18,7 +18,7 @@ const unitOf = (parts: Partial<ChangeSet>) =>
     () => undefined,
   );
 
-const changing = (...ids: string[]) =>
+const changesOf = (...ids: string[]) =>
   unitOf({ updates: ids.map((id) => updateThing(thingRow(id), {})) });
 const requiring = (...ids: string[]) =>
   unitOf({ requires: ids.map((id) => thingAt(thingRow(id))) });
@@ -32,7 +32,7 @@ function filled(units: readonly Unit[]) {
 
 describe('createQueue', () => {
   it('separates change sets that change the same row or insert the same key', () => {
-    const [a, b, c, d] = [changing('1'), changing('1', '2'), keyed('k'), keyed('k')];
+    const [a, b, c, d] = [changesOf('1'), changesOf('1', '2'), keyed('k'), keyed('k')];
     const queue = filled([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, c]);
     expect(queue.take(10)).toEqual([]);
@@ -44,7 +44,7 @@ describe('createQueue', () => {
   });
 
   it('allows many readers of a row, but no concurrent writer', () => {
-    const [a, b, c, d] = [requiring('1'), requiring('1'), changing('1'), requiring('1')];
+    const [a, b, c, d] = [requiring('1'), requiring('1'), changesOf('1'), requiring('1')];
     const queue = filled([a, b, c, d]);
     expect(queue.take(10)).toEqual([a, b, d]);
     queue.release(a);
@@ -55,12 +55,12 @@ describe('createQueue', () => {
   });
 
   it('allows rows of different tables to share an id', () => {
-    const queue = filled([changing('1'), keyed('1')]);
+    const queue = filled([changesOf('1'), keyed('1')]);
     expect(queue.take(10)).toHaveLength(2);
   });
 
   it('returns unsent change sets to the front', () => {
-    const [a, b, c] = [changing('1'), changing('2'), changing('3')];
+    const [a, b, c] = [changesOf('1'), changesOf('2'), changesOf('3')];
     const queue = filled([a, b, c]);
     const taken = queue.take(2);
     queue.putBack(taken);
@@ -150,7 +150,7 @@ describe('createUnit', () => {
       requires: [thingAt(row), thingAt(newer)],
     });
     expect(unit.set.requires).toEqual([thingAt(row)]);
-    const queue = filled([unit, changing('1')]);
+    const queue = filled([unit, changesOf('1')]);
     expect(queue.take(10)).toEqual([unit]);
     expect(queue.take(10)).toEqual([]);
     queue.release(unit);

@@ -122,11 +122,15 @@ describe('circuit breaker', () => {
     await expect(reading).rejects.toThrow();
     await head.close();
     const smtp = circuits.effects(effects, 'smtp', 1);
-    const isAnswer = (error: unknown) => (error as Error).message === '550';
+    const isValidResponse = (error: unknown) => (error as Error).message === '550';
     const fails = (message: string) => () => Promise.reject(new Error(message));
-    await expect(smtp.call({ timeoutMs: 100, isAnswer }, fails('550'))).rejects.toThrow('550');
+    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, fails('550'))).rejects.toThrow(
+      '550',
+    );
     expect(circuits.states().get('smtp')).toBe('closed');
-    await expect(smtp.call({ timeoutMs: 100, isAnswer }, fails('gone'))).rejects.toThrow('gone');
+    await expect(smtp.call({ timeoutMs: 100, isValidResponse }, fails('gone'))).rejects.toThrow(
+      'gone',
+    );
     expect([...circuits.states()].slice(1)).toEqual([
       ['storage', 'open'],
       ['smtp', 'open'],

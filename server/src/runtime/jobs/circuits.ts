@@ -115,7 +115,7 @@ function guarded(effects: Effects, circuitOf: (origin: string) => Circuit): Effe
         circuit.succeeded();
         return result;
       } catch (error) {
-        if (limits.isAnswer?.(error)) circuit.succeeded();
+        if (limits.isValidResponse?.(error)) circuit.succeeded();
         else circuit.failed();
         throw error;
       }

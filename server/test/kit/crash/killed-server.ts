@@ -91,8 +91,8 @@ function replyProblems(snapshot: BookSnapshot): string[] {
     act.sent = 0;
     const done = stored !== undefined && stored.status < 300;
     granted.set(name, (granted.get(name) ?? 0) + (done ? 1 : 0));
-    if (!act.answer) continue;
-    const { status, body } = act.answer;
+    if (!act.response) continue;
+    const { status, body } = act.response;
     if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
       problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
     }
@@ -190,7 +190,7 @@ export function testKilledServer(processes: number): void {
         await load.finish();
         // A run without interrupted requests proves nothing.
         expect(load.lost).toBeGreaterThan(0);
-        expect(load.acts.filter((act) => !act.answer)).toEqual([]);
+        expect(load.acts.filter((act) => !act.response)).toEqual([]);
       },
       60_000 + KILLS * 20_000,
     );

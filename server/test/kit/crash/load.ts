@@ -16,7 +16,7 @@ interface Act {
   /** Identifies its effect: an amount, a description, a remittance text, a quote. */
   readonly mark: string;
   /** The reply, if it determines the result. */
-  answer: Answer | undefined;
+  response: Answer | undefined;
   /** Whether its effect was in the latest snapshot, and the attempts since. */
   seen: boolean;
   sent: number;
@@ -29,7 +29,7 @@ interface Answer {
   replayed: boolean;
 }
 
-export const isDone = (act: Act) => act.answer !== undefined && act.answer.status < 300;
+export const isDone = (act: Act) => act.response !== undefined && act.response.status < 300;
 
 /** Reproducible numbers from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -201,7 +201,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       if (injector.open && status === 500) surprises.push(`${name} failed without a kill`);
       return;
     }
-    act.answer = response;
+    act.response = response;
     answered++;
     if (act.seen && !replayed) surprises.push(`${name} was executed twice`);
     if (!act.seen && act.sent === 1 && replayed)
@@ -225,7 +225,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
         lost++;
         if (injector.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
       }
-      if (act.answer) return act.answer;
+      if (act.response) return act.response;
       await sleep(20);
     }
   }
@@ -241,7 +241,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
       path,
       body: whole,
       mark: mark ?? key,
-      answer: undefined,
+      response: undefined,
       seen: false,
       sent: 0,
     };

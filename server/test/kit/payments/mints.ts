@@ -41,7 +41,8 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     ...overrides,
   });
 
-  const look = async (id: string) => ok(await fixture.read(`/stablecoin-operations/${id}`), 200);
+  const readOperation = async (id: string) =>
+    ok(await fixture.read(`/stablecoin-operations/${id}`), 200);
 
   /** Ledger supply of a coin, in minor units. */
   async function supply(coinId: string) {
@@ -100,7 +101,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     burn,
     mintBody,
     burnBody,
-    look,
+    look: readOperation,
     supply,
     circulating,
     burnOrdered,

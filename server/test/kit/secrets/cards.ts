@@ -42,7 +42,7 @@ async function visit({ app, places }: CardLifecycle, url: string, method: 'GET' 
 }
 
 /** Reveals the card once and tries a second time; returns the number and the secrets of both links. */
-async function look(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
+async function readCard(lifecycle: CardLifecycle, fixture: DelegatedFixture, cardId: string) {
   const { app, secrets } = lifecycle;
   const links: string[] = [];
   for (const _ of [1, 2]) {
@@ -120,7 +120,7 @@ export async function liveWithCard(lifecycle: CardLifecycle): Promise<void> {
   const { id: keyId } = await fixture.key(of);
   await noteSealed(lifecycle, of, keyId);
   await pay(lifecycle, fixture, of.card.id);
-  const shown = await look(lifecycle, fixture, of.card.id);
+  const shown = await readCard(lifecycle, fixture, of.card.id);
   const password = lifecycle.secrets.note('a password of a card', randomPassword());
   for (const secret of [...shown, password]) await misplace(fixture, of, secret);
 }

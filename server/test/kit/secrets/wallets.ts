@@ -127,7 +127,7 @@ async function signIn(lifecycle: Lifecycle, fixture: WalletFixture, credential: 
   const code = await lifecycle.codeOf(credential.type);
   const wrong = secrets.note('a wrong code', words());
   const rejected = await show(credential, bundle, { code: wrong });
-  expect(rejected.answer.status).toBe(401);
+  expect(rejected.response.status).toBe(401);
   for (const text of [
     `not JSON, ${secrets.note('a code in a text', words())}`,
     JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', words()) }),
@@ -135,7 +135,7 @@ async function signIn(lifecycle: Lifecycle, fixture: WalletFixture, credential: 
     expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
   const keys = draw(lifecycle);
-  const { sealed, answer } = await show(credential, bundle, { code, keys });
+  const { sealed, response: answer } = await show(credential, bundle, { code, keys });
   const requested = ok(answer, 202);
   const unknown = await signedHeaders(requested, draw(lifecycle));
   expect((await send(credential, sealed, unknown)).status).toBe(401);

@@ -56,7 +56,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     { code = CODE, keys = drawKeys() } = {},
   ) {
     const sealed = await encryptOtp(code, bundle, keys.publicKey);
-    return { sealed, keys, answer: await verifyBundle(credential, sealed) };
+    return { sealed, keys, response: await verifyBundle(credential, sealed) };
   }
 
   /** A wallet with both credentials, and a session of the first. */

@@ -19,7 +19,7 @@ const freshMail = () => `codes-${++counter}@example.com`;
 const freshPhone = () => `+1555900${String(++counter).padStart(4, '0')}`;
 
 /** A change of contact data, which the holder signs. */
-const changing = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
+const customerChange = (fields: object) => ({ customerType: 'INDIVIDUAL', ...fields });
 
 /** Adds an SMS_OTP credential to a wallet. */
 async function withSms(fixture: CodeFixture, phoneNumber: string) {
@@ -37,11 +37,11 @@ async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: '
   const signer = kind === 'email' ? bySms : byEmail;
   const fields = kind === 'email' ? { email: freshMail() } : { phoneNumber: freshPhone() };
   const path = `/customers/${person.id}`;
-  const first = ok(await wallets.call('PATCH', path, changing(fields)), 202);
+  const first = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
   const signature = await signedHeaders(first, signer);
   const gone = `/auth/credentials/${rest[kind].id}`;
   ok(await wallets.signed('DELETE', gone, undefined, signer), 204);
-  return wallets.call('PATCH', path, changing(fields), signature);
+  return wallets.call('PATCH', path, customerChange(fields), signature);
 }
 
 const CREDENTIALS: readonly Provocation[] = [
@@ -52,7 +52,7 @@ const CREDENTIALS: readonly Provocation[] = [
     async ({ wallets }) => {
       const { customer: person, byEmail } = await wallets.walletWithEmailAndSms();
       const email = freshMail().replace('@', '+sync-failed@');
-      return wallets.signed('PATCH', `/customers/${person.id}`, changing({ email }), byEmail);
+      return wallets.signed('PATCH', `/customers/${person.id}`, customerChange({ email }), byEmail);
     },
   ),
   provocation(
@@ -181,7 +181,7 @@ const CONTACTS: readonly Provocation[] = [
       return fixture.call(
         'PATCH',
         `/customers/${one.person.id}`,
-        changing({ email: two.person.email }),
+        customerChange({ email: two.person.email }),
       );
     },
   ),
@@ -194,7 +194,7 @@ const CONTACTS: readonly Provocation[] = [
         await withSms(fixture, freshPhone()),
       ];
       const { phoneNumber } = two.person;
-      return fixture.call('PATCH', `/customers/${one.person.id}`, changing({ phoneNumber }));
+      return fixture.call('PATCH', `/customers/${one.person.id}`, customerChange({ phoneNumber }));
     },
   ),
   provocation(

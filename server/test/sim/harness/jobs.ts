@@ -28,14 +28,14 @@ export async function runOnly(sim: Sim, node: Node, jobs: readonly Job[]): Promi
   const ids = jobs.map((job) => job.id);
   if (hides) await sim.client.query(HIDE, [new Date(sim.effects.now()), ids]);
   try {
-    await look(node);
+    await runDueJobs(node);
   } finally {
     if (hides) await sim.client.query(SHOW);
   }
 }
 
 /** One run of due jobs; jobs of a dead server are left. */
-export async function look(node: Node): Promise<void> {
+export async function runDueJobs(node: Node): Promise<void> {
   try {
     await node.app.worker.runDue();
   } catch (error) {

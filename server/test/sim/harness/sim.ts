@@ -179,7 +179,7 @@ interface Completed {
   path: string;
   key: string;
   body: object | undefined;
-  answer: Answer;
+  response: Answer;
   at: number;
 }
 
@@ -345,7 +345,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
         throw broken(`${method} ${path}: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
       if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
-        completed.push({ platform: as, path, key, body, answer: response, at: effects.now() });
+        completed.push({ platform: as, path, key, body, response: response, at: effects.now() });
         if (completed.length > REMEMBERED) completed.shift();
       }
       return response;

@@ -73,7 +73,7 @@ const oneLimit = (
 };
 
 /** An independent statement of the rules, in order of evaluation. */
-const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
+const RULES: [Rule, (agent: Agent, spent: Spent, payment: Act) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
     'PERMISSION',
@@ -87,7 +87,10 @@ const RULES: [Rule, (agent: Agent, spent: Spent, act: Act) => boolean][] = [
     ({ policy: { accountRestrictions } }, _, { accountId }) =>
       !(accountRestrictions?.allowedAccountIds ?? [accountId]).includes(accountId),
   ],
-  ['PER_TRANSACTION_LIMIT', (agent, _, act) => Number(act.amount) > oneLimit(agent, act)],
+  [
+    'PER_TRANSACTION_LIMIT',
+    (agent, _, payment) => Number(payment.amount) > oneLimit(agent, payment),
+  ],
   [
     'DAILY_TRANSACTION_LIMIT',
     ({ policy: { spendingLimits } }, { count }) =>

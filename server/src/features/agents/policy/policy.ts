@@ -142,19 +142,19 @@ export function generalRejection(
 function firstRejection(
   agent: { paused: boolean; policy: Policy },
   spent: Spent,
-  act: PaymentRequest,
+  payment: PaymentRequest,
 ): Rejection | undefined {
-  const no = generalRejection(agent, PERMISSION_FOR[act.type]);
+  const no = generalRejection(agent, PERMISSION_FOR[payment.type]);
   if (no) return no;
   const { policy } = agent;
   const { spendingLimits: limits, accountRestrictions } = policy;
   const allowed = accountRestrictions?.allowedAccountIds;
-  const touched = [act.accountId, act.intoId ?? act.accountId];
+  const touched = [payment.accountId, payment.intoId ?? payment.accountId];
   if (allowed && !touched.every((id) => allowed.includes(id))) {
     return accountNotAllowed();
   }
-  const ofOne = ruleFor(policy, act)?.perTransactionLimit ?? limits.perTransactionLimit;
-  if (isOver(limits, act.amount, ofOne)) {
+  const ofOne = ruleFor(policy, payment)?.perTransactionLimit ?? limits.perTransactionLimit;
+  if (isOver(limits, payment.amount, ofOne)) {
     return rejection('PER_TRANSACTION_LIMIT', overLimit(limits, ofOne));
   }
   const usage = (rule: keyof typeof usageLimitReasons) =>
@@ -163,8 +163,8 @@ function firstRejection(
   if (typeof count === 'number' && spent.count >= BigInt(count)) {
     return usage('DAILY_TRANSACTION_LIMIT');
   }
-  if (isOver(limits, add(spent.day, act.amount), dailyLimit)) return usage('DAILY_LIMIT');
-  if (isOver(limits, add(spent.month, act.amount), monthlyLimit)) return usage('MONTHLY_LIMIT');
+  if (isOver(limits, add(spent.day, payment.amount), dailyLimit)) return usage('DAILY_LIMIT');
+  if (isOver(limits, add(spent.month, payment.amount), monthlyLimit)) return usage('MONTHLY_LIMIT');
   return undefined;
 }
 
@@ -188,14 +188,14 @@ function aboveThreshold(policy: Policy, { forThreshold }: PaymentRequest): boole
 export function evaluate(
   agent: { paused: boolean; policy: Policy },
   spent: Spent,
-  act: PaymentRequest,
+  payment: PaymentRequest,
 ): Verdict {
-  const rejected = firstRejection(agent, spent, act);
+  const rejected = firstRejection(agent, spent, payment);
   if (rejected) return rejected;
   const { policy } = agent;
-  const mode = ruleFor(policy, act)?.executionMode ?? policy.defaultExecutionMode;
+  const mode = ruleFor(policy, payment)?.executionMode ?? policy.defaultExecutionMode;
   if (mode !== 'AUTO') return { decision: 'APPROVAL_REQUIRED', rule: 'EXECUTION_MODE' };
-  if (aboveThreshold(policy, act)) {
+  if (aboveThreshold(policy, payment)) {
     return { decision: 'APPROVAL_REQUIRED', rule: 'APPROVAL_THRESHOLD' };
   }
   return { decision: 'AUTO' };

@@ -51,7 +51,7 @@ const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
   },
 });
 
-const sendLate = (through: ReturnType<typeof cardNetwork>, request: CardRequest) =>
+const sendDelayed = (through: ReturnType<typeof cardNetwork>, request: CardRequest) =>
   through.send(request, app.effects.now() + 2_000);
 
 /** A payment whose approval was late and is undone. */
@@ -60,7 +60,7 @@ async function undone(merchant?: string) {
   const request = network.message(of.cardId, 30_00, {
     ...(merchant === undefined ? {} : { merchant: { descriptor: merchant } }),
   });
-  expect(await sendLate(cardNetwork(app, slow()), request)).toEqual(TOO_LATE);
+  expect(await sendDelayed(cardNetwork(app, slow()), request)).toEqual(TOO_LATE);
   const payment = async () => (await network.paymentsOf(of.customer.id))[0];
   return { of, request, payment };
 }
@@ -78,7 +78,7 @@ describe('a repetition with a later deadline', () => {
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );
-    expect(await sendLate(through, request)).toEqual(TOO_LATE);
+    expect(await sendDelayed(through, request)).toEqual(TOO_LATE);
     expect(repeated).toHaveLength(3);
     expect(await Promise.all(repeated)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
     expect(await network.logOf(of.cardId)).toHaveLength(2);
@@ -151,7 +151,7 @@ describe('an approval that an operator has written off', () => {
         await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome: 'write-off' });
       });
     };
-    const decision = await sendLate(cardNetwork(app, slow(writeOff)), request);
+    const decision = await sendDelayed(cardNetwork(app, slow(writeOff)), request);
     expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     expect(decision).toMatchObject({ approved: true });
   });

@@ -50,9 +50,9 @@ export async function presentKey(
 export async function keyOf(ctx: Ctx, id: string) {
   const row = isId(id, 'DelegatedKey') ? await ctx.read(delegatedKeys, id) : undefined;
   const isOwn = row?.platform_id === ctx.caller.platformId;
-  const shown = isOwn ? await presentKey(ctx, row) : undefined;
-  if (!row || !shown) throw new Fault('NOT_FOUND', 'Delegated key not found.');
-  return { row, shown };
+  const visible = isOwn ? await presentKey(ctx, row) : undefined;
+  if (!row || !visible) throw new Fault('NOT_FOUND', 'Delegated key not found.');
+  return { row, shown: visible };
 }
 
 type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' | 'status'>>;

@@ -40,7 +40,8 @@ const mailed = (at = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.received.at(at)?.raw ?? '')?.[1] ?? '';
 const texted = () => JSON.parse(sms.arrivals.at(-1)?.body ?? '{}');
 /** A different code. */
-const not = (code: string, by = 1) => String((Number(code) + by) % 1_000_000).padStart(6, '0');
+const wrongCode = (code: string, by = 1) =>
+  String((Number(code) + by) % 1_000_000).padStart(6, '0');
 
 async function mailedTo(id: string): Promise<string> {
   ok(await sendCode(app, id, 'email', as()), 204);
@@ -59,7 +60,7 @@ describe('a code in production', () => {
     expect(row).toMatchObject({ status: 'SENT', attempts: 1, content: null, to: email });
     expect(row?.sent_at).toBe(app.effects.now());
     expect(row).not.toHaveProperty('text');
-    expect((await confirmCode(app, id, 'email', not(code), as())).status).toBe(400);
+    expect((await confirmCode(app, id, 'email', wrongCode(code), as())).status).toBe(400);
     const body = ok(await confirmCode(app, id, 'email', code, as()), 200);
     expect(body.contactVerification).toEqual({ email: 'VERIFIED', phone: 'PENDING' });
   });
@@ -225,7 +226,7 @@ describe('guessing codes', () => {
     const code = await mailedTo(id);
     await beside(async (secondRuntime) => {
       const guesses = Array.from({ length: 40 }, (_, index) =>
-        confirmOn(index % 2 ? secondRuntime : app.runtime, id, not(code, index + 1)),
+        confirmOn(index % 2 ? secondRuntime : app.runtime, id, wrongCode(code, index + 1)),
       );
       expect(new Set(await Promise.all(guesses))).toEqual(new Set([400]));
       expect(await wrongAttempts()).toBe(5);
@@ -261,7 +262,7 @@ describe('guessing codes', () => {
     const codes = (await messagesTo(app, id)).map((row) => String(row.text).slice(0, 6));
     expect(codes).toHaveLength(2);
     expect(sms.arrivals.length).toBeGreaterThan(0);
-    const rejected = await confirmCode(app, id, 'email', not(codes[0] as string), as());
+    const rejected = await confirmCode(app, id, 'email', wrongCode(codes[0] as string), as());
     const secrets = [...codes, email, phoneNumber];
     const lines = app.log.join('\n');
     expect(lines).toContain('job failed');

@@ -22,8 +22,8 @@ describe('the brand of the verification page', () => {
     const { pathname } = new URL(kycUrl);
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.unregulated.id);
-      const look = { brand_color: '#0a7d5a', wallet_config: { logoUrl: LOGO } };
-      if (row) ctx.update(platforms, row, look);
+      const brand = { brand_color: '#0a7d5a', wallet_config: { logoUrl: LOGO } };
+      if (row) ctx.update(platforms, row, brand);
     }, app.unregulated);
     const page = await open(pathname);
     expect(page.status).toBe(200);

@@ -12,17 +12,17 @@ const subjectsOf = (all: AllPersonalData) =>
 export const ownedIds = (all: AllPersonalData): string =>
   [
     'select $1::text as id',
-    ...subjectsOf(all).map(([table, theirs]) => `select id from ${table} where ${theirs}`),
+    ...subjectsOf(all).map(([table, condition]) => `select id from ${table} where ${condition}`),
   ].join('\n  union all ');
 
 /**
- * Condition that one id is among them, with one read per table. Scalar subqueries prevent a plan that reads
- * all rows of the customer.
+ * SQL condition: the id is the customer `$1` or a row that belongs to it. One read per table; scalar
+ * subqueries prevent a plan that reads all rows of the customer.
  */
 export const isOwned = (all: AllPersonalData, id: string): string =>
   [
     `${id} = $1`,
     ...subjectsOf(all).map(
-      ([table, theirs]) => `(select ${theirs} from ${table} where id = ${id})`,
+      ([table, condition]) => `(select ${condition} from ${table} where id = ${id})`,
     ),
   ].join('\n      or ');

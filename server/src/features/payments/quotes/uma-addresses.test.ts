@@ -32,7 +32,7 @@ async function quoted(address: string, overrides: object = {}) {
     senderCustomerInfo: INFO,
     ...overrides,
   };
-  return { person, account, body, answer: await app.call('POST', '/quotes', body) };
+  return { person, account, body, response: await app.call('POST', '/quotes', body) };
 }
 
 const execute = async (id: string) => ok(await app.call('POST', `/quotes/${id}/execute`), 200);
@@ -43,7 +43,7 @@ describe('payment to a UMA address', () => {
     const tokenAccount = await internalAccount(app, receiver.id, 'USDB');
     const url = `/customers/internal-accounts?customerId=${receiver.id}&type=EMBEDDED_WALLET`;
     const [wallet] = ok(await app.call('GET', url), 200).data;
-    const quote = ok((await quoted(receiver.umaAddress)).answer, 201);
+    const quote = ok((await quoted(receiver.umaAddress)).response, 201);
     expect(quote.receivingCurrency.code).toBe('USDB');
     await execute(quote.id);
     await app.settle();
@@ -64,7 +64,7 @@ describe('payment to a UMA address', () => {
 
   it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {
     const address = `$success.${code}@${HOST}`;
-    const { account, answer } = await quoted(address);
+    const { account, response: answer } = await quoted(address);
     const quote = ok(answer, 201);
     expect(quote.receivingCurrency.code).toBe(code.toUpperCase());
     await execute(quote.id);
@@ -81,7 +81,7 @@ describe('payment to a UMA address', () => {
   });
 
   it('stays in progress for addresses with a delay', async () => {
-    const { answer } = await quoted(`$pending.long.usd@${HOST}`);
+    const { response: answer } = await quoted(`$pending.long.usd@${HOST}`);
     const quote = ok(answer, 201);
     await execute(quote.id);
     await app.settle();
@@ -92,7 +92,7 @@ describe('payment to a UMA address', () => {
   });
 
   it('is refunded if the counterparty rejects it', async () => {
-    const { account, answer } = await quoted(`$fail.compliance.usd@${HOST}`);
+    const { account, response: answer } = await quoted(`$fail.compliance.usd@${HOST}`);
     const quote = ok(answer, 201);
     await execute(quote.id);
     await app.settle();
@@ -112,7 +112,7 @@ describe('payment to a UMA address', () => {
 
   it('is internal for a customer of the same platform', async () => {
     const receiver = await customer(app);
-    const { answer } = await quoted(receiver.umaAddress, {
+    const { response: answer } = await quoted(receiver.umaAddress, {
       destination: {
         destinationType: 'UMA_ADDRESS',
         umaAddress: receiver.umaAddress,
@@ -133,7 +133,7 @@ describe('quote to a UMA address', () => {
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
     ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    const { answer } = await quoted(`$error.${name}@${HOST}`);
+    const { response: answer } = await quoted(`$error.${name}@${HOST}`);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 

@@ -25,12 +25,12 @@ async function transfer(suffix: string, overrides: object = {}) {
     amount: 250_00,
     ...overrides,
   };
-  return { person, account, target, answer: await app.call('POST', '/transfer-out', body) };
+  return { person, account, target, response: await app.call('POST', '/transfer-out', body) };
 }
 
 describe('createTransferOut', () => {
   it('returns a pending transaction and completes', async () => {
-    const { account, answer } = await transfer('000');
+    const { account, response: answer } = await transfer('000');
     const sent = ok(answer, 201);
     expect(sent).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
     expect(sent.sentAmount.amount).toBe(250_00);
@@ -47,7 +47,7 @@ describe('createTransferOut', () => {
     ['005', 'PAYOUT_RETURNED', 30_000],
   ];
   it.each(failures)('…%s fails with %s after %i ms and refunds', async (suffix, reason, waitMs) => {
-    const { account, answer } = await transfer(suffix);
+    const { account, response: answer } = await transfer(suffix);
     const { id } = ok(answer, 201);
     await app.settle();
     if (waitMs) {

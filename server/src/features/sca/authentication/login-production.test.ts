@@ -45,7 +45,8 @@ async function texted(customerId: string) {
 /** The code in it. */
 const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
 /** A different code. */
-const not = (right: string, by = 1) => String((Number(right) + by) % 1_000_000).padStart(6, '0');
+const wrongCode = (right: string, by = 1) =>
+  String((Number(right) + by) % 1_000_000).padStart(6, '0');
 
 /** A customer with a phone number that was verified by its code. */
 async function person() {
@@ -77,7 +78,7 @@ describe('a code in production', () => {
         `${proof.code} is your code for Production. ` +
         'It expires in 5 minutes. Do not share it with anyone.',
     });
-    const wrong = { ...proof, code: not(proof.code) };
+    const wrong = { ...proof, code: wrongCode(proof.code) };
     expect(verdict(await fixture.complete(id, wrong))).toEqual([400, 'INVALID_INPUT', 'code']);
     ok(await fixture.complete(id, proof), 200);
     expect(verdict(await fixture.complete(id, proof))).toEqual([400, 'INVALID_INPUT', 'code']);
@@ -184,7 +185,7 @@ describe('guessing at two servers', () => {
     expect(once.sort()).toEqual([200, ...Array(5).fill(400)]);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(0);
     const proof = await started(id);
-    const wrong = await everywhere(20, (at) => ({ ...proof, code: not(proof.code, at + 1) }));
+    const wrong = await everywhere(20, (at) => ({ ...proof, code: wrongCode(proof.code, at + 1) }));
     expect(wrong.filter((status) => status === 400)).toHaveLength(5);
     expect(wrong.filter((status) => status === 423)).toHaveLength(15);
     expect((await app.runtime.db.read(scaLockouts, id))?.failed_attempts).toBe(5);

@@ -193,19 +193,19 @@ describe('issuance', () => {
     const fixture = await linkedFixture(app);
     const coin = ok(await fixture.register('005'), 201);
     const seen: string[] = [];
-    const look = async () => {
+    const readCoin = async () => {
       const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${coin.id}`), 200);
       seen.push(issuanceStatus);
     };
-    await look();
+    await readCoin();
     await app.advance(15 * SECOND - 1);
-    await look();
+    await readCoin();
     await app.advance(1);
-    await look();
+    await readCoin();
     await app.advance(15 * SECOND - 1);
-    await look();
+    await readCoin();
     await app.advance(1);
-    await look();
+    await readCoin();
     expect(seen).toEqual([
       'PENDING_REVIEW',
       'PENDING_REVIEW',

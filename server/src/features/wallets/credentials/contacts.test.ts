@@ -214,9 +214,9 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
 
   it('is neither emptied nor changed together with the number', async () => {
     const { id } = await holder();
-    const emptied = await change(id, { email: null });
-    expect(codeOf(emptied)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(emptied)).toEqual(['email']);
+    const emailRemoved = await change(id, { email: null });
+    expect(codeOf(emailRemoved)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(emailRemoved)).toEqual(['email']);
     const both = await change(id, { email: fresh(), phoneNumber: freshPhone() });
     expect(codeOf(both)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);

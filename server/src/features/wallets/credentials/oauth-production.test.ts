@@ -47,13 +47,13 @@ const tokenBy = (signer: ProviderKey, claims: object, header?: object) => {
 
 async function create(accountId: string, claims: object, signer = key) {
   const body = { type: 'OAUTH', accountId, oidcToken: await tokenBy(signer, claims) };
-  return { body, answer: await fixture.call('POST', '/auth/credentials', body) };
+  return { body, response: await fixture.call('POST', '/auth/credentials', body) };
 }
 
 async function walletOfIdentity() {
   const claims = newClaims();
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
-  const { answer } = await create(accountId, claims);
+  const { response: answer } = await create(accountId, claims);
   return { accountId, claims, id: ok(answer, 201).id as string };
 }
 
@@ -69,7 +69,7 @@ describe('an identity in production', () => {
     const client = drawKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    const { body, answer } = await create(accountId, newClaims());
+    const { body, response: answer } = await create(accountId, newClaims());
     expect(JSON.parse(ok(answer, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
@@ -140,7 +140,7 @@ describe('a token in production', () => {
       'SERVICE_UNAVAILABLE',
       'The identity provider does not respond. Retry later.',
     ];
-    const { answer } = await create(accountId, newClaims());
+    const { response: answer } = await create(accountId, newClaims());
     expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);
     for (let time = 0; time < 12; time++) {
       const { status, body } = await prove(id, claims, drawKeys().publicKey);
@@ -156,7 +156,10 @@ describe('a token in production', () => {
 
   it('of an unconfigured provider is rejected', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
-    const { answer } = await create(accountId, { ...newClaims(), iss: `${provider.issuer}/` });
+    const { response: answer } = await create(accountId, {
+      ...newClaims(),
+      iss: `${provider.issuer}/`,
+    });
     expect([answer.status, answer.body.reason]).toEqual([
       400,
       'oidcToken: is from an unsupported issuer',

@@ -65,9 +65,9 @@ describe('a code in production', () => {
     expect(mail.received[0]?.raw).toContain('Subject: Your code for Production');
     expect(code).toMatch(/^\d{6}$/);
     if (code !== CODE) {
-      expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(WRONG_CODE);
+      expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(WRONG_CODE);
     }
-    const { answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
+    const { response: answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     const requested = ok(answer, 202);
     const literal = {
       'service-wallet-signature': 'sandbox-valid-signature',
@@ -90,7 +90,7 @@ describe('a code in production', () => {
     });
     const { bundle, code } = await sent(credential.id);
     const firstCode = await otp.submitCode(credential, bundle, { code });
-    const headers = await signedHeaders(ok(firstCode.answer, 202), firstCode.keys);
+    const headers = await signedHeaders(ok(firstCode.response, 202), firstCode.keys);
     ok(await otp.verifyBundle(credential, firstCode.sealed, headers), 200);
     const body = { type: 'SMS_OTP', accountId };
     const added = ok(await fixture.signed('POST', '/auth/credentials', body, firstCode.keys), 201);
@@ -100,7 +100,7 @@ describe('a code in production', () => {
     const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle, {
       code: text.slice(0, 6),
     });
-    ok(fetchedCode.answer, 202);
+    ok(fetchedCode.response, 202);
     // The code sent with the credential counts toward the limit.
     expect(errorFieldsOf(await otp.challenge(added.id))).toEqual([429, 'RATE_LIMITED']);
   });
@@ -126,7 +126,9 @@ describe('a code in production', () => {
     expect(raw).toContain('Reply-To: help@bank.example.com');
     expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Input as users type it.
-    const { answer } = await otp.submitCode(credential, bundle, { code: ` ${code.toLowerCase()}` });
+    const { response: answer } = await otp.submitCode(credential, bundle, {
+      code: ` ${code.toLowerCase()}`,
+    });
     ok(answer, 202);
     otp.advance(MINUTE);
     await configure({ otpLength: 4, alphanumeric: false });
@@ -134,7 +136,7 @@ describe('a code in production', () => {
     expect(next.code).toMatch(/^\d{4}$/);
     otp.advance(90_000);
     const lateCode = await otp.submitCode(credential, next.bundle, { code: next.code });
-    expect(errorOf(lateCode.answer)).toEqual(NONE_PENDING);
+    expect(errorOf(lateCode.response)).toEqual(NONE_PENDING);
   });
 
   it('is sent every half minute, and five times in a quarter of an hour', async () => {
@@ -163,7 +165,7 @@ describe('a code in production', () => {
     const person = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId, credential } = person;
     const { bundle, code } = await sent(credential.id);
-    const { answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
+    const { response: answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
     ok(await otp.verifyBundle(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
     const add = () => fixture.signedRetry('POST', '/auth/credentials', body, keys);
     const body = { type: 'SMS_OTP', accountId };
@@ -196,17 +198,19 @@ describe('a code in production', () => {
     otp.advance(30_000);
     const second = await sent(credential.id);
     if (first.code !== second.code) {
-      const { answer } = await otp.submitCode(credential, second.bundle, { code: first.code });
+      const { response: answer } = await otp.submitCode(credential, second.bundle, {
+        code: first.code,
+      });
       expect(errorOf(answer)).toEqual(WRONG_CODE);
     }
-    ok((await otp.submitCode(credential, second.bundle, { code: second.code })).answer, 202);
+    ok((await otp.submitCode(credential, second.bundle, { code: second.code })).response, 202);
   });
 
   it('is nowhere but in the mail', async () => {
     await configure({ otpLength: 12, alphanumeric: true });
     const { credential } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
-    ok((await otp.submitCode(credential, bundle, { code })).answer, 202);
+    ok((await otp.submitCode(credential, bundle, { code })).response, 202);
     const { db } = app.runtime;
     const tables = ['codes', 'otp_targets', 'messages', 'wallet_requests', 'events', 'jobs'];
     const stored = await Promise.all(

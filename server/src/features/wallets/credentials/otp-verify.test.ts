@@ -50,10 +50,11 @@ describe('verifyAuthCredential', () => {
       async (type, field, verification) => {
         const wallet = await otp.walletWithBothOtps();
         const credential = wallet.of[type];
-        const { answer, keys, sealed } = await otp.submitCode(
-          credential,
-          await fixture.otpBundle(credential.id),
-        );
+        const {
+          response: answer,
+          keys,
+          sealed,
+        } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
         const { payloadToSign, requestId, expiresAt, ...rest } = ok(answer, 202);
         expect(rest).toEqual({ type });
         const { vault } = app.runtime;
@@ -102,26 +103,33 @@ describe('verifyAuthCredential', () => {
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.otpBundle(credential.id);
         for (let index = 0; index < 5; index++) {
-          const { answer } = await otp.submitCode(credential, bundle, { code: `99999${index}` });
+          const { response: answer } = await otp.submitCode(credential, bundle, {
+            code: `99999${index}`,
+          });
           expect(errorOf(answer)).toEqual(WRONG_CODE);
         }
-        const { answer } = await otp.submitCode(credential, bundle);
+        const { response: answer } = await otp.submitCode(credential, bundle);
         if (round === 0) expect(errorOf(answer)).toEqual(NONE_PENDING);
         else expect(errorFieldsOf(answer)).toEqual([429, 'RATE_LIMITED']);
       }
       otp.advance(10 * MINUTE);
-      const { answer } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
+      const { response: answer } = await otp.submitCode(
+        credential,
+        await fixture.otpBundle(credential.id),
+      );
       expect(answer.status).toBe(429);
       expect(answer.headers['retry-after']).toBe(String(50 * 60));
       otp.advance(50 * MINUTE);
-      ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).answer, 202);
+      ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).response, 202);
     });
 
     it('accepts the right code once, also for two concurrent requests', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
-      const responses = shown.map(({ answer }) => answer).sort((a, b) => a.status - b.status);
+      const responses = shown
+        .map(({ response: answer }) => answer)
+        .sort((a, b) => a.status - b.status);
       ok(responses[0] as Answer, 202);
       for (const otherResponse of responses.slice(1))
         expect(errorOf(otherResponse)).toEqual(NONE_PENDING);
@@ -137,7 +145,7 @@ describe('verifyAuthCredential', () => {
       );
       const responses = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
       expect(responses.filter(({ body }) => body.reason === WRONG_CODE[2])).toHaveLength(5);
-      expect(errorOf((await otp.submitCode(credential, bundle)).answer)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(NONE_PENDING);
     });
 
     it('needs a code that is pending', async () => {
@@ -147,24 +155,24 @@ describe('verifyAuthCredential', () => {
       const first = await fixture.otpBundle(credential.id);
       const second = await fixture.otpBundle(credential.id);
       // The key of the previous code was deleted with it.
-      const { answer: old } = await otp.submitCode(credential, first);
+      const { response: old } = await otp.submitCode(credential, first);
       expect(errorFieldsOf(old)).toEqual([400, 'INVALID_INPUT', 'encryptedOtpBundle']);
       otp.advance(5 * MINUTE);
-      expect(errorOf((await otp.submitCode(credential, second)).answer)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, second)).response)).toEqual(NONE_PENDING);
       const third = await fixture.otpBundle(credential.id);
       otp.advance(5 * MINUTE - 1);
-      ok((await otp.submitCode(credential, third)).answer, 202);
-      expect(errorOf((await otp.submitCode(credential, third)).answer)).toEqual(NONE_PENDING);
+      ok((await otp.submitCode(credential, third)).response, 202);
+      expect(errorOf((await otp.submitCode(credential, third)).response)).toEqual(NONE_PENDING);
       const fourth = await fixture.otpBundle(credential.id);
       await app.operate((ctx) => dropOtp(ctx, credential.id));
-      expect(errorOf((await otp.submitCode(credential, fourth)).answer)).toEqual(NONE_PENDING);
+      expect(errorOf((await otp.submitCode(credential, fourth)).response)).toEqual(NONE_PENDING);
       // The contact changed without removal of the code, which was sent to the previous one.
       const fifth = await fixture.otpBundle(credential.id);
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
       });
-      expect(errorOf((await otp.submitCode(credential, fifth)).answer)).toEqual(WRONG_CODE);
+      expect(errorOf((await otp.submitCode(credential, fifth)).response)).toEqual(WRONG_CODE);
     });
 
     it('rejects an invalid bundle without counting an attempt', async () => {
@@ -212,7 +220,7 @@ describe('verifyAuthCredential', () => {
     async function shown() {
       const wallet = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(wallet.credential.id);
-      const { answer, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
+      const { response: answer, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
       return { ...wallet, requested: ok(answer, 202), keys, sealed };
     }
 
@@ -284,20 +292,20 @@ describe('verifyAuthCredential', () => {
       const { credential, keys, requested, sealed } = await shown();
       const bundle = await fixture.otpBundle(credential.id);
       const secondCode = await otp.submitCode(credential, bundle, { keys });
-      ok(secondCode.answer, 202);
+      ok(secondCode.response, 202);
       ok(await otp.verifyBundle(credential, sealed, await signedHeaders(requested, keys)), 200);
       const lateResponse = await otp.verifyBundle(
         credential,
         secondCode.sealed,
-        await signedHeaders(secondCode.answer.body, keys),
+        await signedHeaders(secondCode.response.body, keys),
       );
       const used = [400, 'INVALID_INPUT', 'encryptedOtpBundle'];
       expect(errorFieldsOf(lateResponse)).toEqual(used);
       // On the first request it is reported before the code is used.
       const next = await fixture.otpBundle(credential.id);
-      const { answer } = await otp.submitCode(credential, next, { keys });
+      const { response: answer } = await otp.submitCode(credential, next, { keys });
       expect(errorFieldsOf(answer)).toEqual(used);
-      ok((await otp.submitCode(credential, next)).answer, 202);
+      ok((await otp.submitCode(credential, next)).response, 202);
     });
 
     it('is valid for the contact that received the code', async () => {

@@ -60,7 +60,7 @@ describe('createAuthCredential', () => {
         text: '000000 is your code for Main. It expires in 5 minutes. Do not share it with anyone.',
       });
       const fetchedCode = await otp.submitCode(added, added.otpEncryptionTargetBundle);
-      ok(fetchedCode.answer, 202);
+      ok(fetchedCode.response, 202);
     });
 
     it('restores e-mail after its removal', async () => {
@@ -84,7 +84,7 @@ describe('createAuthCredential', () => {
       expect(restored.second.body.id).not.toBe(of.EMAIL_OTP.id);
       ok(
         (await otp.submitCode(restored.second.body, restored.second.body.otpEncryptionTargetBundle))
-          .answer,
+          .response,
         202,
       );
     });

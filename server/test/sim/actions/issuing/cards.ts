@@ -210,7 +210,7 @@ async function createKey(sim: Sim): Promise<string> {
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
   const as = wallet.owner.platform;
   const leg = { method: 'POST', path: '/auth/delegated-keys', body, as };
-  const { answer, note } = await sign(sim, leg, key, 2);
+  const { response: answer, note } = await sign(sim, leg, key, 2);
   const code =
     answer && checkReply(answer, without.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
   if (answer && !code) expected(answer, 201);
@@ -273,7 +273,7 @@ async function payOutSuspended(sim: Sim): Promise<string> {
 }
 
 /** Accounts that card payments have emptied and that have no card payment under way. */
-function emptied({ model }: Sim): string[] {
+function emptyAccounts({ model }: Sim): string[] {
   const all = [...model.cardBook.payments.values()];
   const busy = new Set(all.filter(({ funds }) => funds !== 'SETTLED').map(accountOf));
   return [...new Set(all.map(accountOf))].filter((id) => {
@@ -286,7 +286,7 @@ function emptied({ model }: Sim): string[] {
 /** Later returns can no longer be credited there. */
 async function closeAccount(sim: Sim): Promise<string> {
   const all = [...sim.model.cardBook.payments.values()].map(accountOf);
-  const id = sim.chance.of(sim.chance.percent(85) ? emptied(sim) : all);
+  const id = sim.chance.of(sim.chance.percent(85) ? emptyAccounts(sim) : all);
   const result = await operator(sim, 'accounts', 'close', id, '--reason', 'simulated');
   const used = [...sim.model.cardBook.payments.values()].some(
     (row) => accountOf(row) === id && row.funds !== 'SETTLED',
@@ -314,7 +314,7 @@ export const CARDS: readonly Action[] = [
   {
     name: 'close an account after card payments',
     weight: 4,
-    ready: (sim) => emptied(sim).length > 0,
+    ready: (sim) => emptyAccounts(sim).length > 0,
     run: closeAccount,
   },
   { name: 'fund a card account', weight: 8, ready: (sim) => live(sim).length > 0, run: fund },

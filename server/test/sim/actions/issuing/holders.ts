@@ -88,7 +88,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
     },
     as: wallet.owner.platform,
   };
-  const { answer, note } = await sign(sim, leg, keys.privateKey);
+  const { response: answer, note } = await sign(sim, leg, keys.privateKey);
   if (!answer) return { note };
   const codes = ['RATE_LIMITED', ...(right && !answer.again ? [] : ['UNAUTHORIZED'])];
   if (rejection(answer, codes)) return { note };
@@ -105,7 +105,7 @@ export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string 
 
 /** Checks the result of a signed request against the predicted codes. */
 function checkedNote(
-  { answer, note }: SignedResult,
+  { response: answer, note }: SignedResult,
   codes: readonly string[],
   status: number,
 ): string {
@@ -168,7 +168,7 @@ async function refresh(sim: Sim): Promise<string> {
   const outcome = await sign(sim, leg, key);
   const fine = live.includes(mine) && key === mine;
   const note = checkedNote(outcome, fine ? [] : ['UNAUTHORIZED'], 201);
-  const { answer } = outcome;
+  const { response: answer } = outcome;
   if (answer?.status !== 201) return note;
   if (!fine) throw broken(`${session.id} was refreshed by another session`);
   const text = answer.body.encryptedSessionSigningKey;
@@ -264,7 +264,7 @@ async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResul
   const headers = { 'service-wallet-signature': await stampWith(signer, text) };
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform, { headers });
-  if (right) return { answer: response, note: `${response.status}` };
+  if (right) return { response: response, note: `${response.status}` };
   if (!rejection(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
     throw broken(`${order.id} was paid with a wrong signature`);
   }
@@ -282,7 +282,7 @@ async function pay(sim: Sim): Promise<string> {
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const leg = { method: 'POST', path, as: order.platform, keyed: true };
-  const { answer, note } = await (sim.chance.percent(50)
+  const { response: answer, note } = await (sim.chance.percent(50)
     ? stamped(sim, order, key)
     : sign(sim, leg, key));
   if (!answer || rejection(answer, paymentCodes(sim, order))) return note;

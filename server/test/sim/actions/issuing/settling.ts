@@ -3,7 +3,7 @@
 // from their orders and the sandbox tables alone.
 
 import { proofProblems } from '../../harness/authorizations.ts';
-import { deliver, look } from '../../harness/jobs.ts';
+import { deliver, runDueJobs } from '../../harness/jobs.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import { EXPIRED, type Outcome } from '../../harness/outcomes.ts';
 import {
@@ -51,7 +51,7 @@ function nextDue({ model }: Sim): number | undefined {
 
 async function untilIdle(sim: Sim): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    for (const node of sim.nodes) await look(node);
+    for (const node of sim.nodes) await runDueJobs(node);
     for (const node of sim.nodes) await deliver(sim, node);
     if ((await observe(sim)) > 0) continue;
     const next = nextDue(sim);

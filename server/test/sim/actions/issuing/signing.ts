@@ -48,7 +48,7 @@ interface Leg {
 
 export interface SignedResult {
   /** The known result; undefined if nothing was done or the result is unknown. */
-  answer?: Answer;
+  response?: Answer;
   note: string;
 }
 
@@ -72,7 +72,7 @@ async function send(sim: Sim, leg: Leg, headers: Record<string, string>): Promis
       sim.used.push({ ...leg, body: leg.body, headers });
       if (sim.used.length > USED) sim.used.shift();
     }
-    return { answer: response, note: `${response.status}` };
+    return { response: response, note: `${response.status}` };
   }
   throw broken(`${leg.method} ${leg.path} does not complete`);
 }
@@ -95,7 +95,7 @@ async function sendTwice(
   // The later request may have read the state before or after the first reply.
   if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(responses)}`);
   const [response] = done.length ? done : rejected;
-  return { answer: response as Answer, note: `concurrent: ${response?.status}` };
+  return { response: response as Answer, note: `concurrent: ${response?.status}` };
 }
 
 /** A wrong signature, which is rejected. */
@@ -122,9 +122,9 @@ export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise
   const firstResponse = await sim.call(leg.method, leg.path, leg.body, leg.as, {
     withoutKey: !leg.keyed,
   });
-  let outcome: SignedResult = { answer: firstResponse, note: `${firstResponse.status} at once` };
-  for (let index = 0; index < signed && outcome.answer?.status === 202; index++) {
-    outcome = await signOnce(sim, leg, key, outcome.answer);
+  let outcome: SignedResult = { response: firstResponse, note: `${firstResponse.status} at once` };
+  for (let index = 0; index < signed && outcome.response?.status === 202; index++) {
+    outcome = await signOnce(sim, leg, key, outcome.response);
   }
   return outcome;
 }
@@ -141,7 +141,7 @@ async function signOnce(sim: Sim, leg: Leg, key: string, before: Answer): Promis
   const headers = await signedHeaders(requested, key);
   if (route === 'concurrent') return sendTwice(sim, leg, headers);
   const outcome = await send(sim, leg, headers);
-  if (route === 'repeated' && outcome.answer && outcome.answer.status < 400) {
+  if (route === 'repeated' && outcome.response && outcome.response.status < 400) {
     await sendAgain(sim, { ...leg, body: leg.body, headers });
   }
   return { ...outcome, note: `${route}: ${outcome.note}` };

@@ -131,7 +131,7 @@ async function remove(sim: Sim): Promise<string> {
 }
 
 /** The usage that an agent reads equals what it has spent. */
-async function look(sim: Sim): Promise<string> {
+async function readAgent(sim: Sim): Promise<string> {
   const agent = sim.chance.of(connected(sim));
   const { usage, isPaused } = expected(
     await sim.call('GET', '/agents/me', undefined, agent.as),
@@ -185,6 +185,6 @@ export const AGENTS: readonly Action[] = [
   { name: 'renew the code of an agent', weight: 0.5, ready: anyAgent, run: redeemAgain },
   { name: 'change an agent', weight: 3, ready: anyAgent, run: change },
   { name: 'delete an agent', weight: 0.5, ready: anyAgent, run: remove },
-  { name: 'read an agent', weight: 1, ready: anyConnected, run: look },
+  { name: 'read an agent', weight: 1, ready: anyConnected, run: readAgent },
   { name: 'list waiting agent actions', weight: 1, run: list },
 ];

@@ -1,6 +1,6 @@
 // Failures and time: clock jumps, jobs in any order, late and twice, failing receivers, servers
 // that die around a commit, broken connections, and concurrent identical requests.
-import { deliver, dueJobs, jobsInOrder, look, runOnly } from '../../harness/jobs.ts';
+import { deliver, dueJobs, jobsInOrder, runDueJobs, runOnly } from '../../harness/jobs.ts';
 import type { Node, Trap } from '../../harness/node.ts';
 import {
   accountRow,
@@ -88,7 +88,7 @@ async function expireLease(sim: Sim): Promise<string> {
   const caught = await Promise.race([held.caught.then(() => true), slowly.then(() => false)]);
   if (caught) {
     sim.effects.pass(21 * SECOND);
-    await look(quick);
+    await runDueJobs(quick);
   }
   held.letGo();
   await slowly;
@@ -226,7 +226,7 @@ async function replay(sim: Sim): Promise<string> {
     (each) => sim.effects.now() - each.at < WEEK - DAY && isKnown(each.platform),
   );
   if (recent.length === 0) return 'nothing';
-  const { platform: as, path, key, body, answer } = sim.chance.of(recent);
+  const { platform: as, path, key, body, response: answer } = sim.chance.of(recent);
   disarm(sim);
   const again = await sim.once(sim.node(), { method: 'POST', path, body, as, key });
   const [was, is] = [JSON.stringify(answer.body), JSON.stringify(again?.body)];

@@ -34,12 +34,12 @@ import { checkInvoice, reserveInvoice } from './invoice.ts';
 
 export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
-const gone = (what: string) =>
+const accountMissing = (what: string) =>
   new Fault('ACCOUNT_NOT_FOUND', `The ${what} account no longer exists.`);
 
 async function usable(ctx: Ctx, id: string | null, what: string): Promise<InternalAccountRow> {
   const account = id === null ? undefined : await readInternalAccount(ctx, id);
-  if (!account) throw gone(what);
+  if (!account) throw accountMissing(what);
   if (account.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
@@ -51,7 +51,7 @@ async function usable(ctx: Ctx, id: string | null, what: string): Promise<Intern
 
 async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalAccountRow> {
   const account = await readExternalAccount(ctx, id);
-  if (!account || account.deleted_at !== null) throw gone(what);
+  if (!account || account.deleted_at !== null) throw accountMissing(what);
   return account;
 }
 

@@ -39,7 +39,7 @@ const notify = (id: string, apply: typeof applyPayoutStatus, progress: Progress)
 
 const RETURNED: Progress = { state: 'returned', reason: 'PAYOUT_RETURNED' };
 
-async function emptied(suffix: string) {
+async function executedQuote(suffix: string) {
   const { person, account } = await fundedCustomer(app, 100_00);
   const target = await externalAccount(app, person.id, 'MXN', suffix);
   const quote = ok(
@@ -62,14 +62,14 @@ describe('bank return for a closed account or a deleted customer', () => {
   };
 
   it('goes to suspense if the account was closed', async () => {
-    const { account, id } = await emptied('005');
+    const { account, id } = await executedQuote('005');
     await transition(account.id, 'close');
     await expectSuspense(id);
     expect((await balances(app, account.id)).total).toBe(0);
   });
 
   it('goes to suspense if the customer was deleted', async () => {
-    const { person, account, id } = await emptied('005');
+    const { person, account, id } = await executedQuote('005');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     await expectSuspense(id);
     const [row] = await app.runtime.db.query('select balance from ledger_accounts where id = $1', [
@@ -121,7 +121,7 @@ describe('returned debit', () => {
 
 describe('delivered payment', () => {
   it('ignores a late failure', async () => {
-    const { account, id } = await emptied('000');
+    const { account, id } = await executedQuote('000');
     await notify(id, applyPayoutStatus, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(id, applyPayoutStatus, { state: 'accepted' });
     await app.settle();

@@ -61,11 +61,11 @@ async function payout(suffix = '000') {
   return { person, account, target, quote: await quoted(account.id, target.id) };
 }
 
-async function toFriend() {
+async function quotedToPayee() {
   const { person, account } = await fundedCustomer(app);
   const payee = await customer(app);
   const target = await internalAccount(app, payee.id, 'EUR');
-  return { person, account, friend: payee, target, quote: await quoted(account.id, target.id) };
+  return { person, account, payee: payee, target, quote: await quoted(account.id, target.id) };
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
@@ -78,8 +78,8 @@ const setStatus = (id: string, status: string) =>
 
 describe('execution', () => {
   it('rejects a customer that was deleted or rejected since the quote', async () => {
-    const deleted = await toFriend();
-    await remove(deleted.friend.id);
+    const deleted = await quotedToPayee();
+    await remove(deleted.payee.id);
     const response = await execute(deleted.quote.id);
     expect([response.status, response.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
     expect((await balances(app, deleted.account.id)).total).toBe(1_000_00);
@@ -99,7 +99,7 @@ describe('execution', () => {
   });
 
   it('is rejected if the receiver is deleted before its commit', async () => {
-    const { account, friend, target, quote } = await toFriend();
+    const { account, payee: friend, target, quote } = await quotedToPayee();
     const run = interrupted(
       (ctx) => start(ctx, quote.transactionId),
       () => remove(friend.id),
