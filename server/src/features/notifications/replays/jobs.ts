@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from '@sinclair/typebox';
 import { defineJob } from '../../../kernel/contract/job.ts';
+import type { Time } from '../../../kernel/effects.ts';
 import {
   type JobHandler,
   type JobOf,
@@ -71,11 +72,17 @@ async function recordStep(ctx: Ctx, before: ReplayRow, { queued, place }: Progre
   if (place !== null) ctx.later(REPLAY_STEP, { replayId: row.id });
 }
 
+/** Ends a replay early. */
+export const failed = ({ status }: ReplayRow, failure_reason: string, now: Time) => ({
+  status: replayStates.next(status, 'fail'),
+  failure_reason,
+  updated_at: now,
+});
+
 async function fail(ctx: Ctx, id: string, failure_reason: string) {
   const row = await ctx.read(webhookReplays, id);
   if (row?.status !== 'PROCESSING') return;
-  const status = replayStates.next(row.status, 'fail');
-  ctx.update(webhookReplays, row, { status, failure_reason, updated_at: ctx.now });
+  ctx.update(webhookReplays, row, failed(row, failure_reason, ctx.now));
 }
 
 async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Result> {
@@ -83,6 +90,8 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
   const row = await runtime.db.read(webhookReplays, replayId);
   if (!row) throw new Error(`job ${job.id} names no replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
+  // It was ended because it made no progress.
+  if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
   // The number of a deleted endpoint is used again later.
   if (!target?.isLive || target.id !== row.endpoint_id) {

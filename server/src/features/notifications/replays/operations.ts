@@ -16,12 +16,12 @@ import {
   MAX_EVENTS,
   previewWebhookReplay,
 } from './contract.ts';
-import { REPLAY_STEP } from './jobs.ts';
+import { failed, REPLAY_STEP } from './jobs.ts';
 import { countReplay, type ReplayRange } from './range.ts';
 import { type ReplayRow, webhookReplays } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** A replay without progress for so long does not block another one. */
+/** A replay without progress for so long is ended by the next one. */
 const STALLED_MS = 3_600_000;
 
 const present = (row: ReplayRow) => ({
@@ -54,15 +54,21 @@ async function rangeOf(
   return { platformId, target, scope, from, to, ownClock: ctx.ownClock };
 }
 
-/** Throws if another replay to the endpoint is in progress. */
+/**
+ * Throws if another replay to the endpoint is in progress; ends one that stalled. Of concurrent
+ * requests the unique key lets one insert, and the others find its row.
+ */
 async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promise<void> {
   const where = { platform_id: platformId, endpoint: target.number, status: 'PROCESSING' } as const;
   const running = await ctx.db.find(webhookReplays, where);
   const active = running.find((row) => row.updated_at > ctx.now - STALLED_MS);
-  if (!active) return;
-  throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', {
-    replayId: active.id,
-  });
+  if (active) {
+    const details = { replayId: active.id };
+    throw new Fault('CONFLICT', 'Another replay to this endpoint is in progress.', details);
+  }
+  for (const row of running) {
+    ctx.update(webhookReplays, row, failed(row, 'It made no progress for an hour.', ctx.now));
+  }
 }
 
 export const replayOperations = [

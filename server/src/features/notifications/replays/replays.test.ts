@@ -174,14 +174,43 @@ describe('createWebhookReplay', () => {
     ok(await create({ endpointId, from }), 202);
     await app.settle();
   });
+
+  it('is alone also among concurrent requests', async () => {
+    const from = time(app.effects.now() - HOUR);
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, () => create({ endpointId, from })),
+    );
+    const statuses = replies.map(({ status }) => status).sort();
+    expect(statuses).toEqual([202, 409, 409, 409, 409, 409]);
+    const { id } = replies.find(({ status }) => status === 202)?.body ?? {};
+    for (const { status, body } of replies) {
+      if (status === 409) expect([body.code, body.details.replayId]).toEqual(['CONFLICT', id]);
+    }
+    await app.settle();
+    expect((await get(id)).status).toBe('COMPLETED');
+  });
+
+  it('ends one that made no progress for an hour', async () => {
+    const from = time(app.effects.now() - HOUR);
+    const { id } = ok(await create({ endpointId, from }), 202);
+    app.effects.set(app.effects.now() + HOUR);
+    const next = ok(await create({ endpointId, from }), 202);
+    expect(await get(id)).toMatchObject({
+      status: 'FAILED',
+      failureReason: 'It made no progress for an hour.',
+    });
+    await app.settle();
+    expect((await get(id)).status).toBe('FAILED');
+    expect((await get(next.id)).status).toBe('COMPLETED');
+  });
 });
 
 describe('listWebhookReplays', () => {
   it('filters by endpoint and status', async () => {
     const { data } = await list('limit=2');
     expect(data).toHaveLength(2);
-    expect(await list(`endpointId=${endpointId}&status=FAILED`)).toMatchObject({ data: [] });
-    expect((await list('status=FAILED')).data).toHaveLength(1);
+    expect((await list(`endpointId=${endpointId}&status=FAILED`)).data).toHaveLength(1);
+    expect((await list('status=FAILED')).data).toHaveLength(2);
     const { status, body } = await app.call('GET', '/webhook-replays?colour=red');
     expect([status, body.details.errors[0].field]).toEqual([400, 'colour']);
   });

@@ -27,7 +27,11 @@ export const webhookReplays = table(
     updated_at: col.time.mut,
     version: col.int4,
   },
-  { lifecycles: [{ state: (row) => row.status, states: replayStates }] },
+  {
+    lifecycles: [{ state: (row) => row.status, states: replayStates }],
+    // An endpoint has at most one replay in progress.
+    contendedKeys: ['webhook_replays_active'],
+  },
 );
 
 export type ReplayRow = RowOf<typeof webhookReplays>;
