@@ -270,6 +270,20 @@ describe('deleteWebhookEndpointById', () => {
     );
     expect(status).toBe(409);
   });
+
+  it('ends deliveries that wait for a retry, which then have failed', async () => {
+    const { id } = await create({ url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'] });
+    receiver.behave(503);
+    await emitEvent();
+    const deliveries = async () =>
+      ok(await app.call('GET', `/webhook-deliveries?endpointId=${id}`), 200).data;
+    expect(await deliveries()).toMatchObject([{ status: 'PENDING', attemptCount: 1 }]);
+    ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
+    await app.settle();
+    const [delivery] = await deliveries();
+    expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
+    expect(delivery).not.toHaveProperty('nextAttemptAt');
+  });
 });
 
 describe('rotateWebhookEndpointKey', () => {

@@ -5,6 +5,7 @@ import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
+import { CONFIGURED } from '../endpoints/index.ts';
 import { openData } from './envelope.ts';
 import type { Lanes } from './lanes.ts';
 import {
@@ -188,7 +189,11 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
       if (total <= 0) return { did: 0, more: false };
       const found = await waiting(now);
       const due = found.filter((each) => each.due && !each.taken);
-      const without = due.filter((each) => each.target === 'none');
+      // The deliveries of a deleted endpoint end at once.
+      const without = found.filter(
+        ({ target, endpoint, due, taken }) =>
+          target === 'none' && !taken && (due || endpoint !== CONFIGURED),
+      );
       const discarded = without.length
         ? await discardUndeliverable(db, now, without, DISCARD_BATCH)
         : 0;

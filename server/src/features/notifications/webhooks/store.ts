@@ -351,12 +351,16 @@ const DISCARD = `
         join webhook_queue q on q.platform_id = lane.platform_id and q.endpoint = lane.endpoint
         left join sandbox_clocks c on c.id = q.platform_id
         ${WITH_SETTINGS}
-      where q.due_at <= ${CLOCK} and ${TARGET} = 'none' limit $4::int for update of q skip locked)
+      where (q.due_at <= ${CLOCK} or w.deleted_at is not null) and ${TARGET} = 'none'
+      limit $4::int for update of q skip locked)
     returning platform_id, endpoint, event_id, attempts
   ), closed as (${CLOSED})
   select event_id from gone`;
 
-/** Removes due events of endpoints that were removed; returns how many. */
+/**
+ * Removes the events of deleted endpoints, and the due events of those that the configuration no
+ * longer has; returns how many.
+ */
 export async function discardUndeliverable(
   db: Database,
   now: Time,
