@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import { uuid7 } from '../../../kernel/id.ts';
-import type { Clocks } from '../../../runtime/clocks/clocks.ts';
+import type { Clocks, PlatformTime } from '../../../runtime/clocks/clocks.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Metrics } from '../../../runtime/observability/metrics.ts';
@@ -76,7 +76,7 @@ function resultOf(sent: Sent, next: Time | null): AttemptResult {
 }
 
 /** The result of an attempt and the time of the next one. */
-function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: Time }): Outcome {
+function outcomeOf(effects: Effects, event: DueEvent, sent: Sent & { end: PlatformTime }): Outcome {
   const attempt = event.attempts + 1;
   const { at, end, status, error, ms } = sent;
   const { platform_id, endpoint } = event;
@@ -118,15 +118,20 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
   }
 
   /** Without the database the clock is unknown, and an attempt that was read is made all the same. */
-  const timeOf = (owner: Parameters<Clocks['nowOf']>[0]): Promise<Time> =>
-    clocks.nowOf(owner).catch(() => effects.now());
+  async function timeOf(owner: Parameters<Clocks['timeOf']>[0]): Promise<PlatformTime> {
+    try {
+      return await clocks.timeOf(owner);
+    } catch {
+      return { now: effects.now(), ownClock: false };
+    }
+  }
 
   async function deliver(event: DueEvent, after: () => void): Promise<void> {
     // The lease could not be renewed in time: another process may be sending this event.
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const owner = { platformId: event.platform_id, environment: event.environment };
-      const at = await timeOf(owner);
+      const { now: at } = await timeOf(owner);
       const sent = await send(sending, event, event);
       const outcome = outcomeOf(effects, event, { ...sent, at, end: await timeOf(owner) });
       attempts++;

@@ -1,6 +1,7 @@
 // Retry schedule of webhook delivery, as suggested by Standard Webhooks: short delays first, for a receiver
 // that restarts, then spread over a week, for one that needs an engineer.
 import type { Effects, Time } from '../../../kernel/effects.ts';
+import type { PlatformTime } from '../../../runtime/clocks/clocks.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -43,17 +44,18 @@ function swing(effects: Effects): number {
 
 /**
  * Time of the next attempt after attempt number `attempt` (from 1) failed at `at`; null if that was the last
- * one.
+ * one. Without jitter on a clock of its own, so that the same calls lead to the same attempts.
  */
 export function nextAttemptAt(
   effects: Effects,
   event: { type: string; created_at: Time },
   attempt: number,
-  at: Time,
+  at: PlatformTime,
 ): Time | null {
   if (NEVER_RETRIED.has(event.type)) return null;
   const step = Math.min(attempt, RETRY_DELAYS_MS.length) - 1;
   const delayMs = RETRY_DELAYS_MS[step] as number;
-  const next = at + Math.round(delayMs * (1 + JITTER * swing(effects)));
+  const jitter = at.ownClock ? 0 : JITTER * swing(effects);
+  const next = at.now + Math.round(delayMs * (1 + jitter));
   return next > event.created_at + GIVE_UP_AFTER_MS ? null : next;
 }
