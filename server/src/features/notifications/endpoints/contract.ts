@@ -36,9 +36,12 @@ const Key = named(
   Type.Object(
     {
       id: text('Identifier of the key.'),
-      createdAt: time('Time at which the key was created.'),
+      createdAt: time('Real time at which the key was created.'),
       expiresAt: Type.Optional(
-        time('Time after which the key no longer signs. Absent for the current key.'),
+        time(
+          'Real time after which the key no longer signs, also on a sandbox platform with a clock of ' +
+            'its own. Absent for the current key.',
+        ),
       ),
     },
     { description: 'A signing key of a webhook endpoint, without its secret.' },

@@ -1,5 +1,6 @@
 // Signing keys of an endpoint: symmetric secrets of Standard Webhooks (`whsec_`). During a rotation both keys
-// sign, because the header takes several signatures; the earlier one stops at its expiry.
+// sign, because the header takes several signatures; the earlier one stops at its expiry. Keys are valid by
+// real time, also on platforms with a clock of their own: signatures carry real time.
 import { createHmac } from 'node:crypto';
 import type { Time } from '../../../kernel/effects.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -19,7 +20,7 @@ export function newEndpointKey(ctx: Ctx): { key: EndpointKey; secret: string } {
   const bytes = ctx.effects.random(SECRET_BYTES);
   const sealed = ctx.vault.sealOwn(bytes, contextOf(id));
   const secret = `${PREFIX}${Buffer.from(bytes).toString('base64')}`;
-  return { key: { id, sealed, createdAt: ctx.now, expiresAt: null }, secret };
+  return { key: { id, sealed, createdAt: ctx.effects.now(), expiresAt: null }, secret };
 }
 
 /** The keys that sign at `now`. */

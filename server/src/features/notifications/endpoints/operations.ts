@@ -116,13 +116,14 @@ function changeConfigured(
 }
 
 function rotateKey(ctx: Ctx, row: EndpointRow, overlapHours: number) {
-  const until = ctx.now + overlapHours * HOUR_MS;
+  const realTime = ctx.effects.now();
+  const until = realTime + overlapHours * HOUR_MS;
   const { key, secret } = newEndpointKey(ctx);
-  const earlier = validKeys(row.keys, ctx.now).map((each) => ({
+  const earlier = validKeys(row.keys, realTime).map((each) => ({
     ...each,
     expiresAt: Math.min(each.expiresAt ?? until, until),
   }));
-  const keys = validKeys([key, ...earlier], ctx.now);
+  const keys = validKeys([key, ...earlier], realTime);
   if (keys.length > MAX_VALID_KEYS) {
     throw new Fault(
       'CONFLICT',
@@ -144,7 +145,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
     const settings = rows.find((row) => row.number === CONFIGURED);
     const configured =
       platform.webhook_endpoint === null ? [] : [presentConfigured(platform, settings)];
-    const data = [...configured, ...own.map((row) => presentEndpoint(row, ctx.now))];
+    const data = [...configured, ...own.map((row) => presentEndpoint(row, ctx.effects.now()))];
     return { status: 200, body: { data } };
   }),
 
@@ -166,12 +167,14 @@ export const endpointOperations = (deps: EndpointDeps) => [
       created_at: ctx.now,
       updated_at: ctx.now,
     });
-    return { status: 201, body: { ...presentEndpoint(row, ctx.now), secret } };
+    return { status: 201, body: { ...presentEndpoint(row, ctx.effects.now()), secret } };
   }),
 
   handle(getWebhookEndpointById, async (ctx, { params }) => {
     const { platform, row } = await endpointOf(ctx, params.endpointId);
-    const body = platform ? presentConfigured(platform, row) : presentEndpoint(row, ctx.now);
+    const body = platform
+      ? presentConfigured(platform, row)
+      : presentEndpoint(row, ctx.effects.now());
     return { status: 200, body };
   }),
 
@@ -188,7 +191,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
       ...(url === undefined ? {} : { url }),
       ...(standardWebhooks === undefined ? {} : { standard_webhooks: standardWebhooks }),
     });
-    return { status: 200, body: presentEndpoint(changed, ctx.now) };
+    return { status: 200, body: presentEndpoint(changed, ctx.effects.now()) };
   }),
 
   handle(deleteWebhookEndpointById, async (ctx, { params }) => {
@@ -208,6 +211,6 @@ export const endpointOperations = (deps: EndpointDeps) => [
     }
     const hours = body.overlapHours ?? DEFAULT_OVERLAP_HOURS;
     const { row, secret } = rotateKey(ctx, endpoint.row, hours);
-    return { status: 200, body: { ...presentEndpoint(row, ctx.now), secret } };
+    return { status: 200, body: { ...presentEndpoint(row, ctx.effects.now()), secret } };
   }),
 ];

@@ -55,7 +55,8 @@ export function presentConfigured(platform: PlatformRow, row?: EndpointRow): End
   };
 }
 
-export function presentEndpoint(row: EndpointRow, now: Time): EndpointView {
+/** An endpoint with the keys that are valid at `realTime`. */
+export function presentEndpoint(row: EndpointRow, realTime: Time): EndpointView {
   return {
     id: row.id,
     ...(row.url === null ? {} : { url: row.url }),
@@ -64,7 +65,7 @@ export function presentEndpoint(row: EndpointRow, now: Time): EndpointView {
     ...(row.failing_since === null ? {} : { failingSince: iso(row.failing_since) }),
     standardWebhooks: row.standard_webhooks,
     isConfigured: row.number === CONFIGURED,
-    keys: validKeys(row.keys, now).map(({ id, createdAt, expiresAt }) => ({
+    keys: validKeys(row.keys, realTime).map(({ id, createdAt, expiresAt }) => ({
       id,
       createdAt: iso(createdAt),
       ...(expiresAt === null ? {} : { expiresAt: iso(expiresAt) }),

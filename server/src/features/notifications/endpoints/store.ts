@@ -15,6 +15,7 @@ export interface EndpointKey {
   id: string;
   /** The secret, sealed. */
   sealed: string;
+  /** Real time, as the expiry. */
   createdAt: Time;
   /** Time after which it no longer signs; null for the current key. */
   expiresAt: Time | null;

@@ -71,7 +71,7 @@ async function pause(runtime: Runtime, id: string, platformId: string): Promise<
       status_changed_at: ctx.now,
       updated_at: ctx.now,
     });
-    ctx.emit(endpointPaused, id, presentEndpoint(paused, ctx.now));
+    ctx.emit(endpointPaused, id, presentEndpoint(paused, ctx.effects.now()));
   });
 }
 

@@ -1,0 +1,81 @@
+// Endpoints of a sandbox platform with a clock of its own.
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
+import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
+import { opened, testApp } from '../../../../test/kit/app/test-app.ts';
+import { type Receiver, startReceiver } from '../../../../test/kit/http/webhook-receiver.ts';
+
+const app = testApp();
+const receiver = opened(startReceiver);
+const DAY = 86_400_000;
+
+afterEach(() => {
+  receiver.behave(200);
+  receiver.arrivals.length = 0;
+});
+
+/** A platform with an endpoint. */
+async function platformWithEndpoint(name: string, settings: object = {}) {
+  const as = await app.newPlatform(name);
+  const call = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
+    (await app.call(method, path, body, { as })).body;
+  const body = { url: receiver.url, eventTypes: ['CUSTOMER.KYC_APPROVED'], ...settings };
+  const endpoint = await call('POST', '/webhook-endpoints', body);
+  const path = `/webhook-endpoints/${endpoint.id}`;
+  return { as, call, path, id: endpoint.id as string, secret: endpoint.secret as string };
+}
+
+async function emitEvent(as: TestPlatform): Promise<void> {
+  await customer(app, { as });
+  await app.settle();
+}
+
+const isSignedBy = (secret: string, { headers, body, id }: Receiver['arrivals'][number]) => {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const text = `${id}.${headers['webhook-timestamp']}.${body}`;
+  const signature = `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+  return headers['webhook-signature']?.split(' ').includes(signature) ?? false;
+};
+
+describe('a rotated key', () => {
+  it('signs until its expiry in real time, whatever the clock shows, also after a reset', async () => {
+    const { as, call, path, secret } = await platformWithEndpoint('Rotated');
+    await call('POST', '/sandbox/clock', { advance: 'P30D', freeze: true });
+    const until = new Date(app.effects.now() + DAY).toISOString();
+    expect((await call('POST', `${path}/keys/rotate`, {})).keys[1].expiresAt).toBe(until);
+    const expectOverlap = async (isValid: boolean) => {
+      receiver.arrivals.length = 0;
+      await emitEvent(as);
+      const arrival = receiver.arrivals[0] as Receiver['arrivals'][number];
+      expect(isSignedBy(secret, arrival)).toBe(isValid);
+      const { keys } = await call('GET', path);
+      expect(keys[1]?.expiresAt).toBe(isValid ? until : undefined);
+    };
+    await call('POST', '/sandbox/clock', { advance: 'P2D' });
+    await expectOverlap(true);
+    ok(await app.call('POST', '/sandbox/reset', {}, { as }), 200);
+    await expectOverlap(true);
+    await app.advance(DAY);
+    await expectOverlap(false);
+  });
+});
+
+describe('retries', () => {
+  it('are at the same times of the clock in every run', async () => {
+    receiver.behave(503);
+    const runs = [];
+    for (const name of ['First run', 'Second run']) {
+      const { as, call } = await platformWithEndpoint(name);
+      const { currentTime } = await call('POST', '/sandbox/clock', { freeze: true });
+      await emitEvent(as);
+      const { processed } = await call('POST', '/sandbox/clock', { advance: 'P2D' });
+      const { data } = await call('GET', '/webhook-deliveries');
+      const { attempts } = await call('GET', `/webhook-deliveries/${data[0].id}`);
+      const times = attempts.map(({ at }: { at: string }) => Date.parse(at));
+      runs.push([processed, times.map((at: number) => at - Date.parse(currentTime))]);
+    }
+    expect(runs[1]).toEqual(runs[0]);
+    expect(runs[0]?.[1].slice(0, 4)).toEqual([0, 5_000, 305_000, 2_105_000]);
+  });
+});
