@@ -349,6 +349,9 @@ export const page = <T extends TSchema>(item: T, opts: Json = {}) =>
     opts,
   );
 
+/** The query of an operation without parameters that rejects unknown ones. */
+export const NO_QUERY = Type.Object({}, { additionalProperties: false });
+
 /** Query properties of every paged list; spread them into the query schema. */
 export const PageQuery = {
   limit: Type.Optional(

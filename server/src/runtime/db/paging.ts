@@ -3,7 +3,7 @@
 // clients hold the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
-import { invalidField } from '../../kernel/fault.ts';
+import { type FieldError, invalidField } from '../../kernel/fault.ts';
 import { pgArray } from './arrays.ts';
 import type { ColumnType, RowOf, Table } from './table.ts';
 
@@ -39,6 +39,17 @@ export function timeFilters(query: Partial<Record<Bounds, string>>) {
   return bounds.flatMap(([column, op, text]) =>
     text === undefined ? [] : [{ column, op, value: Date.parse(text) }],
   );
+}
+
+/** The error of a period that ends before it begins. */
+export function rangeErrors(query: {
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+}): FieldError[] {
+  const { createdAfter, createdBefore } = query;
+  if (createdAfter === undefined || createdBefore === undefined) return [];
+  if (Date.parse(createdBefore) >= Date.parse(createdAfter)) return [];
+  return [{ field: 'createdBefore', message: 'must not be before `createdAfter`' }];
 }
 
 export interface PageQuery {

@@ -11,8 +11,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The customer that an event is about: the one that its data names, or its subject. */
 export function customerOf(subject: string, data: unknown): string | undefined {
-  const { customerId } = (data ?? {}) as Fields;
-  if (typeof customerId === 'string') return customerId;
+  const { customerId, cardholderId } = (data ?? {}) as Fields;
+  const named = customerId ?? cardholderId;
+  if (typeof named === 'string') return named;
   return subject.startsWith('Customer:') ? subject : undefined;
 }
 

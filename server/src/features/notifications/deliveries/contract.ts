@@ -2,7 +2,15 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  NO_QUERY,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+} from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
 const MAX_ID = 200;
@@ -98,9 +106,6 @@ export const WebhookDeliveryDetails = named(
 );
 
 const params = Type.Object({ deliveryId: text('Identifier of the delivery.') });
-/** Unknown query parameters are rejected. */
-const noQuery = Type.Object({}, { additionalProperties: false });
-
 export const listWebhookDeliveries = operation({
   operationId: 'listWebhookDeliveries',
   method: 'GET',
@@ -164,7 +169,7 @@ export const getWebhookDeliveryById = operation({
   description: 'Returns one delivery with all its attempts and the responses of the endpoint.',
   permission: 'VIEW',
   params,
-  query: noQuery,
+  query: NO_QUERY,
   replies: { 200: WebhookDeliveryDetails },
   errors: [],
   notFound: 'NOT_FOUND',
@@ -183,6 +188,7 @@ export const resendWebhookDelivery = operation({
     'endpoint was deleted.',
   permission: 'MANAGE',
   params,
+  query: NO_QUERY,
   replies: { 202: WebhookDelivery },
   errors: [],
   notFound: 'NOT_FOUND',
@@ -200,6 +206,7 @@ export const resendEvent = operation({
     'those that were created after it. Returns CONFLICT if the data of the event was erased or no ' +
     'endpoint gets its type.',
   permission: 'MANAGE',
+  query: NO_QUERY,
   params: Type.Object({ eventId: text('Identifier of the event.') }),
   body: named(
     'EventResendRequest',
@@ -209,7 +216,7 @@ export const resendEvent = operation({
           text('The endpoint to send to. Absent: all endpoints that get the type of the event.'),
         ),
       },
-      { description: 'Where to send the event.' },
+      { additionalProperties: false, description: 'Where to send the event.' },
     ),
   ),
   bodyOptional: true,

@@ -1,8 +1,9 @@
 // Operations of webhook deliveries. Sending again writes the queue directly, like the deliverer,
 // which reads it within a second; repeating it has no further effect.
 import type { Static } from '@sinclair/typebox';
-import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { Fault, invalid } from '../../../kernel/fault.ts';
 import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
+import { rangeErrors } from '../../../runtime/db/paging.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { deliveryTargets, endpointOf, isWanted } from '../endpoints/index.ts';
@@ -31,9 +32,8 @@ function boundsOf(
   const { createdAfter, createdBefore, resourceId } = query;
   const after = createdAfter === undefined ? 0 : Date.parse(createdAfter);
   const before = createdBefore === undefined ? undefined : Date.parse(createdBefore);
-  if (before !== undefined && before < after) {
-    throw invalidField('createdBefore', 'must not be before `createdAfter`');
-  }
+  const errors = rangeErrors(query);
+  if (errors.length) throw invalid(errors);
   // Events about a resource are not older than it. Ids that follow from a seed state no real time.
   const made = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
   const since = Math.max(ownClock ? 0 : after, made <= effects.now() ? made : 0);

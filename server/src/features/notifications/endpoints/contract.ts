@@ -2,7 +2,7 @@
 import { Type } from '@sinclair/typebox';
 import { defineEvent, type WebhookContract, WebhookType } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
+import { described, NO_QUERY, named, nullable, oneOf, Timestamp } from '../../../kernel/schema.ts';
 import { MAX_ENDPOINTS } from './store.ts';
 
 const TAG = 'Webhook endpoints';
@@ -144,7 +144,7 @@ const CreateRequest = named(
         description: 'Whether deliveries carry the headers of Standard Webhooks. Defaults to true.',
       }),
     },
-    { description: 'The endpoint to create.' },
+    { additionalProperties: false, description: 'The endpoint to create.' },
   ),
 );
 
@@ -170,14 +170,14 @@ const UpdateRequest = named(
         ),
       ),
     },
-    { description: 'Changes of an endpoint; absent fields stay as they are.' },
+    {
+      additionalProperties: false,
+      description: 'Changes of an endpoint; absent fields stay as they are.',
+    },
   ),
 );
 
 const params = Type.Object({ endpointId: text('Identifier of the endpoint.') });
-/** Unknown query parameters are rejected. */
-const noQuery = Type.Object({}, { additionalProperties: false });
-
 export const listWebhookEndpoints = operation({
   operationId: 'listWebhookEndpoints',
   method: 'GET',
@@ -188,7 +188,7 @@ export const listWebhookEndpoints = operation({
     'Returns all endpoints of the platform in the order of their creation, the one of the platform ' +
     'configuration first.',
   permission: 'VIEW',
-  query: noQuery,
+  query: NO_QUERY,
   replies: {
     200: named(
       'WebhookEndpointListResponse',
@@ -213,6 +213,7 @@ export const createWebhookEndpoint = operation({
     `that contains its \`secret\`. A platform has at most ${MAX_ENDPOINTS} endpoints beside the one ` +
     'of its configuration.',
   permission: 'MANAGE',
+  query: NO_QUERY,
   body: CreateRequest,
   bodyRules(body) {
     const { delivery, url } = body as { delivery?: unknown; url?: unknown };
@@ -235,7 +236,7 @@ export const getWebhookEndpointById = operation({
   description: 'Returns one endpoint of the platform, without secrets.',
   permission: 'VIEW',
   params,
-  query: noQuery,
+  query: NO_QUERY,
   replies: { 200: WebhookEndpoint },
   errors: [],
   notFound: 'NOT_FOUND',
@@ -253,6 +254,7 @@ export const updateWebhookEndpoint = operation({
     'platform configuration is changed with `updatePlatformConfig`.',
   permission: 'MANAGE',
   params,
+  query: NO_QUERY,
   body: UpdateRequest,
   replies: { 200: WebhookEndpoint },
   errors: [],
@@ -270,6 +272,7 @@ export const deleteWebhookEndpointById = operation({
     'remains for 30 days. The endpoint of the platform configuration cannot be deleted.',
   permission: 'MANAGE',
   params,
+  query: NO_QUERY,
   replies: { 204: null },
   errors: ['CONFLICT'],
   notFound: 'NOT_FOUND',
@@ -289,6 +292,7 @@ export const rotateWebhookEndpointKey = operation({
     'service, which its operator rotates.',
   permission: 'MANAGE',
   params,
+  query: NO_QUERY,
   body: named(
     'WebhookEndpointKeyRotateRequest',
     Type.Object(
@@ -303,7 +307,7 @@ export const rotateWebhookEndpointKey = operation({
           }),
         ),
       },
-      { description: 'How to rotate the key.' },
+      { additionalProperties: false, description: 'How to rotate the key.' },
     ),
   ),
   bodyOptional: true,

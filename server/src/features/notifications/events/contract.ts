@@ -2,7 +2,15 @@
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../../kernel/contract/event.ts';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, nullable, oneOf, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  NO_QUERY,
+  named,
+  nullable,
+  oneOf,
+  PageQuery,
+  Timestamp,
+} from '../../../kernel/schema.ts';
 
 const TAG = 'Events';
 /** Less than the time after which an idle connection is closed. */
@@ -96,7 +104,7 @@ export const listEvents = operation({
         }),
       ),
       customerId: Type.Optional(
-        text('Return only events about this customer, its accounts and its payments.', {
+        text('Return only events about this customer, its accounts, cards and payments.', {
           maxLength: 200,
         }),
       ),
@@ -142,7 +150,7 @@ export const getEventById = operation({
   description: 'Returns one event of the platform, with the data that its webhook has.',
   permission: 'VIEW',
   params: Type.Object({ eventId: text('Identifier of the event.') }),
-  query: Type.Object({}, { additionalProperties: false }),
+  query: NO_QUERY,
   replies: { 200: EventResource },
   errors: [],
   notFound: 'NOT_FOUND',

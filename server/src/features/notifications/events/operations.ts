@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import { Fault, type FieldError, invalid } from '../../../kernel/fault.ts';
 import { isAnyId, isId, timeOfId } from '../../../kernel/id.ts';
+import { rangeErrors } from '../../../runtime/db/paging.ts';
 import type { Log } from '../../../runtime/observability/log.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import { customerKeyOf, customerOf } from '../../../runtime/operation/event-data.ts';
@@ -64,8 +65,9 @@ function presentAll(ctx: Ctx, log: Log, rows: readonly EventRow[], customerId?: 
   });
 }
 
-function queryErrors({ after, before, wait = 0, createdBefore }: Query): FieldError[] {
-  const errors: FieldError[] = [];
+function queryErrors(query: Query): FieldError[] {
+  const { after, before, wait = 0, createdBefore } = query;
+  const errors = [...rangeErrors(query)];
   if (after !== undefined && before !== undefined) {
     errors.push({ field: 'before', message: 'must be absent if `after` is set' });
   }

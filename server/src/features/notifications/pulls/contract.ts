@@ -1,7 +1,7 @@
 // Contracts of pulled deliveries: reading those of an endpoint without a URL, and acknowledging them.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, PageQuery, Timestamp } from '../../../kernel/schema.ts';
+import { described, NO_QUERY, named, PageQuery, Timestamp } from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook endpoints';
 const MAX_WAIT_S = 60;
@@ -111,6 +111,7 @@ export const acknowledgeWebhookDeliveries = operation({
     'so the request can be repeated.',
   permission: 'MANAGE',
   params,
+  query: NO_QUERY,
   body: named(
     'WebhookDeliveryAcknowledgeRequest',
     Type.Object(
@@ -128,7 +129,7 @@ export const acknowledgeWebhookDeliveries = operation({
           }),
         ),
       },
-      { description: 'Either `cursor` or `eventIds`.' },
+      { additionalProperties: false, description: 'Either `cursor` or `eventIds`.' },
     ),
   ),
   bodyRules(body) {

@@ -1,7 +1,15 @@
 // Contracts of replays: sending the events of a time range to one endpoint again, as a job.
 import { type TSchema, Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  NO_QUERY,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+} from '../../../kernel/schema.ts';
 
 const TAG = 'Webhook deliveries';
 
@@ -75,11 +83,12 @@ export const previewWebhookReplay = operation({
   summary: 'Preview a replay',
   description: `Counts the events that a replay would send, and changes nothing. ${RULES}`,
   permission: 'VIEW',
+  query: NO_QUERY,
   rateClass: 'quotes',
   idempotency: 'none',
   body: named(
     'WebhookReplayPreviewRequest',
-    Type.Object(REQUEST, { description: 'The events to count.' }),
+    Type.Object(REQUEST, { additionalProperties: false, description: 'The events to count.' }),
   ),
   replies: {
     200: named(
@@ -120,10 +129,11 @@ export const createWebhookReplay = operation({
     'the endpoint must recognise repeated ids. An endpoint gets at most a thousand of them ahead of ' +
     `newer events. ${RULES} Returns CONFLICT while another replay to the endpoint is in progress.`,
   permission: 'MANAGE',
+  query: NO_QUERY,
   rateClass: 'quotes',
   body: named(
     'WebhookReplayCreateRequest',
-    Type.Object(REQUEST, { description: 'The events to send.' }),
+    Type.Object(REQUEST, { additionalProperties: false, description: 'The events to send.' }),
   ),
   replies: { 202: WebhookReplay },
   errors: [],
@@ -139,7 +149,7 @@ export const getWebhookReplayById = operation({
   description: 'Returns the status and the progress of a replay. Replays are kept for 30 days.',
   permission: 'VIEW',
   params: Type.Object({ replayId: text('Identifier of the replay.') }),
-  query: Type.Object({}, { additionalProperties: false }),
+  query: NO_QUERY,
   replies: { 200: WebhookReplay },
   errors: [],
   notFound: 'NOT_FOUND',

@@ -1,7 +1,7 @@
 // Contracts of the clock of a sandbox platform.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { named } from '../../../kernel/schema.ts';
+import { NO_QUERY, named } from '../../../kernel/schema.ts';
 import { changeErrors } from './target.ts';
 
 const SandboxClock = named(
@@ -46,6 +46,7 @@ export const getSandboxClock = operation({
     'Returns the time of the platform. It is real time until the platform changes its clock for ' +
     'the first time.',
   permission: 'VIEW',
+  query: NO_QUERY,
   sandboxOnly: true,
   replies: { 200: SandboxClock },
   errors: [],
@@ -66,6 +67,7 @@ export const updateSandboxClock = operation({
     'limits, timeouts, retention periods, identity tokens and the `webhook-timestamp` header ' +
     'stay on real time.',
   permission: 'MANAGE',
+  query: NO_QUERY,
   sandboxOnly: true,
   callsExternal: true,
   body: named(
@@ -95,7 +97,7 @@ export const updateSandboxClock = operation({
           }),
         ),
       },
-      { description: 'A change of the clock; at least one field.' },
+      { additionalProperties: false, description: 'A change of the clock; at least one field.' },
     ),
   ),
   bodyRules: changeErrors,

@@ -1,7 +1,7 @@
 // Contract of the reset of a sandbox platform and of fixtures, which fill it.
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
-import { named, oneOf } from '../../../kernel/schema.ts';
+import { NO_QUERY, named, oneOf } from '../../../kernel/schema.ts';
 import { FixtureStep, MAX_STEPS } from './step.ts';
 import { WORLD_NAMES } from './worlds.ts';
 
@@ -54,6 +54,7 @@ export const resetSandbox = operation({
     'stay, the accounts with a balance of zero. Its clock follows real time again. Other platforms ' +
     'are not affected.',
   permission: 'MANAGE',
+  query: NO_QUERY,
   sandboxOnly: true,
   bodyOptional: true,
   callsExternal: true,
@@ -120,6 +121,7 @@ export const createSandboxFixtures = operation({
     'operations. A step that is rejected ends the call: `details.step` is its number, from 0, and ' +
     '`details.error` its error. Earlier steps are not undone.',
   permission: 'MANAGE',
+  query: NO_QUERY,
   sandboxOnly: true,
   callsExternal: true,
   sealed: true,

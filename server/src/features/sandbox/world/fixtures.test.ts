@@ -117,11 +117,11 @@ describe('createSandboxFixtures', () => {
   it('returns the error of a step with its number', async () => {
     await reset();
     const rejected = await build({
-      steps: [CUSTOMER, { operationId: 'createQuote', body: { source: {} } }],
+      steps: [CUSTOMER, { operationId: 'getCustomerById', params: { customerId: 'unknown' } }],
     });
-    const error = { code: 'INVALID_INPUT', details: { errors: expect.any(Array) } };
+    const error = { code: 'CUSTOMER_NOT_FOUND' };
     expect(rejected).toMatchObject({ status: 400, body: { details: { step: 1, error } } });
-    expect(rejected.body.reason).toContain('Step 1, createQuote');
+    expect(rejected.body.reason).toContain('Step 1, getCustomerById');
     expect(ok(await app.call('GET', '/customers'), 200).data).toHaveLength(1);
   });
 
@@ -134,6 +134,31 @@ describe('createSandboxFixtures', () => {
     const rejected = await build({ steps });
     expect(rejected.status).toBe(400);
     expect(fieldsOf(rejected)).toEqual(['steps.1.params.customerId']);
+  });
+
+  it('names bad fields and references of all steps before it makes a call', async () => {
+    await reset();
+    const quote = { source: { accountId: '$later.id' }, destination: 5 };
+    const steps = [
+      { operationId: 'createCustomer', body: { customerType: 'ROBOT' } },
+      { operationId: 'sandboxFundInternalAccount', params: { accountId: '$ada.id' } },
+      { operationId: 'listCustomers', query: { limit: 'many' } },
+      CUSTOMER,
+      { name: 'later', operationId: 'createQuote', body: quote },
+    ];
+    const rejected = await build({ steps });
+    expect(rejected.status).toBe(400);
+    expect(fieldsOf(rejected)).toEqual(
+      expect.arrayContaining([
+        'steps.0.body.customerType',
+        'steps.1.params.accountId',
+        'steps.1.body',
+        'steps.2.query.limit',
+        'steps.4.body.source.accountId',
+        'steps.4.body.destination',
+      ]),
+    );
+    expect(ok(await app.call('GET', '/customers'), 200).data).toEqual([]);
   });
 
   it('rejects an empty description, unknown worlds and fields', async () => {

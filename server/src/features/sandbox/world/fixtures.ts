@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../../../kernel/caller.ts';
 import type { Bound, Permission } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
-import { Fault, type FieldError, invalid, isTransient } from '../../../kernel/fault.ts';
+import { Fault, isTransient } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { checkSteps } from './problems.ts';
 import { resolve } from './references.ts';
 import type { Step } from './step.ts';
 
@@ -61,28 +62,6 @@ function seededIds(runtime: Runtime, seed: string, platformId: string, step: num
   };
 }
 
-/** What is wrong with the steps as a whole: unknown operations, parameters and names. */
-function problemsOf(steps: readonly Step[], operations: ReadonlyMap<string, Operation>) {
-  const errors: FieldError[] = [];
-  const names = new Set<string>();
-  for (const [index, { name, operationId, params = {} }] of steps.entries()) {
-    const report = (field: string, message: string) =>
-      errors.push({ field: `steps.${index}.${field}`, message });
-    const operation = operations.get(operationId);
-    if (!operation)
-      report('operationId', `${operationId} is not an operation that a step can call`);
-    if (name !== undefined && names.has(name)) report('name', `${name} is used twice`);
-    if (name !== undefined) names.add(name);
-    const expected = Object.keys(operation?.contract.params?.properties ?? {});
-    if (!operation) continue;
-    for (const each of expected) if (!(each in params)) report(`params.${each}`, 'is required');
-    for (const each of Object.keys(params)) {
-      if (!expected.includes(each)) report(`params.${each}`, 'is not a parameter of the operation');
-    }
-  }
-  return errors;
-}
-
 /** Whether a row with the id exists, which only ids from a seed can cause. */
 const isIdTaken = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint?.endsWith('_pkey') ?? false;
@@ -119,8 +98,7 @@ export async function buildWorld(
       return isCallable(each) ? [[each.contract.operationId, each] as const] : [];
     }),
   );
-  const errors = problemsOf(steps, operations);
-  if (errors.length) throw invalid(errors);
+  checkSteps(steps, operations);
   const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
   checkPermissions(caller, called);
   const named = new Map<string, unknown>();

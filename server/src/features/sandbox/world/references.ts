@@ -37,3 +37,24 @@ export function resolve(value: unknown, named: Named, field: string): unknown {
     Object.entries(value).map(([name, each]) => [name, resolve(each, named, `${field}.${name}`)]),
   );
 }
+
+/** A text that is replaced when its step runs. */
+export interface Reference {
+  field: string;
+  text: string;
+  /** The step that it names; undefined if it only starts with an escaped dollar sign. */
+  name: string | undefined;
+}
+
+/** All texts of a value that `resolve` replaces. */
+export function referencesIn(value: unknown, field = ''): Reference[] {
+  if (typeof value === 'string') {
+    if (!value.startsWith('$')) return [];
+    const name = value.startsWith('$$') ? undefined : (REFERENCE.exec(value)?.[1] ?? '');
+    return [{ field, text: value, name }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, each]) =>
+    referencesIn(each, field === '' ? key : `${field}.${key}`),
+  );
+}

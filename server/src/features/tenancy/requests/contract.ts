@@ -2,7 +2,15 @@
 import { Type } from '@sinclair/typebox';
 import { operation } from '../../../kernel/contract/operation.ts';
 import { type Code, STATUS_OF } from '../../../kernel/fault.ts';
-import { described, named, oneOf, PageQuery, page, Timestamp } from '../../../kernel/schema.ts';
+import {
+  described,
+  NO_QUERY,
+  named,
+  oneOf,
+  PageQuery,
+  page,
+  Timestamp,
+} from '../../../kernel/schema.ts';
 
 const TAG = 'Requests';
 
@@ -201,7 +209,7 @@ export const getRequestById = operation({
     `details of an error and, where they are kept, its masked bodies. ${RETENTION}`,
   permission: 'VIEW',
   params: Type.Object({ requestId: text('The `X-Request-Id` of the reply.') }),
-  query: Type.Object({}, { additionalProperties: false }),
+  query: NO_QUERY,
   replies: { 200: ApiRequestDetails },
   errors: [],
   notFound: 'NOT_FOUND',

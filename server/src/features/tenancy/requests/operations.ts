@@ -1,6 +1,7 @@
 // The operations of recorded requests. Records of this process are written before they are read, so
 // that a client finds its last request; those of other processes follow within the gathering period.
-import { Fault, invalidField } from '../../../kernel/fault.ts';
+import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
+import { rangeErrors } from '../../../runtime/db/paging.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { getRequestById, listRequests } from './contract.ts';
 import { pageOfRequests } from './pages.ts';
@@ -20,6 +21,8 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     if (operationId !== undefined && !isOperation(operationId)) {
       throw invalidField('operationId', 'is not an operation of this API');
     }
+    const errors = rangeErrors(query);
+    if (errors.length) throw invalid(errors);
     await flushRequests();
     const page = { sort, limit, cursor, now: ctx.effects.now() };
     const { rows, ...rest } = await pageOfRequests(ctx.db, ctx.caller.platformId, query, page);

@@ -232,6 +232,7 @@ describe('listRequests', () => {
       'limit=101': ['limit'],
       'cursor=x': ['cursor'],
       'createdAfter=now': ['createdAfter'],
+      'createdAfter=2026-02-01T00:00:00Z&createdBefore=2026-01-01T00:00:00Z': ['createdBefore'],
     };
     for (const [query, names] of Object.entries(cases)) {
       const response = await get(`/requests?${query}`);

@@ -1,0 +1,96 @@
+// What is wrong with the steps of a fixture, found before the first call: unknown operations,
+// parameters and names, references to what no earlier step has, and fields that do not match the
+// schema of an operation.
+import type { Bound } from '../../../kernel/contract/operation.ts';
+import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../../../kernel/contract/validate.ts';
+import { type FieldError, invalid } from '../../../kernel/fault.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
+import { type Reference, referencesIn } from './references.ts';
+import type { Step } from './step.ts';
+
+type Operation = Bound<Ctx>;
+
+const inside = (field: string, outer: string) =>
+  outer === '' || field === outer || field.startsWith(`${outer}.`);
+
+/** Errors of a part of a step, except about values that a reference replaces. */
+function ofPart(part: string, errors: readonly FieldError[], references: readonly Reference[]) {
+  return errors
+    .map((error) => ({ ...error, field: error.field === '' ? part : `${part}.${error.field}` }))
+    .filter(({ field }) =>
+      references.every((each) => !inside(field, each.field) && !inside(each.field, field)),
+    );
+}
+
+/** Errors of query and body by the schemas of the operation. */
+function schemaErrors(
+  { contract }: Operation,
+  { query = {}, body }: Step,
+  references: readonly Reference[],
+): FieldError[] {
+  const content = body ?? (contract.bodyOptional ? {} : undefined);
+  const bodyProblems =
+    content === undefined ? [{ field: '', message: 'is required' }] : bodyErrors(contract, content);
+  return [
+    ...ofPart(
+      'query',
+      contract.query ? fieldErrors(contract.query, query, 'query') : [],
+      references,
+    ),
+    ...ofPart('body', contract.body ? bodyProblems : [], references),
+  ];
+}
+
+function paramErrors({ contract }: Operation, { params = {} }: Step): FieldError[] {
+  const expected = Object.keys(contract.params?.properties ?? {});
+  const absent = expected.filter((each) => !(each in params));
+  const unknown = Object.keys(params).filter((each) => !expected.includes(each));
+  return [
+    ...absent.map((each) => ({ field: `params.${each}`, message: 'is required' })),
+    ...unknown.map((each) => ({
+      field: `params.${each}`,
+      message: 'is not a parameter of the operation',
+    })),
+  ];
+}
+
+function errorsOf(
+  step: Step,
+  operation: Operation | undefined,
+  names: ReadonlySet<string>,
+): FieldError[] {
+  const { name, operationId, params, query, body } = step;
+  const references = referencesIn({ params, query, body });
+  const unknown = references.filter((each) => each.name !== undefined && !names.has(each.name));
+  return [
+    ...(name !== undefined && names.has(name)
+      ? [{ field: 'name', message: `${name} is used twice` }]
+      : []),
+    ...(operation
+      ? [...paramErrors(operation, step), ...schemaErrors(operation, step, references)]
+      : [
+          {
+            field: 'operationId',
+            message: `${operationId} is not an operation that a step can call`,
+          },
+        ]),
+    ...unknown.map(({ field, text }) => ({
+      field,
+      message: `${text} is no field of an earlier step`,
+    })),
+  ];
+}
+
+/** Throws INVALID_INPUT that names every bad field of the steps. */
+export function checkSteps(
+  steps: readonly Step[],
+  operations: ReadonlyMap<string, Operation>,
+): void {
+  const names = new Set<string>();
+  const errors = steps.flatMap((step, index) => {
+    const found = errorsOf(step, operations.get(step.operationId), names);
+    if (step.name !== undefined) names.add(step.name);
+    return found.map((each) => ({ ...each, field: `steps.${index}.${each.field}` }));
+  });
+  if (errors.length) throw invalid(errors.slice(0, MAX_FIELD_ERRORS));
+}
