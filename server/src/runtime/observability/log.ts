@@ -37,8 +37,8 @@ const SECRET_TEXT = [
 ];
 
 /** Replaces everything that looks like a secret. */
-export function redactText(text: string): string {
-  return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, '[redacted]'), text);
+export function redactText(text: string, mark = '[redacted]'): string {
+  return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, mark), text);
 }
 
 function plain(value: unknown, name = '', depth = 0): unknown {

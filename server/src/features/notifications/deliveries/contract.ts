@@ -59,11 +59,18 @@ const Attempt = named(
       responseHeaders: maybe(
         Type.Record(Type.String(), Type.String(), {
           description:
-            'Headers of the response, at most 1 KB; values that may be secret are `***`. Headers of ' +
-            'the connection and `date` are omitted.',
+            'Headers of the response, at most 1 KB. Values are `***`, except those of common headers ' +
+            'without secrets, such as `content-type`, `retry-after` and `x-request-id`; `location` ' +
+            'has no credentials and no values of parameters. Headers of the connection and `date` ' +
+            'are omitted.',
         }),
       ),
-      responseBody: maybe(text('Start of the response body, at most 1 KB.')),
+      responseBody: maybe(
+        text(
+          'Start of the response body, at most 1 KB. What may be a secret or personal data is ' +
+            'replaced by `[masked]`, with the last four digits of a card or an account.',
+        ),
+      ),
     },
     { description: 'An attempt to deliver an event, with the response.' },
   ),

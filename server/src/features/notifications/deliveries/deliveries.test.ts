@@ -167,7 +167,9 @@ describe('listWebhookDeliveries', () => {
 describe('getWebhookDeliveryById', () => {
   it('shows each attempt with the masked response', async () => {
     second.behave((response) => {
-      response.writeHead(500, { 'x-api-key': 'secret', 'x-reason': 'down' }).end('try later');
+      response
+        .writeHead(500, { 'x-api-key': 'secret', 'x-request-id': 'r-1', 'retry-after': '60' })
+        .end('{"error": "try later", "token": "t-1"}');
     });
     const { deliveries } = await emitted();
     const id = deliveries[0]?.id as string;
@@ -178,8 +180,12 @@ describe('getWebhookDeliveryById', () => {
       [1, 'RETRY', 500],
       [2, 'RETRY', 500],
     ]);
-    expect(attempts[0]?.responseHeaders).toMatchObject({ 'x-api-key': '***', 'x-reason': 'down' });
-    expect(attempts[0]?.responseBody).toBe('try later');
+    expect(attempts[0]?.responseHeaders).toMatchObject({
+      'x-api-key': '***',
+      'x-request-id': 'r-1',
+      'retry-after': '60',
+    });
+    expect(attempts[0]?.responseBody).toBe('{"error":"try later","token":"[masked]"}');
   });
 
   it('does not exist for other platforms and malformed ids', async () => {

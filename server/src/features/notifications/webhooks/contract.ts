@@ -27,7 +27,9 @@ const TestWebhookResponse = named(
         description: 'HTTP status code that the endpoint returned.',
       }),
       response_body: Type.Optional(
-        Type.String({ description: 'Start of the response body, at most 1 KB.' }),
+        Type.String({
+          description: 'Start of the response body, at most 1 KB, with secrets masked.',
+        }),
       ),
     },
     { description: 'Response of the webhook endpoint to a test event.' },

@@ -5,6 +5,7 @@ import type { Naming } from '../../../catalog/naming.ts';
 import type { Effects, Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
 import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
+import { maskBody, maskHeader } from '../../../runtime/observability/received-text.ts';
 import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { createEndpointSigner, type EndpointKey, type EndpointSigner } from '../endpoints/index.ts';
@@ -64,10 +65,11 @@ const STORED_ERROR = 200;
 /** PostgreSQL text cannot contain a NUL character. */
 const storable = (text: string) => text.replaceAll('\0', '');
 
-/** The stored part of a response: at most 1 KB. */
+/** The stored part of a response: at most 1 KB, masked. */
 export function excerptOf(answer: string | null): string | null {
   if (answer === null) return null;
-  const bytes = Buffer.from(storable(answer));
+  // A secret that the end of the excerpt divides would not be recognized.
+  const bytes = Buffer.from(storable(maskBody(answer)));
   if (bytes.length <= STORED_ANSWER) return bytes.toString('utf8');
   // The last character may be incomplete.
   return bytes.toString('utf8', 0, STORED_ANSWER).replace(/\uFFFD$/, '');
@@ -81,7 +83,6 @@ function errorText(error: unknown): string {
 
 /** Headers of the connection, and those that say no more than the attempt itself. */
 const OMITTED_HEADERS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
-const SECRET_HEADER = /cookie|auth|token|secret|key|password|signature|session/i;
 const STORED_HEAD = 1_024;
 
 /** The stored part of the response headers: at most 1 KB of JSON, secrets masked; null if none are left. */
@@ -89,7 +90,7 @@ export function headOf(headers: Readonly<Record<string, string>>): string | null
   let head = '';
   for (const name in headers) {
     if (OMITTED_HEADERS.has(name)) continue;
-    const value = SECRET_HEADER.test(name) ? '***' : storable(String(headers[name]));
+    const value = storable(maskHeader(name, String(headers[name])));
     const member = `${JSON.stringify(storable(name))}:${JSON.stringify(value)}`;
     if (Buffer.byteLength(head) + Buffer.byteLength(member) > STORED_HEAD) continue;
     head = head ? `${head},${member}` : member;

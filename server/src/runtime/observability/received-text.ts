@@ -1,0 +1,119 @@
+// Masks responses of receivers before they are stored: secrets, and personal data that a receiver
+// may repeat. It masks too much rather than too little; ordinary text of errors stays readable.
+import { redactText } from './log.ts';
+
+const MASKED = '[masked]';
+
+const SECRET_WORDS =
+  'pass(?:word|wd|phrase|code)|pwd|secret|token|credential|cookie|session|signature|' +
+  'auth(?!or)|bearer|jwt|cvv|cvc|otp|mnemonic|private|api[_-]?key|iban|' +
+  '(?:account|card|routing)[ _-]?(?:number|no)';
+const SECRET_NAME = new RegExp(`${SECRET_WORDS}|key$|pin$|(?:^|[_-])pan$|seed$|proof$|signed`, 'i');
+const PERSONAL_NAME = new RegExp(
+  '(full|first|last|given|family|middle|sur|holder|legal)[_-]?name|birth|dob$|e-?mail|phone|' +
+    'mobile|address|street|post(al)?[_-]?code|zip|tax[_-]?id|ssn|passport|national[_-]?id',
+  'i',
+);
+
+/** Each has bounded parts, so that a long text takes linear time. */
+const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
+  // User information and parameters of URLs.
+  [/(:\/\/)[^\s/@"'<>]{1,200}@/g, `$1${MASKED}@`],
+  [/([?&][\w.[\]%-]{1,64}=)[^&\s#"'<>]+/g, `$1${MASKED}`],
+  // Elements, members and assignments with the name of a secret.
+  [
+    new RegExp(`(<[\\w:.-]{0,40}(?:${SECRET_WORDS})[\\w:.-]{0,40}(?: [^<>]{0,200})?>)[^<]+`, 'gi'),
+    `$1${MASKED}`,
+  ],
+  [
+    new RegExp(
+      `([\\w-]{0,40}(?:${SECRET_WORDS})[\\w-]{0,40}\\\\?["']?\\s{0,9}[:=]\\s{0,9})` +
+        `(?:(?:Basic|Bearer|Digest)\\s{1,9})?(?:"(?:[^"\\\\]|\\\\.)*"?|'[^']*'?|[^\\s,;&"'<>{}[\\]]+)`,
+      'gi',
+    ),
+    `$1${MASKED}`,
+  ],
+  [/\b(Basic|Bearer)\s{1,9}[A-Za-z0-9+/=._~-]{6,}/g, MASKED],
+  [/\beyJ[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*){0,2}/g, MASKED],
+  [/\b(whsec|sk|pk|rk|gh[opsu]|xox[abp])[_-][A-Za-z0-9+/=_-]{8,}/g, MASKED],
+  [/[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63}){1,4}/g, MASKED],
+];
+
+const UUID = '\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\\b';
+/** Ids of resources are kept; the alternatives after them are matched nowhere inside. */
+const NUMBERS = new RegExp(
+  [
+    `(?<id>${UUID})`,
+    // IBAN, with and without spaces.
+    '\\b[A-Za-z]{2}\\d{2}[A-Za-z0-9]{11,30}\\b',
+    '\\b[A-Z]{2}\\d{2}(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?\\b',
+    // Cards, accounts, social security and telephone numbers.
+    '\\b\\d{4}(?:[ -]\\d{4}){2}(?:[ -]\\d{1,7})?\\b',
+    '\\b\\d{4}[ -]\\d{6}[ -]\\d{5}\\b',
+    '\\b\\d{3}-\\d{2}-\\d{4}\\b',
+    '\\+\\d[\\d ()-]{6,20}\\d',
+    '\\d{9,}',
+  ].join('|'),
+  'g',
+);
+const LONG = new RegExp(`(?<id>${UUID})|[A-Za-z0-9+/_=-]{24,}`, 'g');
+
+const isKey = (text: string) =>
+  /\d/.test(text) && (/^[0-9a-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)));
+
+/** A text without what looks like a secret, an account or an address. */
+export function maskText(text: string): string {
+  const ruled = TEXT_RULES.reduce((left, [rule, by]) => left.replace(rule, by), text);
+  const short = ruled
+    .replace(LONG, (found, id) => (id === undefined && isKey(found) ? MASKED : found))
+    .replace(NUMBERS, (found, id) => (id === undefined ? MASKED + found.slice(-4) : found));
+  return redactText(short, MASKED);
+}
+
+const MAX_DEPTH = 32;
+
+function maskValue(value: unknown, name: string, depth: number): unknown {
+  if (value === null || typeof value === 'boolean') return value;
+  if (depth > MAX_DEPTH || SECRET_NAME.test(name) || PERSONAL_NAME.test(name)) return MASKED;
+  if (typeof value === 'string') return maskText(value);
+  if (typeof value !== 'object') {
+    const masked = maskText(String(value));
+    return masked === String(value) ? value : masked;
+  }
+  if (Array.isArray(value)) return value.map((each) => maskValue(each, name, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [maskText(key), maskValue(each, key, depth + 1)]),
+  );
+}
+
+/** JSON without secrets; undefined if the text is not JSON, which may have been cut. */
+function maskJson(text: string): string | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    const json = JSON.parse(text) as unknown;
+    const masked = JSON.stringify(maskValue(json, '', 0));
+    // The formatting of the receiver is kept if nothing is masked.
+    return masked === JSON.stringify(json) ? text : masked;
+  } catch (error) {
+    return error instanceof RangeError ? MASKED : undefined; // nested too deeply
+  }
+}
+
+/** A response body without secrets: JSON by the names of its members, other text by its form. */
+export const maskBody = (body: string): string => maskJson(body) ?? maskText(body);
+
+/** Headers that cannot have a secret; the values of all others are replaced. */
+const CLEAR_HEADERS = new RegExp(
+  '^(content-(type|length|encoding|language)|date|server|via|allow|age|vary|cache-control|' +
+    'retry-after|x-powered-by|x-cache|(x-)?ratelimit-(limit|remaining|reset))$',
+  'i',
+);
+const REQUEST_ID = /^(cf-ray|traceparent|(x-)?(amzn-)?(request|correlation|trace)-?id)$/i;
+
+/** The value of a response header, or `***`. A location keeps its address. */
+export function maskHeader(name: string, value: string): string {
+  if (REQUEST_ID.test(name)) return value;
+  if (CLEAR_HEADERS.test(name)) return maskText(value);
+  if (/^(content-)?location$/i.test(name)) return maskText(value.replace(/#.*$/s, ''));
+  return '***';
+}
