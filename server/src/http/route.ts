@@ -86,9 +86,11 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     failed,
     answer(request: FastifyRequest, reply: FastifyReply, response: Answer): void {
       const { started, caller, body } = open.get(request) as Exchange;
-      const ms = Math.max(0, performance.now() - started - (response.idleMs ?? 0));
+      const ms = performance.now() - started;
+      // Time that a request waited on purpose is no latency of the server.
+      const busyMs = Math.max(0, ms - (response.idleMs ?? 0));
       reply.header('cache-control', 'no-store');
-      metrics.request(contract.operationId, response.status, ms);
+      metrics.request(contract.operationId, response.status, busyMs);
       watch?.(contract, response.status, response.body);
       send(reply, response.status, naming.toWire(response.body));
       const written = recordOf(request, caller, response, ms);

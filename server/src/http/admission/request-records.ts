@@ -17,11 +17,22 @@ interface Answer {
 const idIn = (value: unknown): string | undefined =>
   typeof value === 'string' && isAnyId(value) ? value : undefined;
 
+/** The id that a reply has beside other fields: of a resource in it, such as `agent`, or a `…Id`. */
+function nestedId(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const members = Object.entries(body);
+  for (const [, value] of members) {
+    const id = idIn((value as { id?: unknown } | null | undefined)?.id);
+    if (id !== undefined) return id;
+  }
+  return idIn(members.find(([name, value]) => name.endsWith('Id') && idIn(value))?.[1]);
+}
+
 /**
- * The id in the reply of a write, else the last one in the path. A successful read affects no
- * resource.
+ * The id in the reply of a write, else the last one in the path, else one that is nested in the
+ * reply. A successful read affects no resource.
  */
-function resourceOf(
+export function resourceOf(
   { method }: Contract,
   { status, body }: Answer,
   params: object,
@@ -30,7 +41,8 @@ function resourceOf(
   const created =
     status < 400 ? idIn((body as { id?: unknown } | null | undefined)?.id) : undefined;
   if (created !== undefined) return created;
-  return Object.values(params).findLast((value) => idIn(value) !== undefined);
+  const named = Object.values(params).findLast((value) => idIn(value) !== undefined);
+  return named ?? (status < 400 ? nestedId(body) : undefined);
 }
 
 function callerTypeOf({ auth }: Contract, { platformId, agentId }: Caller): CallerType {

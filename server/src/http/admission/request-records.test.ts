@@ -1,0 +1,40 @@
+// Which resource a record names, over the recorded replies of all operations.
+import { expect, it } from 'vitest';
+import { testApp } from '../../../test/kit/app/test-app.ts';
+import { readExamples } from '../examples.ts';
+import { resourceOf } from './request-records.ts';
+
+const app = testApp();
+
+/** Replies to writes without the id of a resource. */
+const WITHOUT_ID = [
+  ...['cancelInvitation', 'claimInvitation', 'createInvitation', 'createSandboxFixtures'],
+  ...['estimateCryptoWithdrawalFee', 'previewWebhookReplay', 'resetSandbox'],
+  ...['sendTestEvent', 'sendTestWebhook', 'updateSandboxClock'],
+];
+
+it('names the resource of each write whose path has none', () => {
+  const unnamed = new Set<string>();
+  for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
+    const found = app.operations.find((each) => each.contract.operationId === operationId);
+    if (!found || found.contract.method === 'GET' || status >= 400 || !reply) continue;
+    if (resourceOf(found.contract, { status, body: reply }, parameters) === undefined) {
+      unnamed.add(operationId);
+    }
+  }
+  expect([...unnamed].sort()).toEqual(WITHOUT_ID);
+});
+
+it('is the created resource, also if the reply has more than it', () => {
+  const contractOf = (operationId: string) => {
+    const found = app.operations.find((each) => each.contract.operationId === operationId);
+    if (!found) throw new Error(operationId);
+    return found.contract;
+  };
+  const id = 'Agent:0193d0e4-7c1f-7000-8000-000000000000';
+  const other = 'Customer:0193d0e4-7c1f-7000-8000-000000000001';
+  const body = { deviceCode: { code: 'a', agentId: other }, agent: { id, customerId: other } };
+  expect(resourceOf(contractOf('createAgent'), { status: 201, body }, {})).toBe(id);
+  const job = { status: 'PENDING', jobId: id };
+  expect(resourceOf(contractOf('uploadCustomersCsv'), { status: 202, body: job }, {})).toBe(id);
+});
