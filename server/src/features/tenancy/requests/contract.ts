@@ -73,7 +73,8 @@ const fields = {
   durationMs: Type.Number({
     minimum: 0,
     description:
-      'Time from the arrival of the request to its reply, in milliseconds, to three decimal places.',
+      'Time from the arrival of the request to its reply, in milliseconds, to three decimal places. ' +
+      'It includes the time that a request with `wait` waited.',
   }),
   callerType: oneOf(CALLER_TYPES, {
     description:
@@ -117,7 +118,8 @@ const RequestBody = named(
       content: Type.Unsafe<unknown>({
         description:
           'The JSON body. Texts are replaced by `[masked]`, except values of enumerations, ' +
-          'currency codes, ids and times; names of unknown fields by `[unknown]` and a number.',
+          'currency codes, and ids and times in fields for them; names of unknown fields by ' +
+          '`[unknown]` and a number.',
       }),
       truncated: Type.Boolean({
         description: 'Whether fields or items after the first 16 KiB are absent.',

@@ -109,6 +109,32 @@ describe('maskedBody', () => {
     });
   });
 
+  it('keeps ids and times only in fields for them', () => {
+    const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
+    const id = 'Word:0193d0e4-7c1f-7000-8000-000000000000';
+    const time = '1815-12-10T00:00:00.000Z';
+    const body = { birthDate: time, fullName: id, id, createdAt: time };
+    expect(create && JSON.parse(maskedBody(create.contract, body).text)).toEqual({
+      ...{ birthDate: '[masked]', fullName: '[masked]', id, createdAt: time },
+    });
+    for (const { contract } of app.operations) {
+      for (const name of [
+        'birthDate',
+        'dateOfBirth',
+        'fullName',
+        'firstName',
+        'memo',
+        'nickname',
+      ]) {
+        for (const value of [id, time, { [name]: [time, id] }]) {
+          const { text } = maskedBody(contract, { [name]: value });
+          expect(text, contract.operationId).not.toContain(id);
+          expect(text, contract.operationId).not.toContain(time);
+        }
+      }
+    }
+  });
+
   const sample = operation({
     operationId: 'sample',
     method: 'POST',

@@ -1,7 +1,7 @@
 // Masks bodies and error replies before they are stored. A value is kept only if the contract or the
-// catalog lists it: values of enumerations, currency codes, numbers, booleans, ids and times. Every
-// other text is replaced, whatever it contains, so a stored body has no personal data and no secret,
-// and an erasure has nothing to remove from it.
+// catalog lists it: values of enumerations, currency codes, numbers and booleans, and ids and times
+// in fields for them. Every other text is replaced, whatever it contains, so a stored body has no
+// personal data and no secret, and an erasure has nothing to remove from it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import { isAnyId } from '../../../kernel/id.ts';
@@ -20,14 +20,17 @@ const SECRET_NAMES = [
 ];
 /** Enumerations and numbers that describe a person. */
 const PERSONAL_NAME =
-  /country|nationality|region|state$|gender|sex|birth|idtype|latitude|longitude/i;
+  /country|nationality|region|state$|gender|sex|birth|idtype|(tax|national)_?id|latitude|longitude/i;
+const ID_NAME = /(^id|Id)s?$/;
 const CURRENCY_NAME = /currenc/i;
+const CONSTANT = /^[A-Z]+(_[A-Z0-9]+)+$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** What the schemas of a contract list. */
 interface Listed {
   names: Set<string>;
   numeric: Set<string>;
+  times: Set<string>;
   /** Values of enumerations by the name of the field. */
   values: Map<string, Set<unknown>>;
   /** Words that are part of rules: field names and values of enumerations. */
@@ -42,6 +45,8 @@ interface FieldRule {
   isPersonal: boolean;
   isCurrency: boolean;
   isNumeric: boolean;
+  isTime: boolean;
+  isId: boolean;
   values: ReadonlySet<unknown> | undefined;
 }
 
@@ -54,8 +59,9 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
     for (const each of schema) collect(each, name, listed, seen);
     return;
   }
-  const { type, enum: values, const: value, properties, ...rest } = schema as Schema;
+  const { type, format, enum: values, const: value, properties, ...rest } = schema as Schema;
   const types = [type].flat();
+  if (format === 'date-time') listed.times.add(name);
   if (types.includes('integer') || types.includes('number')) listed.numeric.add(name);
   const all = Array.isArray(values) ? values : value === undefined ? [] : [value];
   const constants = all.filter((each) => !/["\\\p{Cc}]/u.test(String(each)));
@@ -109,6 +115,7 @@ function listedIn(contract: Contract): Listed {
   const listed: Listed = {
     names: new Set(),
     numeric: new Set(),
+    times: new Set(),
     values: new Map(),
     words: new Set(),
     rules: new Map(),
@@ -130,6 +137,8 @@ function ruleOf(name: string, listed: Listed): FieldRule {
     isPersonal: PERSONAL_NAME.test(name),
     isCurrency: CURRENCY_NAME.test(name) || name === 'code',
     isNumeric: listed.numeric.has(name),
+    isTime: listed.times.has(name),
+    isId: listed.names.has(name) && ID_NAME.test(name),
     values: listed.values.get(name),
   };
   if (listed.names.has(name)) listed.rules.set(name, rule);
@@ -153,11 +162,17 @@ const isTime = (text: string) => startsWithDigit(text) && TIME.test(text);
 function isKeptText(text: string, name: string, listed: Listed): boolean {
   if (text === '') return true;
   const rule = ruleOf(name, listed);
-  if (rule.isSecret) return false;
-  if (isId(text) || isTime(text)) return true;
-  if (rule.isPersonal) return false;
+  if (rule.isSecret || rule.isPersonal) return false;
+  if ((rule.isId && isId(text)) || (rule.isTime && isTime(text))) return true;
   if (rule.values?.has(text)) return true;
   return rule.isCurrency && findCurrency(text) !== undefined;
+}
+
+/** In details of errors, which the server writes: ids and times of fields without a schema. */
+function isKeptDetail(text: string, name: string, listed: Listed): boolean {
+  if (isKeptText(text, name, listed) || CONSTANT.test(text)) return true;
+  const { isSecret, isPersonal } = ruleOf(name, listed);
+  return !isSecret && !isPersonal && (isId(text) || isTime(text));
 }
 
 function isKeptNumber(name: string, listed: Listed): boolean {
@@ -297,7 +312,6 @@ function withoutTexts(message: string, texts: readonly string[], { words }: List
 }
 
 const FIELD_NAME = /^([A-Za-z_][A-Za-z_-]{0,39}|\d{1,4})$/;
-const CONSTANT = /^[A-Z]+(_[A-Z0-9]+)+$/;
 const MAX_MESSAGE = 1_000;
 
 /** The error reply without values of the request: field names, rules and reasons. */
@@ -319,8 +333,9 @@ export function maskedError(
 
   function detail(value: unknown, name: string, depth: number): unknown {
     if (typeof value === 'string') {
-      const isKept = isKeptText(value, name, listed) || CONSTANT.test(value);
-      return isKept && !texts.includes(value.toLowerCase()) ? value : MASKED;
+      return isKeptDetail(value, name, listed) && !texts.includes(value.toLowerCase())
+        ? value
+        : MASKED;
     }
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= 4) return MASKED;

@@ -101,6 +101,14 @@ describe('getRequestById', () => {
     expect(lineOf(unknown)).toMatchObject({ status: 401, callerType: 'NONE', platformId: '' });
   });
 
+  it('has the whole duration of a request that waited for events', async () => {
+    const { after } = ok(await get('/events?limit=1'), 200);
+    const waited = await get(`/events?after=${encodeURIComponent(after)}&wait=1`);
+    expect(waited.body.data).toEqual([]);
+    expect((await recordOf(waited)).durationMs).toBeGreaterThan(900);
+    expect(lineOf(waited).ms).toBeGreaterThan(900);
+  });
+
   it('is not found for other platforms, unknown ids and other texts', async () => {
     const response = await get('/config');
     const texts = [
