@@ -113,7 +113,8 @@ describe('a clock and several processes', () => {
     const { currentTime, target } = await clockOf(two);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
     expect(Date.parse(target)).toBe(start + DAY);
-    // Its lease would end within 40 seconds.
+    // The lease of its job would end within 20 seconds, and that of the clock within 40.
+    await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
     const continued = await change(two, { to: target });
     expect(continued).toMatchObject({ currentTime: target, frozen: true });

@@ -89,17 +89,22 @@ export async function firstOnClock(
   return rows[0];
 }
 
-const ADOPT = `update jobs set clock_due_at = due_at, due_at = $3
-  where state <> 'dead' and kind = any($2::text[]) and platform_id = $1 and state = 'queued'
-    and clock_due_at is null`;
+// A running job whose lease expired was left by a process that ended: it is due at once.
+const ADOPT = `update jobs set state = 'queued', due_at = $3,
+    clock_due_at = case when state = 'running' then $4 else due_at end,
+    version = version + case when state = 'running' then 1 else 0 end
+  where state <> 'dead' and kind = any($2::text[]) and platform_id = $1 and clock_due_at is null
+    and (state = 'queued' or due_at <= $5)`;
 
-/** Moves queued jobs of a platform from real time to its clock. */
+/** Moves jobs of a platform that no process is running from real time to its clock. */
 export async function moveToClock(
   db: Reader,
   platformId: string,
   kinds: readonly string[],
+  { clock, realTime }: { clock: Time; realTime: Time },
 ): Promise<void> {
-  await db.query(ADOPT, [platformId, kinds, new Date(ON_CLOCK)]);
+  const values = [platformId, kinds, new Date(ON_CLOCK), new Date(clock), new Date(realTime)];
+  await db.query(ADOPT, values);
 }
 
 const RUNNING = `select 1 from jobs where state <> 'dead' and kind = any($2::text[])

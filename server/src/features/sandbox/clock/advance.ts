@@ -37,15 +37,16 @@ const PAUSE_MS = 10;
 /** A clock that stays at one instant renews its lease at this interval. */
 const RENEW_MS = 5_000;
 
-/** Moves queued jobs to the clock and waits for those that are running. */
-export async function acquireClock(
+/** Moves jobs to the clock, which shows `clock`, and waits for those that are running. */
+export async function moveJobsToClock(
   { db, effects }: Pick<Runtime, 'db' | 'effects'>,
   platformId: string,
   { kinds }: Pick<ClockWork, 'kinds'>,
+  clock: Time,
 ): Promise<void> {
   const until = performance.now() + RUNNING_MS;
   for (;;) {
-    await moveToClock(db, platformId, kinds);
+    await moveToClock(db, platformId, kinds, { clock, realTime: effects.now() });
     const isRunning = await hasRunningJob(db, platformId, kinds, effects.now());
     if (!isRunning || performance.now() > until) return;
     await sleep(PAUSE_MS);

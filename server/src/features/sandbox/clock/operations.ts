@@ -11,7 +11,7 @@ import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
-import { acquireClock, advanceTo, type ClockWork } from './advance.ts';
+import { advanceTo, type ClockWork, moveJobsToClock } from './advance.ts';
 import { getSandboxClock, updateSandboxClock } from './contract.ts';
 import { type ClockChange, targetOf } from './target.ts';
 
@@ -51,7 +51,7 @@ async function move(
   const target = Math.max(now, checkedTarget({ ...change, ...at(change, now) }, now));
   // The first change, or one that followed an interrupted one. Staging twice has no effect.
   if (held.target !== null) await operate(runtime, caller, work.stage);
-  await acquireClock(runtime, held.id, work);
+  await moveJobsToClock(runtime, held.id, work, now);
   return { ...(await advanceTo(runtime, work, held, target)), target };
 }
 
@@ -85,7 +85,7 @@ async function changeClock(
   const row = await release(moved.reached ? null : moved.target, frozen);
   // Operations that began with the previous time have staged jobs in real time.
   await sleep(FRESH_MS);
-  await acquireClock(runtime, platformId, work);
+  await moveJobsToClock(runtime, platformId, work, timeOn(row, effects.now()));
   runtime.wake.jobs();
   runtime.wake.events();
   return { ...presentClock(row, effects.now()), processed: moved.processed };
