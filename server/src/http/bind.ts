@@ -9,6 +9,7 @@ import {
   type Contract,
   idempotencyOf,
   type Reply,
+  withoutSecrets,
 } from '../kernel/contract/operation.ts';
 import { bodyErrors, fieldErrors, MAX_FIELD_ERRORS } from '../kernel/contract/validate.ts';
 import { canonical } from '../kernel/crypto/canonical.ts';
@@ -222,13 +223,11 @@ const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
   !signedRetry || (status !== 202 && status !== 401);
 
 /** The stored reply: secrets that are shown once are omitted. */
-function storable({ omitOnReplay }: Contract, body: unknown): unknown {
-  if (!omitOnReplay || typeof body !== 'object' || body === null) return body;
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !omitOnReplay.includes(name)));
-}
+const storable = (contract: Contract, { body, replayBody }: Reply): unknown =>
+  replayBody === undefined ? withoutSecrets(contract, body) : replayBody;
 
 function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
-  const text = packJson(JSON.stringify(storable(contract, reply.body) ?? null));
+  const text = packJson(JSON.stringify(storable(contract, reply) ?? null));
   ctx.insert(idempotency, {
     id: keyed.id,
     body_hash: keyed.hash,

@@ -32,6 +32,8 @@ interface ContractBase {
   readonly notFound?: Code;
   /** May wait for something to happen: its handler gets `closed` and returns `idleMs`. */
   readonly waits?: true;
+  /** Its body and its reply contain those of other operations. */
+  readonly callsOperations?: true;
 }
 
 /**
@@ -218,8 +220,16 @@ export type ResponseBody<C extends Contract> = Body<C['replies'][keyof C['replie
 export interface Reply {
   status: number;
   body: unknown;
-  /** Time in which the operation waited, which is no part of its duration. */
+  /** The body for replays under an idempotency key, without secrets that are shown once. */
+  replayBody?: unknown;
+  /** Time in which the operation waited, which is no part of its latency. */
   idleMs?: number;
+}
+
+/** A reply as it is stored: without the secrets that are shown once. */
+export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unknown {
+  if (!omitOnReplay || typeof body !== 'object' || body === null) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !omitOnReplay.includes(name)));
 }
 
 /**
@@ -249,6 +259,8 @@ export const handler =
     run: (
       ctx: Ctx,
       input: Input<C>,
-    ) => Promise<{ status: S; body: Body<C['replies'][S]>; idleMs?: number } | Rejected>,
+    ) => Promise<
+      { status: S; body: Body<C['replies'][S]>; replayBody?: unknown; idleMs?: number } | Rejected
+    >,
     // The route has validated the input against this contract.
   ): Bound<Ctx> => ({ contract, run: run as Bound<Ctx>['run'] });

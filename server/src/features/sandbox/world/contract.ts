@@ -119,11 +119,13 @@ export const createSandboxFixtures = operation({
     'Calls operations one after the other, as the calling token, and names their responses. Use ' +
     'it to bring a sandbox platform into a known state before a test. It emits the events of these ' +
     'operations. A step that is rejected ends the call: `details.step` is its number, from 0, and ' +
-    '`details.error` its error. Earlier steps are not undone.',
+    '`details.error` its error. Earlier steps are not undone. A repetition with the same ' +
+    '`Idempotency-Key` omits secrets that the called operations return once.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
   callsExternal: true,
+  callsOperations: true,
   sealed: true,
   body: SandboxFixtureRequest,
   maxBody: { bytes: 262_144, reason: 'A world has up to 500 steps with a body each.' },

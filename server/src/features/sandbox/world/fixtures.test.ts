@@ -51,6 +51,32 @@ describe('createSandboxFixtures', () => {
     expect(resources.cancelled).toMatchObject({ refund: { reason: 'USER_CANCELLATION' } });
   });
 
+  it('omits secrets that are shown once from a repetition', async () => {
+    await reset();
+    const steps = [
+      {
+        name: 'token',
+        operationId: 'createToken',
+        body: { name: 'Once', permissions: ['VIEW'] },
+      },
+      {
+        name: 'endpoint',
+        operationId: 'createWebhookEndpoint',
+        body: { url: 'https://hooks.example.com' },
+      },
+      CUSTOMER,
+    ];
+    const headers = { 'idempotency-key': 'once' };
+    const first = ok(await build({ steps }, { headers }), 201);
+    const again = await build({ steps }, { headers });
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    const { token, endpoint, ada } = first.resources;
+    const { clientSecret, ...tokenWithout } = token;
+    const { secret, ...endpointWithout } = endpoint;
+    expect([typeof clientSecret, typeof secret]).toEqual(['string', 'string']);
+    expect(again.body.resources).toEqual({ token: tokenWithout, endpoint: endpointWithout, ada });
+  });
+
   it('replaces references to fields of earlier responses', async () => {
     await reset();
     const account = {

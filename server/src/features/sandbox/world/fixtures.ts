@@ -2,7 +2,7 @@
 // responses of earlier steps.
 import { createHash } from 'node:crypto';
 import type { Caller } from '../../../kernel/caller.ts';
-import type { Bound, Permission } from '../../../kernel/contract/operation.ts';
+import { type Bound, type Permission, withoutSecrets } from '../../../kernel/contract/operation.ts';
 import type { Effects } from '../../../kernel/effects.ts';
 import { Fault, isTransient } from '../../../kernel/fault.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -86,13 +86,20 @@ function checkPermissions(caller: Caller, called: readonly Operation[]): void {
   throw new Fault('FORBIDDEN', `The steps need permissions of the token: ${missing.join(', ')}.`);
 }
 
+/** Responses by the names of their steps. */
+interface World {
+  resources: Record<string, unknown>;
+  /** The same for replays: secrets that are shown once are omitted. */
+  replayed: Record<string, unknown>;
+}
+
 /** Makes the calls of `steps` and returns the responses of those with a name. */
 export async function buildWorld(
   runtime: Runtime,
   caller: Caller,
   parts: WorldParts,
   { steps, seed }: { steps: readonly Step[]; seed: string | undefined },
-): Promise<Record<string, unknown>> {
+): Promise<World> {
   const operations = new Map(
     parts.operations().flatMap((each) => {
       return isCallable(each) ? [[each.contract.operationId, each] as const] : [];
@@ -102,6 +109,7 @@ export async function buildWorld(
   const called = steps.map(({ operationId }) => operations.get(operationId) as Operation);
   checkPermissions(caller, called);
   const named = new Map<string, unknown>();
+  const replayed: World['replayed'] = {};
   for (const [index, step] of steps.entries()) {
     const operation = called[index] as Operation;
     const { platformId } = caller;
@@ -114,10 +122,12 @@ export async function buildWorld(
     try {
       const seeded = ids ? { ...runtime, ids } : runtime;
       const response = await parts.perform(seeded, caller, operation, request);
-      if (step.name !== undefined) named.set(step.name, response);
+      if (step.name === undefined) continue;
+      named.set(step.name, response);
+      replayed[step.name] = withoutSecrets(operation.contract, response);
     } catch (error) {
       throw faultOf(error, index, step);
     }
   }
-  return Object.fromEntries(named);
+  return { resources: Object.fromEntries(named), replayed };
 }

@@ -42,7 +42,13 @@ export const sandboxWorldOperations = (parts: SandboxWorldParts) => [
     const { world, seed } = body;
     const first: readonly Step[] = world === undefined ? [] : WORLDS[world];
     const steps = [...first, ...(body.steps ?? [])];
-    const resources = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
-    return { status: 201, body: { steps: steps.length, resources } };
+    const built = await buildWorld(parts.runtime(), ctx.caller, parts, { steps, seed });
+    const { resources, replayed } = built;
+    const count = steps.length;
+    return {
+      status: 201,
+      body: { steps: count, resources },
+      replayBody: { steps: count, resources: replayed },
+    };
   }),
 ];
