@@ -221,6 +221,7 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
       return client;
     },
     now: effects.now,
+    contracts: () => operations().map(({ contract }) => contract),
     log,
   });
   const { dropped, waiting, flush } = recorder;

@@ -201,6 +201,20 @@ describe('maskedError', () => {
     );
   });
 
+  it('keeps what explains the error of a called operation', () => {
+    const all = app.operations.map(({ contract }) => contract);
+    const fixtures = all.find(({ operationId }) => operationId === 'createSandboxFixtures');
+    const field = { field: 'address.postalCode', message: 'Quorbat is too long' };
+    const error = { code: 'CONFLICT', reason: 'Quorbat is too long', details: { errors: [field] } };
+    const reply = {
+      reason: 'Step 1, createCustomer, was rejected: Quorbat is too long',
+      details: { step: 1, operationId: 'createCustomer', error },
+    };
+    const body = { steps: [{ operationId: 'createCustomer', body: { fullName: 'Quorbat' } }] };
+    const kept = fixtures && maskedError(fixtures, reply, [{}, {}, body], all);
+    expect(kept).toEqual(JSON.parse(JSON.stringify(reply).replaceAll('Quorbat', '[masked]')));
+  });
+
   it('keeps field names, rules and numbers', () => {
     const create = app.operations.find((each) => each.contract.operationId === 'createCustomer');
     const errors = [

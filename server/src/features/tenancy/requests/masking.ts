@@ -4,6 +4,7 @@
 // personal data and no secret, and an erasure has nothing to remove from it.
 import { findCurrency } from '../../../catalog/currencies/currencies.ts';
 import type { Contract } from '../../../kernel/contract/operation.ts';
+import { STATUS_OF } from '../../../kernel/fault.ts';
 import { isAnyId } from '../../../kernel/id.ts';
 import { redactText } from '../../../runtime/observability/log.ts';
 
@@ -109,7 +110,11 @@ function collect(schema: unknown, name: string, listed: Listed, seen: Set<unknow
 
 const known = new WeakMap<Contract, Listed>();
 
-function listedIn(contract: Contract): Listed {
+/**
+ * What a contract lists. One that calls operations lists what `all` contracts do, and their ids as
+ * values of `operationId`.
+ */
+function listedIn(contract: Contract, all: readonly Contract[]): Listed {
   const found = known.get(contract);
   if (found) return found;
   const listed: Listed = {
@@ -120,12 +125,19 @@ function listedIn(contract: Contract): Listed {
     words: new Set(),
     rules: new Map(),
   };
-  const { body, query, params, headers, replies } = contract;
   const seen = new Set<unknown>();
-  for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
-    collect(schema, '', listed, seen);
+  for (const each of contract.callsOperations ? [contract, ...all] : [contract]) {
+    const { body, query, params, headers, replies } = each;
+    for (const schema of [body, query, params, headers, ...Object.values(replies)]) {
+      collect(schema, '', listed, seen);
+    }
   }
-  known.set(contract, listed);
+  if (contract.callsOperations) {
+    const ids = all.map(({ operationId }) => operationId);
+    listed.values.set('operationId', new Set(ids));
+    for (const id of ids) listed.words.add(id);
+  }
+  if (!contract.callsOperations || all.length) known.set(contract, listed);
   return listed;
 }
 
@@ -171,6 +183,7 @@ function isKeptText(text: string, name: string, listed: Listed): boolean {
 /** In details of errors, which the server writes: ids and times of fields without a schema. */
 function isKeptDetail(text: string, name: string, listed: Listed): boolean {
   if (isKeptText(text, name, listed) || CONSTANT.test(text)) return true;
+  if (Object.hasOwn(STATUS_OF, text)) return true;
   const { isSecret, isPersonal } = ruleOf(name, listed);
   return !isSecret && !isPersonal && (isId(text) || isTime(text));
 }
@@ -190,8 +203,12 @@ export interface MaskedBody {
 const MAX_DEPTH = 32;
 
 /** The body as JSON of at most `MAX_BODY_BYTES`, masked. All kept texts and names are ASCII. */
-export function maskedBody(contract: Contract, body: unknown): MaskedBody {
-  const listed = listedIn(contract);
+export function maskedBody(
+  contract: Contract,
+  body: unknown,
+  all: readonly Contract[] = [],
+): MaskedBody {
+  const listed = listedIn(contract, all);
   let left = MAX_BODY_BYTES;
   let isTruncated = false;
 
@@ -264,8 +281,7 @@ const MAX_TEXTS = 2_000;
 const MIN_LENGTH = 3;
 
 /** Values of the request that are not kept in clear, the longest first. */
-function privateTexts(contract: Contract, parts: readonly unknown[]): string[] {
-  const listed = listedIn(contract);
+function privateTexts(listed: Listed, parts: readonly unknown[]): string[] {
   const found = new Set<string>();
   const visit = (value: unknown, name: string): void => {
     if (found.size >= MAX_TEXTS) return;
@@ -313,16 +329,19 @@ function withoutTexts(message: string, texts: readonly string[], { words }: List
 
 const FIELD_NAME = /^([A-Za-z_][A-Za-z_-]{0,39}|\d{1,4})$/;
 const MAX_MESSAGE = 1_000;
+/** The error of a called operation is nested in details, with details of its own. */
+const MAX_DETAIL_DEPTH = 6;
 
 /** The error reply without values of the request: field names, rules and reasons. */
 export function maskedError(
   contract: Contract,
   reply: unknown,
   request: readonly unknown[],
+  all: readonly Contract[] = [],
 ): ErrorRecord {
-  const listed = listedIn(contract);
+  const listed = listedIn(contract, all);
   const { reason, details } = (reply ?? {}) as { reason?: unknown; details?: unknown };
-  const texts = privateTexts(contract, request);
+  const texts = privateTexts(listed, request);
   const message = (text: unknown) =>
     withoutTexts(String(text ?? ''), texts, listed).slice(0, MAX_MESSAGE);
   const isSafe = (part: string) =>
@@ -333,30 +352,27 @@ export function maskedError(
 
   function detail(value: unknown, name: string, depth: number): unknown {
     if (typeof value === 'string') {
+      // The error of a called operation.
+      if (name === 'reason') return message(value);
       return isKeptDetail(value, name, listed) && !texts.includes(value.toLowerCase())
         ? value
         : MASKED;
     }
     if (typeof value !== 'object' || value === null) return value;
-    if (depth >= 4) return MASKED;
+    if (depth >= MAX_DETAIL_DEPTH) return MASKED;
     if (Array.isArray(value))
       return value.slice(0, 100).map((each) => detail(each, name, depth + 1));
+    if (name === 'errors' && 'field' in value) return fieldError(value as Record<string, unknown>);
     return Object.fromEntries(
       Object.entries(value).map(([key, each]) => [key, detail(each, key, depth + 1)]),
     );
   }
 
-  function fieldError(each: unknown) {
-    const { field, constraint, message: text } = each as Record<string, unknown>;
+  function fieldError({ field, constraint, message: text }: Record<string, unknown>) {
     return { field: fieldOf(field), ...(constraint ? { constraint } : {}), message: message(text) };
   }
 
   const shown = { reason: message(reason) };
   if (typeof details !== 'object' || details === null) return shown;
-  const { errors, ...rest } = details as Record<string, unknown>;
-  const others = detail(rest, '', 0) as object;
-  return {
-    ...shown,
-    details: { ...others, ...(Array.isArray(errors) ? { errors: errors.map(fieldError) } : {}) },
-  };
+  return { ...shown, details: detail(details, '', 0) };
 }

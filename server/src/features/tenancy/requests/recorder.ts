@@ -2,6 +2,7 @@
 // of its own, whose commits do not wait for the disk. A request never waits for its record. If the
 // database does not keep up, records are dropped and counted.
 import type pg from 'pg';
+import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import { columns } from '../../../runtime/committer/columns.ts';
 import { insertInto } from '../../../runtime/committer/statements.ts';
@@ -24,6 +25,8 @@ interface RecorderOptions {
   /** Opens the connection, at the first record. */
   connect(): Promise<pg.Client>;
   now(): Time;
+  /** All contracts of the server, for requests that call operations. */
+  contracts?(): readonly Contract[];
   log: Log;
   /** Maximum number of records in memory. */
   maxBuffered?: number;
@@ -53,10 +56,15 @@ const insertMissing = (table: Table): Statement => {
 const boundOf = (table: Table, rows: readonly object[], mayExist: boolean) =>
   bind(mayExist ? insertMissing(table) : insertInto(table), ...columns(rows, table.columnNames));
 
-const errorOf = ({ record, contract, params, query, body, reply }: AnsweredRequest) =>
-  record.status < 400 ? null : JSON.stringify(maskedError(contract, reply, [params, query, body]));
+type Contracts = readonly Contract[];
 
-function rowOf(request: AnsweredRequest): RequestRow {
+function errorOf(request: AnsweredRequest, all: Contracts): string | null {
+  const { record, contract, params, query, body, reply } = request;
+  if (record.status < 400) return null;
+  return JSON.stringify(maskedError(contract, reply, [params, query, body], all));
+}
+
+function rowOf(request: AnsweredRequest, all: Contracts): RequestRow {
   const { record } = request;
   return {
     id: record.requestId,
@@ -68,7 +76,7 @@ function rowOf(request: AnsweredRequest): RequestRow {
     status: record.status,
     failed_status: record.status < 400 ? null : record.status,
     error_code: record.errorCode ?? null,
-    error: errorOf(request),
+    error: errorOf(request, all),
     duration_us: Math.min(Math.round(record.ms * 1000), 2_147_483_647),
     caller_type: record.callerType,
     token_id: record.tokenId ?? null,
@@ -90,10 +98,13 @@ function keepsBodies({ contract, caller }: AnsweredRequest, now: Time): boolean 
 }
 
 /** The masked bodies. That of an error reply is already part of the record. */
-function bodiesOf({ record, contract, body, reply }: AnsweredRequest): RequestBodyRow | undefined {
-  const request = body === undefined ? undefined : maskedBody(contract, body);
+function bodiesOf(
+  { record, contract, body, reply }: AnsweredRequest,
+  all: Contracts,
+): RequestBodyRow | undefined {
+  const request = body === undefined ? undefined : maskedBody(contract, body, all);
   const hasReply = record.status < 400 && reply !== undefined && reply !== null;
-  const response = hasReply ? maskedBody(contract, reply) : undefined;
+  const response = hasReply ? maskedBody(contract, reply, all) : undefined;
   if (!request && !response) return undefined;
   return {
     id: record.requestId,
@@ -112,7 +123,7 @@ const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
   (bodies?.response_body?.length ?? 0);
 
 export function createRequestRecorder(options: RecorderOptions) {
-  const { connect, now, log, maxBuffered = MAX_BUFFERED } = options;
+  const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
   let buffered: Buffered[] = [];
   let characters = 0;
   let dropped = 0;
@@ -195,8 +206,9 @@ export function createRequestRecorder(options: RecorderOptions) {
   }
 
   function keep(request: AnsweredRequest): void {
-    const row = rowOf(request);
-    const bodies = keepsBodies(request, now()) ? bodiesOf(request) : undefined;
+    const all = request.contract.callsOperations ? contracts() : [];
+    const row = rowOf(request, all);
+    const bodies = keepsBodies(request, now()) ? bodiesOf(request, all) : undefined;
     const size = sizeOf(row, bodies);
     if (characters + size > MAX_CHARACTERS) {
       drop(1);

@@ -140,6 +140,50 @@ describe('getRequestById', () => {
   });
 });
 
+describe('requests that call operations', () => {
+  const steps = [
+    {
+      name: 'ada',
+      operationId: 'createCustomer',
+      body: { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace', birthDate: '1990-12-10' },
+    },
+  ];
+
+  it('are recorded with the fields of these operations', async () => {
+    const created = await app.call('POST', '/sandbox/fixtures', { steps });
+    const { requestBody, responseBody } = await recordOf(created);
+    expect(requestBody.content.steps).toEqual([
+      {
+        name: '[masked]',
+        operationId: 'createCustomer',
+        body: { customerType: 'INDIVIDUAL', fullName: '[masked]', birthDate: '[masked]' },
+      },
+    ]);
+    expect(responseBody.content.resources['[unknown] 1']).toMatchObject({
+      id: created.body.resources.ada.id,
+      customerType: 'INDIVIDUAL',
+      fullName: '[masked]',
+    });
+    expect(JSON.stringify([requestBody, responseBody])).not.toMatch(/Lovelace|1990-12-10/);
+  });
+
+  it('are explained by the error of the rejected step', async () => {
+    const unknown = {
+      operationId: 'getCustomerById',
+      params: { customerId: 'Customer:00000000-0000-7000-8000-000000000000' },
+    };
+    const failed = await app.call('POST', '/sandbox/fixtures', { steps: [...steps, unknown] });
+    expect(failed.status).toBe(400);
+    const { error } = await recordOf(failed);
+    expect(error.reason).toBe(failed.body.reason);
+    expect(error.reason).toContain('getCustomerById');
+    expect(error.details).toEqual(failed.body.details);
+    const body = { operationId: 'createNothing', body: {} };
+    const other = await app.call('POST', '/sandbox/fixtures', { steps: [body] });
+    expect((await recordOf(other)).error.details.errors[0].field).toBe('steps.0.operationId');
+  });
+});
+
 describe('bodies', () => {
   it('are not kept of requests that read', async () => {
     expect(await recordOf(await get('/config'))).not.toHaveProperty('responseBody');
