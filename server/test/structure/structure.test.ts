@@ -136,6 +136,16 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
     reason: 'delivery reads events with their endpoint, key and clock in one statement',
   },
   {
+    file: 'server/src/features/notifications/endpoints/kept.ts',
+    tables: ['sandbox_clocks'],
+    reason: 'finds deliveries of all platforms that are too old on the clock of each',
+  },
+  {
+    file: 'server/src/features/notifications/endpoints/pausing.ts',
+    tables: ['sandbox_clocks'],
+    reason: 'finds endpoints of all platforms that have failed for too long on the clock of each',
+  },
+  {
     file: 'server/src/features/cards/sweep.ts',
     tables: ['sandbox_clocks'],
     reason:

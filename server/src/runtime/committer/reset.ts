@@ -11,6 +11,8 @@ import { ERASE_ACCOUNTS, ERASE_TRANSFERS, LOCK_ACCOUNTS, TAKE_BACK } from './led
 export interface ResetRules {
   /** Tables that are configuration, with the condition for the rows that stay. */
   stays?: Readonly<Record<string, string>>;
+  /** Tables with rows that stay, and a column of them that becomes null. */
+  clears?: Readonly<Record<string, string>>;
   /** Tables without a `platform_id`, with the condition for the rows of the platforms `$1`. */
   belongs?: Readonly<Record<string, string>>;
 }
@@ -65,11 +67,24 @@ function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   return made;
 }
 
+/** Statements that clear columns of the rows that stay. */
+const clearings = (rules: readonly ResetRules[]): Statement[] =>
+  rules
+    .flatMap(({ clears = {} }) => Object.entries(clears))
+    .map(([name, column]) =>
+      statement(
+        `update "${name}" set "${column}" = null
+          where platform_id = any($1::text[]) and "${column}" is not null`,
+        ['text'],
+      ),
+    );
+
 /** Removes everything within the open transaction of `client`. */
 async function remove(
   client: pg.Client,
   platformId: string,
   tables: ReturnType<typeof removals>,
+  cleared: readonly Statement[],
 ): Promise<Removed> {
   const rowsOf = async ({ text }: Statement, ...columns: unknown[][]) =>
     (await client.query<string[]>({ text, values: columns, rowMode: 'array' })).rows;
@@ -81,6 +96,7 @@ async function remove(
     if (rows.length) removed[name] = rows.length;
     for (const [id] of rows) if (id) ids.add(id);
   }
+  for (const statement of cleared) await rowsOf(statement, [platformId]);
   const moved = await rowsOf(ERASE_TRANSFERS, [...ids]);
   const column = (rows: readonly string[][], at: number) => rows.map((row) => row[at] as string);
   await rowsOf(LOCK_ACCOUNTS, column(moved, 0));
@@ -92,12 +108,14 @@ async function remove(
 
 /** A function that resets one platform. Requests in progress that read removed rows are retried. */
 export function platformReset({ connect, db, rules }: ResetOptions) {
+  const cleared = clearings(rules);
+
   async function attempt(platformId: string): Promise<Removed> {
     const tables = removals(await db.query<TableInfo>(TABLES), rules);
     const client = await connect();
     try {
       await client.query('begin');
-      const removed = await remove(client, platformId, tables);
+      const removed = await remove(client, platformId, tables, cleared);
       await client.query('commit');
       return removed;
     } finally {

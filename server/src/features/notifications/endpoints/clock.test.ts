@@ -79,3 +79,89 @@ describe('retries', () => {
     expect(runs[0]?.[1].slice(0, 4)).toEqual([0, 5_000, 305_000, 2_105_000]);
   });
 });
+
+describe('an endpoint that fails', () => {
+  const STATUS_REASON = 'Every attempt failed for five days.';
+
+  it('for five days of the clock is paused on the way, and the others get an event', async () => {
+    const { as, call, path, id } = await platformWithEndpoint('Failing');
+    const other = await startReceiver();
+    const eventTypes = ['WEBHOOK_ENDPOINT.PAUSED'];
+    await call('POST', '/webhook-endpoints', { url: other.url, eventTypes });
+    await call('POST', '/sandbox/clock', { freeze: true });
+    receiver.behave(503);
+    await emitEvent(as);
+    await call('POST', '/sandbox/clock', { advance: 'P4D' });
+    const { status, failingSince } = await call('GET', path);
+    expect(status).toBe('ENABLED');
+    const pausedAt = new Date(Date.parse(failingSince) + 5 * DAY).toISOString();
+    await call('POST', '/sandbox/clock', { advance: 'P4D' });
+    const paused = { status: 'PAUSED', statusReason: STATUS_REASON, statusChangedAt: pausedAt };
+    expect(await call('GET', path)).toMatchObject(paused);
+    const notices = other.arrivals.map(({ body }) => JSON.parse(body));
+    expect(notices).toMatchObject([{ data: { id, status: 'PAUSED' }, timestamp: pausedAt }]);
+    await other.close();
+  });
+
+  it('is paused while its clock ticks ahead of real time, and not by a clock that stands', async () => {
+    receiver.behave(503);
+    const [ahead, standing] = [
+      await platformWithEndpoint('Ahead'),
+      await platformWithEndpoint('Standing'),
+    ];
+    await standing.call('POST', '/sandbox/clock', { freeze: true });
+    await ahead.call('POST', '/sandbox/clock', { advance: 'P30D' });
+    for (const { as } of [ahead, standing]) await emitEvent(as);
+    const statusOf = async ({ call, path }: typeof ahead) => (await call('GET', path)).status;
+    const passDays = async (count: number) => {
+      app.effects.set(app.effects.now() + count * DAY);
+      await app.settle();
+    };
+    await passDays(4);
+    expect(await statusOf(ahead)).toBe('ENABLED');
+    await passDays(2);
+    expect([await statusOf(ahead), await statusOf(standing)]).toEqual(['PAUSED', 'ENABLED']);
+  });
+
+  it('is not failing after a reset', async () => {
+    const { as, call, path } = await platformWithEndpoint('Reset');
+    await call('POST', '/sandbox/clock', { advance: 'P30D' });
+    receiver.behave(503);
+    await emitEvent(as);
+    expect(await call('GET', path)).toHaveProperty('failingSince');
+    ok(await app.call('POST', '/sandbox/reset', {}, { as }), 200);
+    expect(await call('GET', path)).not.toHaveProperty('failingSince');
+    await emitEvent(as);
+    const { failingSince } = await call('GET', path);
+    expect(failingSince).toBe(new Date(app.effects.now()).toISOString());
+  });
+
+  it('is noted again after it was enabled again', async () => {
+    const { as, call, path } = await platformWithEndpoint('Enabled');
+    receiver.behave(503);
+    await emitEvent(as);
+    await call('PATCH', path, { status: 'PAUSED' });
+    await call('PATCH', path, { status: 'ENABLED' });
+    expect(await call('GET', path)).not.toHaveProperty('failingSince');
+    await emitEvent(as);
+    expect(await call('GET', path)).toHaveProperty('failingSince');
+  });
+});
+
+describe('a delivery of a paused endpoint', () => {
+  it('is given up after seven days of the clock', async () => {
+    const { as, call, path, id } = await platformWithEndpoint('Kept');
+    await call('POST', '/sandbox/clock', { freeze: true });
+    await call('PATCH', path, { status: 'PAUSED' });
+    await emitEvent(as);
+    await call('POST', '/sandbox/clock', { advance: 'P6D' });
+    const list = async () => (await call('GET', `/webhook-deliveries?endpointId=${id}`)).data;
+    expect(await list()).toMatchObject([{ status: 'PENDING' }]);
+    await call('POST', '/sandbox/clock', { advance: 'P1DT1S' });
+    await call('PATCH', path, { status: 'ENABLED' });
+    await app.settle();
+    const error = 'EXPIRED: the endpoint was paused for seven days';
+    expect(await list()).toMatchObject([{ status: 'FAILED', lastAttempt: { error } }]);
+    expect(receiver.arrivals).toEqual([]);
+  });
+});

@@ -2,11 +2,14 @@
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { endpointWebhooks } from './contract.ts';
 import { deletedEndpointSweep } from './forget.ts';
+import { keptDeliverySweep } from './kept.ts';
 import { endpointOperations } from './operations.ts';
-import { keptDeliverySweep, pausingSweep } from './sweep.ts';
+import { pausingSweep } from './pausing.ts';
 
 export { endpointOf, pulledEndpointOf } from './find.ts';
+export { giveUpKept } from './kept.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
+export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
 export { configuredId } from './present.ts';
 export { CONFIGURED, type EndpointKey } from './store.ts';
 export { deliveryTargets, isWanted, type Target } from './targets.ts';

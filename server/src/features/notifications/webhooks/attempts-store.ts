@@ -1,8 +1,9 @@
 // SQL of recorded attempts: test events, the attempts of an event, and sending an event again.
 import type { Time } from '../../../kernel/effects.ts';
+import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import type { StoredEvent } from './envelope.ts';
-import { type AttemptRow, CLOCK, type LaneId, restored, type Stored } from './store.ts';
+import { type AttemptRow, type LaneId, restored, type Stored } from './store.ts';
 
 const time = (at: Time) => new Date(at);
 

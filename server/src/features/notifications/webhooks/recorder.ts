@@ -47,11 +47,16 @@ function createFailures(db: Database) {
       const { platform_id: platformId, endpoint } = event;
       if (endpoint === CONFIGURED) continue;
       const key = `${platformId} ${endpoint}`;
-      const wasFailing = event.failing_since !== null || failed.has(key);
       const since = outcome.result === 'delivered' ? null : outcome.at;
-      if (wasFailing === (since !== null)) continue;
-      if (since === null) failed.delete(key);
-      else failed.add(key);
+      if (since === null) {
+        const isNoted = event.failing_since !== null || failed.has(key);
+        if (!isNoted) continue;
+        failed.delete(key);
+      } else {
+        // Another process, a change of the endpoint or a reset may have ended what was noted before.
+        if (event.failing_since !== null) continue;
+        failed.add(key);
+      }
       changes.set(key, { platformId, endpoint, since });
     }
     if (changes.size) await noteFailing(db, [...changes.values()]);

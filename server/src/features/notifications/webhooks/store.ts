@@ -5,6 +5,7 @@
 
 import type { Time } from '../../../kernel/effects.ts';
 import type { Mode } from '../../../kernel/mode.ts';
+import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
 import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
@@ -101,8 +102,11 @@ export const ENQUEUE = statement(
   ['text', 'text', 'time', 'text'],
 );
 
-/** Endpoints are configuration. */
-export const webhookReset: ResetRules = { stays: { webhook_endpoints: 'true' } };
+/** Endpoints are configuration. Their failed attempts are removed. */
+export const webhookReset: ResetRules = {
+  stays: { webhook_endpoints: 'true' },
+  clears: { webhook_endpoints: 'failing_since' },
+};
 
 // Endpoint settings `w` of the queue rows `q` of platforms `p`.
 const TARGET = `case
@@ -112,10 +116,6 @@ const TARGET = `case
     when w.url is null then 'kept' else 'url' end`;
 const WITH_SETTINGS = `left join platforms p on p.id = q.platform_id
     left join webhook_endpoints w on w.platform_id = q.platform_id and w.number = q.endpoint`;
-
-/** The time on the clock of a platform, whose row is `c` if it has its own; `$1` is real time. */
-export const CLOCK = `coalesce(c.stands_at,
-    $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 ms')`;
 
 // While a clock is being changed, only the process that changes it delivers.
 const WAITING = `

@@ -1,6 +1,6 @@
 // Moves a held clock to its target. Everything that is due on the way happens in the order of time
-// and id: the clock goes to the instant of the earliest job or delivery, that is executed to its
-// end, and so on. What it causes is due at the same instant and comes next.
+// and id: the clock goes to the instant of the earliest job, delivery or pause of a failing
+// endpoint, that is executed to its end, and so on. What it causes is due at the same instant and comes next.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../../kernel/effects.ts';
 import { stepClock } from '../../../runtime/clocks/clock-changes.ts';
@@ -14,6 +14,11 @@ import {
 import { type Job, LEASE_MS } from '../../../runtime/jobs/jobs.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
 import type { Runtime } from '../../../runtime/operation/operate.ts';
+import {
+  type FailingEndpoint,
+  firstFailing,
+  pauseFailing,
+} from '../../notifications/endpoints/index.ts';
 import { firstQueued, type PlatformDeliveries } from '../../notifications/webhooks/index.ts';
 
 /** What the program provides to move clocks. */
@@ -98,16 +103,25 @@ export async function advanceTo(
     responses = answered;
   }
 
+  async function pause(endpoint: FailingEndpoint): Promise<void> {
+    await pauseFailing(runtime, endpoint);
+    processed++;
+  }
+
   /** The next instant with work, and the work. */
   async function next(): Promise<{ at: Time; run: () => Promise<void> } | undefined> {
-    const [job, queued] = await Promise.all([
+    const [job, failing, queued] = await Promise.all([
       firstOnClock(db, platformId, target),
+      firstFailing(db, platformId, target),
       responses ? firstQueued(db, platformId, target) : undefined,
     ]);
-    if (job && (queued === undefined || job.at <= queued)) {
-      return { at: job.at, run: () => runJob(job.id) };
-    }
-    return queued === undefined ? undefined : { at: queued, run: deliver };
+    const found = [
+      ...(job ? [{ at: job.at, run: () => runJob(job.id) }] : []),
+      ...(failing ? [{ at: failing.at, run: () => pause(failing) }] : []),
+      ...(queued === undefined ? [] : [{ at: queued, run: deliver }]),
+    ];
+    // At one instant in this order.
+    return found.toSorted((a, b) => a.at - b.at)[0];
   }
 
   try {

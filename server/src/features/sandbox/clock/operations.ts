@@ -10,6 +10,7 @@ import { type ClockRow, sandboxClocks, timeOn } from '../../../runtime/clocks/cl
 import { FRESH_MS } from '../../../runtime/clocks/clocks.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { giveUpKept } from '../../notifications/endpoints/index.ts';
 import { systemCaller } from '../../tenancy/platform/index.ts';
 import { advanceTo, type ClockWork, moveJobsToClock } from './advance.ts';
 import { getSandboxClock, updateSandboxClock } from './contract.ts';
@@ -52,7 +53,9 @@ async function move(
   // The first change, or one that followed an interrupted one. Staging twice has no effect.
   if (held.target !== null) await operate(runtime, caller, work.stage);
   await moveJobsToClock(runtime, held.id, work, now);
-  return { ...(await advanceTo(runtime, work, held, target)), target };
+  const moved = await advanceTo(runtime, work, held, target);
+  await giveUpKept(runtime, held.id);
+  return { ...moved, target };
 }
 
 const at = ({ to }: ClockChange, now: Time) =>

@@ -1,0 +1,66 @@
+// Gives up deliveries that a paused endpoint kept, or that were not pulled, for seven days on the clock of
+// their platform. A change of the clock does so before it ends, as the sweep only comes later.
+import type { Time } from '../../../kernel/effects.ts';
+import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+import type { Runtime } from '../../../runtime/operation/operate.ts';
+import { CONFIGURED } from './store.ts';
+
+const EVERY_MS = 60_000;
+const BATCH = 1_000;
+const KEPT = "interval '168 hours'";
+
+// Reads the few paused or pulled endpoints and then the oldest deliveries of each along the index of
+// the queue.
+// A failed attempt states why there are no more.
+const TOO_OLD = `with gone as (
+    delete from webhook_queue q using (
+      select d.*, w.status = 'PAUSED' as paused from webhook_endpoints w
+        left join sandbox_clocks c on c.id = w.platform_id
+        cross join lateral (
+          select platform_id, endpoint, event_id, due_at from webhook_queue
+          where platform_id = w.platform_id and endpoint = w.number and due_at < ${CLOCK} - ${KEPT}
+          order by due_at limit ${BATCH}) d
+      where (w.status = 'PAUSED' or w.url is null and w.number > ${CONFIGURED})
+        and w.deleted_at is null and ($4::text is null or w.platform_id = $4)
+      limit ${BATCH}) kept
+    where q.platform_id = kept.platform_id and q.endpoint = kept.endpoint
+      and q.event_id = kept.event_id
+    returning q.platform_id, q.endpoint, q.event_id, q.attempts, q.due_at, kept.paused
+  ), failed as (
+    insert into webhook_attempts
+      (platform_id, endpoint, event_id, attempt, at, error, ms, result)
+    select platform_id, endpoint, event_id, attempts + 1, due_at + ${KEPT},
+      case when paused then $2 else $3 end, 0, 'dropped' from gone
+    on conflict (platform_id, endpoint, event_id, attempt) do nothing)
+  select event_id from gone`;
+const PAUSED_REASON = 'EXPIRED: the endpoint was paused for seven days';
+const PULLED_REASON = 'EXPIRED: not acknowledged for seven days';
+
+async function giveUp({ db }: Pick<Runtime, 'db'>, now: Time, platformId: string | null) {
+  const values = [new Date(now), PAUSED_REASON, PULLED_REASON, platformId];
+  return (await db.query(TOO_OLD, values)).length;
+}
+
+/** Gives up the deliveries of one platform that were kept for seven days on its clock. */
+export async function giveUpKept(
+  runtime: Pick<Runtime, 'db' | 'effects'>,
+  platformId: string,
+): Promise<void> {
+  while ((await giveUp(runtime, runtime.effects.now(), platformId)) === BATCH);
+}
+
+/** Gives up deliveries that were kept for seven days, paused or not pulled; checks every minute. */
+export function keptDeliverySweep(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'kept webhook deliveries',
+    async run(runtime) {
+      const now = runtime.effects.now();
+      if (now < next) return 0;
+      const count = await giveUp(runtime, now, null);
+      if (count < BATCH) next = now + EVERY_MS;
+      return count;
+    },
+  };
+}

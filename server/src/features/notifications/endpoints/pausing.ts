@@ -1,0 +1,84 @@
+// Pauses endpoints whose every attempt failed for five days on the clock of their platform, and emits an
+// event to the other endpoints. A change of the clock pauses them on its way, and a sweep the others. The
+// endpoint of the configuration is exempt: clients that use only the configuration could not resume it.
+import type { Time } from '../../../kernel/effects.ts';
+import { CLOCK } from '../../../runtime/clocks/clock-table.ts';
+import type { Database } from '../../../runtime/db/database.ts';
+import type { Sweep } from '../../../runtime/jobs/jobs.ts';
+import { operate, type Runtime } from '../../../runtime/operation/operate.ts';
+import { callerOf } from '../../tenancy/platform/index.ts';
+import { endpointPaused } from './contract.ts';
+import { presentEndpoint } from './present.ts';
+import { CONFIGURED, webhookEndpoints } from './store.ts';
+
+const FAILING_MS = 5 * 86_400_000;
+const AT_ONCE = 100;
+const EVERY_MS = 60_000;
+
+const CAN_BE_PAUSED = `w.status = 'ENABLED' and w.deleted_at is null and w.number > ${CONFIGURED}`;
+
+// A clock that is being changed is left to its change.
+const FAILING = `select w.id, w.platform_id as "platformId" from webhook_endpoints w
+    left join sandbox_clocks c on c.id = w.platform_id
+  where w.failing_since <= ${CLOCK} - $2::int * interval '1 ms' and ${CAN_BE_PAUSED}
+    and (c.held_until is null or c.held_until <= $1)
+  order by w.failing_since, w.id limit ${AT_ONCE}`;
+
+const FIRST = `select w.id, w.platform_id as "platformId", w.failing_since as since
+  from webhook_endpoints w
+  where w.platform_id = $1 and w.failing_since <= $2 and ${CAN_BE_PAUSED}
+  order by w.failing_since, w.number limit 1`;
+
+export interface FailingEndpoint {
+  id: string;
+  platformId: string;
+}
+
+/** The first endpoint of a platform that has failed for five days by `until`, and when it has. */
+export async function firstFailing(
+  db: Pick<Database, 'query'>,
+  platformId: string,
+  until: Time,
+): Promise<(FailingEndpoint & { at: Time }) | undefined> {
+  type Row = FailingEndpoint & { since: Time };
+  const [row] = await db.query<Row>(FIRST, [platformId, new Date(until - FAILING_MS)]);
+  return row && { id: row.id, platformId, at: row.since + FAILING_MS };
+}
+
+/** Pauses an endpoint that has failed for five days. */
+export async function pauseFailing(
+  runtime: Runtime,
+  { id, platformId }: FailingEndpoint,
+): Promise<void> {
+  const caller = await callerOf(runtime.db, platformId);
+  await operate(runtime, caller, async (ctx) => {
+    const row = await ctx.read(webhookEndpoints, id);
+    const since = row?.failing_since ?? null;
+    if (row?.status !== 'ENABLED' || row.deleted_at !== null || since === null) return;
+    if (since > ctx.now - FAILING_MS) return;
+    const paused = ctx.update(webhookEndpoints, row, {
+      status: 'PAUSED',
+      status_reason: 'Every attempt failed for five days.',
+      status_changed_at: ctx.now,
+      updated_at: ctx.now,
+    });
+    ctx.emit(endpointPaused, id, presentEndpoint(paused, ctx.effects.now()));
+  });
+}
+
+/** Pauses endpoints that failed for five days; checks every minute. */
+export function pausingSweep(): Sweep {
+  let next: Time = 0;
+  return {
+    name: 'failing webhook endpoints',
+    async run(runtime) {
+      const now = runtime.effects.now();
+      if (now < next) return 0;
+      const values = [new Date(now), FAILING_MS];
+      const failing = await runtime.db.query<FailingEndpoint>(FAILING, values);
+      for (const each of failing) await pauseFailing(runtime, each);
+      if (failing.length < AT_ONCE) next = now + EVERY_MS;
+      return failing.length;
+    },
+  };
+}
