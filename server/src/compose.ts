@@ -75,6 +75,7 @@ import type { Worker } from './runtime/jobs/jobs.ts';
 import type { Log } from './runtime/observability/log.ts';
 import { createMetrics, type Metrics } from './runtime/observability/metrics.ts';
 import { createReadiness, type Readiness } from './runtime/observability/readiness.ts';
+import { UNKNOWN_PATH, UNSUPPORTED_METHOD } from './runtime/observability/request-record.ts';
 import { attemptsSweep } from './runtime/operation/attempt-limiter.ts';
 import { idempotencyReset, idempotencyRetention } from './runtime/operation/idempotency.ts';
 import type { Runtime } from './runtime/operation/operate.ts';
@@ -231,7 +232,9 @@ function recorderOf(parts: RecorderParts, operations: () => readonly Operation[]
     waiting,
   );
   metrics.watch('railhead_requests_dropped', 'Requests that were not recorded.', dropped);
-  const isOperation = (id: string) => operations().some((each) => each.contract.operationId === id);
+  const isOperation = (id: string) =>
+    [UNKNOWN_PATH, UNSUPPORTED_METHOD].includes(id) ||
+    operations().some((each) => each.contract.operationId === id);
   return { ...recorder, ports: { flushRequests: flush, isOperation } };
 }
 

@@ -5,6 +5,7 @@ import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
 import type { Files } from '../runtime/files/files.ts';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission/admission.ts';
+import { createUnroutedRecords, type RecordUnrouted } from './admission/unrouted-requests.ts';
 import { faultOf, sendFault } from './answer.ts';
 import type { Operation } from './bind.ts';
 import { readQuery } from './body/query.ts';
@@ -52,6 +53,7 @@ function createGuard(
   admission: Admission,
   drain: Drain,
   connections: Connections,
+  recordUnrouted: RecordUnrouted,
 ) {
   /** Whether the connection accepts this request; otherwise there is no answer. */
   function isTaken({ raw }: FastifyRequest, reply: FastifyReply): boolean {
@@ -91,6 +93,7 @@ function createGuard(
     );
     const fault = await rejectionOf(request, request.is404 ? missing : undefined);
     if (!fault) return true;
+    if (request.is404) await recordUnrouted(request, reply, fault);
     if (fault.code === 'RATE_LIMITED' && wantsPage(request)) {
       const limited = reply.header('retry-after', String(fault.retryAfterS ?? 1));
       await sendPage(limited, TOO_MANY_ATTEMPTS);
@@ -129,11 +132,14 @@ function rejectWrongMethods(
   server: FastifyInstance,
   options: ServerOptions,
   admission: Admission,
+  recordUnrouted: RecordUnrouted,
 ): void {
   const { operations, naming, watch } = options;
   const methods = new Map<string, Set<string>>();
+  const paths = new Map<string, string>();
   for (const { contract } of operations) {
     const route = routeOf(contract, naming);
+    paths.set(route, contract.path);
     methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
   }
   const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
@@ -142,6 +148,7 @@ function rejectWrongMethods(
     const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
     const reject = async (request: FastifyRequest, reply: FastifyReply) => {
       await admission.delayRejection(request);
+      await recordUnrouted(request, reply, fault, paths.get(route));
       for (const { contract } of operations) {
         if (routeOf(contract, naming) === route)
           watch?.(contract, fault.status, faultBody(naming, fault));
@@ -166,9 +173,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     options.log.error({ err: error }, 'a file could not be stored or removed'),
   );
   const admission = createAdmission(options);
+  const recordUnrouted = createUnroutedRecords(options);
   const drain = createDrain();
   const connections = createConnections();
-  const guard = createGuard(options, admission, drain, connections);
+  const guard = createGuard(options, admission, drain, connections, recordUnrouted);
   const securityHeaders = securityHeadersOf(options.publicUrl);
   const server = Fastify({
     logger: false,
@@ -206,7 +214,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);
   }
-  rejectWrongMethods(server, options, admission);
+  rejectWrongMethods(server, options, admission, recordUnrouted);
   server.setNotFoundHandler((_request, reply) => {
     sendFault(
       reply,

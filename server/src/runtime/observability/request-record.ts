@@ -8,6 +8,10 @@ import type { Time } from '../../kernel/effects.ts';
 /** Credential of a request: an API token, an agent's token, the link of a hosted page, or none. */
 export type CallerType = 'TOKEN' | 'AGENT' | 'LINK' | 'NONE';
 
+/** Instead of an operation, of requests of an unknown path and with a wrong method. */
+export const UNKNOWN_PATH = 'unknownPath';
+export const UNSUPPORTED_METHOD = 'unsupportedMethod';
+
 export interface RequestRecord {
   /** As `X-Request-Id`: a version 7 uuid, whose time is `createdAt`. */
   requestId: string;

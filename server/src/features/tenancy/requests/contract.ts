@@ -61,11 +61,15 @@ const RequestToken = named(
 const fields = {
   id: text('Identifier of the request: the `X-Request-Id` header of its reply.'),
   createdAt: described(Timestamp, 'Time at which the request arrived.'),
-  operationId: text('Operation of this API, such as `createQuote`.'),
+  operationId: text(
+    'Operation of this API, such as `createQuote`. `unknownPath` and `unsupportedMethod` for ' +
+      'requests that no operation answers; they are recorded only of a token that the process ' +
+      'accepted shortly before.',
+  ),
   method: text('HTTP method.'),
   path: text(
     'Template of the path below the versioned base, with parameters in braces, such as ' +
-      '`/quotes/{quoteId}`.',
+      '`/quotes/{quoteId}`. Of an unknown path, parts that occur in no operation are `{unknown}`.',
   ),
   status: Type.Integer({ description: 'HTTP status of the reply.' }),
   errorCode: maybe(text('Error code of the reply. Absent if the request succeeded.')),

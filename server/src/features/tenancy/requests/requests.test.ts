@@ -109,6 +109,30 @@ describe('getRequestById', () => {
     expect(lineOf(waited).ms).toBeGreaterThan(900);
   });
 
+  it('records unknown paths and methods of a token, without the path', async () => {
+    await get('/config');
+    const missing = await get('/customers/Quorbat/quotes?x=Quorbat');
+    expect(missing.status).toBe(404);
+    const { durationMs, token, ...record } = await recordOf(missing);
+    expect(record).toMatchObject({
+      ...{ operationId: 'unknownPath', method: 'GET', status: 404, errorCode: 'NOT_FOUND' },
+      ...{ path: '/customers/{unknown}/quotes', callerType: 'TOKEN' },
+    });
+    expect(JSON.stringify(record)).not.toContain('Quorbat');
+    expect([durationMs >= 0, token.id]).toEqual([true, expect.stringMatching(/^Token:/)]);
+    const wrong = await app.call('DELETE', '/quotes/Quorbat');
+    expect(wrong.status).toBe(405);
+    expect(await recordOf(wrong)).toMatchObject({
+      ...{ operationId: 'unsupportedMethod', method: 'DELETE', path: '/quotes/{quoteId}' },
+      ...{ status: 405, errorCode: 'METHOD_NOT_ALLOWED' },
+    });
+    const { data } = await list('operationId=unknownPath');
+    expect(data.map(({ id }: { id: string }) => id)).toContain(idOf(missing));
+    expect((await get(`/requests/${idOf(missing)}`, { as: app.other })).status).toBe(404);
+    const anonymous = await app.call('GET', '/nothing', undefined, { as: null });
+    expect((await get(`/requests/${idOf(anonymous)}`)).status).toBe(404);
+  });
+
   it('is not found for other platforms, unknown ids and other texts', async () => {
     const response = await get('/config');
     const texts = [

@@ -1,0 +1,80 @@
+// Records requests that no operation answers: of an unknown path, or with a method that the path does
+// not support. Only of a token that this process accepted before, so that other requests cost
+// no more than their head.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Naming } from '../../catalog/naming.ts';
+import type { Contract } from '../../kernel/contract/operation.ts';
+import type { Fault } from '../../kernel/fault.ts';
+import { UNKNOWN_PATH, UNSUPPORTED_METHOD } from '../../runtime/observability/request-record.ts';
+import { faultBody } from '../fault-body.ts';
+import { BASE_PATH, type RouteOptions } from '../route.ts';
+import type { AdmissionOptions } from './admission.ts';
+import { recordsOf } from './request-records.ts';
+
+interface UnroutedOptions
+  extends Pick<RouteOptions, 'runtime' | 'naming' | 'log' | 'record'>,
+    Pick<AdmissionOptions, 'authenticate' | 'isProven'> {
+  operations: readonly { contract: Contract }[];
+}
+
+const MAX_SEGMENTS = 12;
+
+/** The path of an unknown URL; segments that occur in no operation may be secret. */
+function createPathMask(operations: UnroutedOptions['operations'], naming: Naming) {
+  const known = new Set(
+    operations.flatMap(({ contract }) => naming.path(contract.path).split('/')),
+  );
+  return (url: string): string => {
+    const [path = ''] = url.split('?');
+    const below = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
+    const segments = below.split('/').slice(0, MAX_SEGMENTS);
+    const shown = segments.map((each) =>
+      known.has(each) && !each.startsWith('{') ? each : '{unknown}',
+    );
+    return shown.join('/');
+  };
+}
+
+/** Records a rejected request; `path` is the template if the path is known. */
+export type RecordUnrouted = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  fault: Fault,
+  path?: string,
+) => Promise<void>;
+
+export function createUnroutedRecords(options: UnroutedOptions): RecordUnrouted {
+  const { runtime, naming, log, record, authenticate, isProven, operations } = options;
+  const maskPath = createPathMask(operations, naming);
+  return async (request, reply, fault, path) => {
+    const { authorization } = request.headers;
+    if (!record || !isProven?.(authorization)) return;
+    // The token may have been deleted since.
+    const caller = await authenticate(authorization).catch(() => undefined);
+    if (!caller) return;
+    const contract = {
+      operationId: path === undefined ? UNKNOWN_PATH : UNSUPPORTED_METHOD,
+      method: request.method as Contract['method'],
+      path: path ?? maskPath(request.url),
+      ...{ tag: '', summary: '', permission: 'VIEW', replies: {}, errors: [], idempotency: 'none' },
+    } as Contract;
+    const body = faultBody(naming, fault);
+    const response = { status: fault.status, body };
+    const written = recordsOf(contract, runtime, naming)(
+      request,
+      caller,
+      response,
+      reply.elapsedTime,
+    );
+    log.request(written);
+    record({
+      record: written,
+      contract,
+      caller,
+      params: {},
+      query: {},
+      body: undefined,
+      reply: body,
+    });
+  };
+}
