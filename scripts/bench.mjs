@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compare } from './bench-compare.mjs';
-import { ensureInstalled } from './install.mjs';
+import { ensureInstalled, hasLockedPackages } from './install.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bench = path.join(root, 'bench');
@@ -71,25 +71,8 @@ function readFlags(argv) {
   return flags;
 }
 
-/** Whether the installed packages match the lock file. */
-function isInstalled() {
-  const read = (file) => {
-    try {
-      return JSON.parse(fs.readFileSync(path.join(bench, file), 'utf8')).packages;
-    } catch {
-      return undefined;
-    }
-  };
-  const wanted = read('package-lock.json') ?? {};
-  const there = read('node_modules/.package-lock.json');
-  return Object.entries(wanted).every(
-    ([place, { version, optional }]) =>
-      place === '' || optional || there?.[place]?.version === version,
-  );
-}
-
 function installPeers() {
-  if (isInstalled()) return;
+  if (hasLockedPackages(bench)) return;
   say('Installing what is measured against …');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: bench, stdio: ['ignore', 'ignore', 2] });

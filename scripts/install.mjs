@@ -39,6 +39,16 @@ function readJson(file) {
   }
 }
 
+/** Whether a folder has the packages of its own lock file. */
+export function hasLockedPackages(folder) {
+  const wanted = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
+  const installed = readJson(path.join(folder, 'node_modules', '.package-lock.json'))?.packages;
+  return Object.entries(wanted).every(
+    ([place, { version, optional }]) =>
+      place === '' || optional || installed?.[place]?.version === version,
+  );
+}
+
 const suits = (list, own) =>
   !list || (list.some((each) => each === own) && !list.includes(`!${own}`));
 

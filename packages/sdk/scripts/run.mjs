@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureInstalled } from '../../../scripts/install.mjs';
+import { ensureInstalled, hasLockedPackages } from '../../../scripts/install.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const sdk = path.join(root, 'packages', 'sdk');
@@ -18,23 +18,6 @@ function run(program, args, cwd = sdk) {
   const { status, error } = spawnSync(program, args, { cwd, stdio: 'inherit' });
   if (error) say(error.message);
   if (status !== 0) process.exit(status ?? 1);
-}
-
-/** Whether the installed packages match the lock file. */
-function isInstalled() {
-  const read = (file) => {
-    try {
-      return JSON.parse(fs.readFileSync(path.join(sdk, file), 'utf8')).packages;
-    } catch {
-      return undefined;
-    }
-  };
-  const wanted = read('package-lock.json') ?? {};
-  const there = read('node_modules/.package-lock.json');
-  return Object.entries(wanted).every(
-    ([place, { version, optional }]) =>
-      place === '' || optional || there?.[place]?.version === version,
-  );
 }
 
 /** Runs the compiler with a configuration; exits with its code if it fails. */
@@ -65,7 +48,7 @@ function renameInDeclarations(folder) {
 }
 
 async function build() {
-  if (!isInstalled()) {
+  if (!hasLockedPackages(sdk)) {
     say('Installing what the SDK is built with …');
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     run('npm', args);

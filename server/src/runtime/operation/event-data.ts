@@ -2,6 +2,7 @@
 // states; each later one stores only the fields that differ from the first, which it refers to. A
 // balance event refers to an earlier one of its account, and stores no fields while the account is
 // unchanged.
+import { fnv1a } from '../../kernel/fnv.ts';
 import { unpackJson } from './stored-json.ts';
 
 /** The context that the sealed text of an event is bound to. */
@@ -19,10 +20,7 @@ export function customerOf(subject: string, data: unknown): string | undefined {
 
 /** 15 bits of the FNV-1a hash of a customer id, which an index stores instead of the id. */
 export function customerKeyOf(customerId: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < customerId.length; index++) {
-    hash = Math.imul(hash ^ customerId.charCodeAt(index), 0x01000193);
-  }
+  const hash = fnv1a(customerId);
   return (hash >>> 17) ^ (hash & 0x7fff);
 }
 

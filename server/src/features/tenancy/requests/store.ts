@@ -1,6 +1,7 @@
 // The recorded requests of platforms, and their masked bodies in a table of their own, which lists do
 // not read. Rows are written by the recorder and never change.
 import type { Time } from '../../../kernel/effects.ts';
+import { fnv1a } from '../../../kernel/fnv.ts';
 import { timeOfUuid7 } from '../../../kernel/id.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { col, type RowOf, table } from '../../../runtime/db/table.ts';
@@ -36,14 +37,8 @@ export const apiRequests = table('api_requests', {
   token_hash: col.int4.null,
 });
 
-/** A hash of a short text, a 32-bit integer (FNV-1a). */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash | 0;
-}
+/** A hash of a short text, as a signed integer of 32 bits. */
+export const hashOf = (text: string): number => fnv1a(text) | 0;
 
 export type RequestRow = RowOf<typeof apiRequests>;
 
