@@ -13,7 +13,7 @@ import { dataKeyOf } from '../../../server/src/features/customers/records/index.
 import { customers } from '../../../server/src/features/customers/records/store.ts';
 import { systemCaller } from '../../../server/src/features/tenancy/platform/index.ts';
 import { createClocks } from '../../../server/src/runtime/clocks/clocks.ts';
-import { createCommitter } from '../../../server/src/runtime/committer/committer.ts';
+import { createCommitter, LANES } from '../../../server/src/runtime/committer/committer.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { openDatabase } from '../../../server/src/runtime/db/database.ts';
 import { connectLane } from '../../../server/src/runtime/db/lane.ts';
@@ -32,7 +32,6 @@ export interface AuthorizationOptions {
 
 /** Longer than a terminal would wait: the latency is measured, not the reversal. */
 const WAIT_MS = 30_000;
-const LANES = 3;
 
 const effects = systemEffects();
 const load = createAuthorizationLoad();

@@ -6,6 +6,7 @@ import { emptyChangeSet } from '../../../server/src/runtime/committer/change-set
 import {
   type Committer,
   createCommitter,
+  LANES,
 } from '../../../server/src/runtime/committer/committer.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { connectLane } from '../../../server/src/runtime/db/lane.ts';
@@ -67,7 +68,7 @@ async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<R
 async function open(url: string): Promise<void> {
   const createdCommitter = createCommitter({ connect: () => connectLane(url) });
   committer = createdCommitter;
-  while (createdCommitter.stats().lanes < 3)
+  while (createdCommitter.stats().lanes < LANES)
     await new Promise((resolve) => setTimeout(resolve, 10));
 }
 

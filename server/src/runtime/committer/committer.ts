@@ -126,9 +126,12 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
 const modeOf = ({ careful, retries }: Tally): BatchReport['mode'] =>
   retries ? 'repeated' : careful ? 'careful' : 'optimistic';
 
+/** Lanes of a committer: more of them make smaller batches. */
+export const LANES = 2;
+
 /** A committer whose lanes connect at once and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
-  const { lanes: laneCount = 2, max = 256, min = 16, maxWaiting = 20_000 } = options;
+  const { lanes: laneCount = LANES, max = 256, min = 16, maxWaiting = 20_000 } = options;
   const { patienceMs = 5 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };

@@ -31,6 +31,15 @@ const Delivery = named(
   }),
 );
 
+const Format = named(
+  'WebhookEndpointFormat',
+  oneOf(['FULL', 'THIN'], {
+    description:
+      'FULL: `data` contains the resource as it was at the time of the event. THIN: it contains the ' +
+      '`id` of the resource only, so no personal data is sent; `getEventById` returns the rest.',
+  }),
+);
+
 const Key = named(
   'WebhookEndpointKey',
   Type.Object(
@@ -64,6 +73,7 @@ const PROPERTIES = {
   eventTypes: Type.Array(WebhookType, {
     description: 'Types of the events that the endpoint gets. Empty for all.',
   }),
+  format: Format,
   status: Status,
   statusReason: Type.Optional(text('Why the endpoint is paused.')),
   statusChangedAt: time('Time of the last change of the status.'),
@@ -116,11 +126,16 @@ const settings = {
   standardWebhooks: Type.Boolean({
     description: 'Whether deliveries carry the headers of Standard Webhooks.',
   }),
+  format: described(
+    Format,
+    'What the body of deliveries contains. Webhooks whose response decides, such as approvals of ' +
+      'incoming payments, are always FULL.',
+  ),
 };
 
 const URL_RULES =
-  'https with a public host and port 443 or one from 1024; sandbox platforms may also use this ' +
-  'machine if the operator allows it.';
+  'https with a public host, for production platforms on port 443 or one from 1024; sandbox ' +
+  'platforms may also use this machine if the operator allows it.';
 
 const CreateRequest = named(
   'WebhookEndpointCreateRequest',
@@ -143,6 +158,9 @@ const CreateRequest = named(
         ...settings.standardWebhooks,
         description: 'Whether deliveries carry the headers of Standard Webhooks. Defaults to true.',
       }),
+      format: Type.Optional(
+        described(Format, 'What the body of deliveries contains. Defaults to FULL.'),
+      ),
     },
     { additionalProperties: false, description: 'The endpoint to create.' },
   ),
@@ -160,6 +178,7 @@ const UpdateRequest = named(
       description: Type.Optional(nullable(settings.description)),
       eventTypes: Type.Optional(settings.eventTypes),
       standardWebhooks: Type.Optional(settings.standardWebhooks),
+      format: Type.Optional(settings.format),
       status: Type.Optional(Status),
       statusReason: Type.Optional(
         text(

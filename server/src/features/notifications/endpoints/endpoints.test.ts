@@ -13,7 +13,8 @@ const HOUR = 3_600_000;
 let receiver: Receiver;
 let first: Receiver;
 
-const create = async (body: object) => ok(await app.call('POST', '/webhook-endpoints', body), 201);
+const request = (body: object) => app.call('POST', '/webhook-endpoints', body);
+const create = async (body: object) => ok(await request(body), 201);
 const change = async (id: string, body: object) =>
   app.call('PATCH', `/webhook-endpoints/${id}`, body);
 const get = async (id: string) => ok(await app.call('GET', `/webhook-endpoints/${id}`), 200);
@@ -97,6 +98,40 @@ describe('createWebhookEndpoint', () => {
     const stored = JSON.stringify(await app.runtime.db.find(webhookEndpoints, { id: endpoint.id }));
     expect(stored).not.toContain(secret.slice(6));
     expect(app.log.join('')).not.toContain(secret);
+  });
+
+  it('sends the id of the resource only in the thin format, and can change it', async () => {
+    const endpoint = await create({ url: receiver.url, format: 'THIN' });
+    const eventTypes = ['CUSTOMER.KYC_APPROVED'];
+    expect(endpoint.format).toBe('THIN');
+    ok(await change(endpoint.id, { eventTypes }), 200);
+    await emitEvent();
+    const of = (at: Receiver) => at.arrivals.filter(({ type }) => type === eventTypes[0]);
+    const [thin, full] = [of(receiver)[0], of(first)[0]];
+    const { id, type, timestamp, data } = JSON.parse(full?.body ?? '');
+    expect(data.fullName).toBe('Ada Lovelace');
+    expect(JSON.parse(thin?.body ?? '')).toEqual({ id, type, timestamp, data: { id: data.id } });
+    expect(thin && signatureOf(endpoint.secret, thin)).toBe(thin?.headers['webhook-signature']);
+    expect(thin?.headers['x-service-signature']).not.toBe(full?.headers['x-service-signature']);
+    const event = ok(await app.call('GET', `/events/${id}`), 200);
+    expect(event.data).toEqual(data);
+    expect(ok(await change(endpoint.id, { format: 'FULL' }), 200).format).toBe('FULL');
+    await emitEvent();
+    expect(JSON.parse(of(receiver)[1]?.body ?? '').data.fullName).toBe('Ada Lovelace');
+    const bad = await request({ url: receiver.url, format: 'COMPACT' });
+    expect(bad).toMatchObject({
+      status: 400,
+      body: { details: { errors: [{ field: 'format' }] } },
+    });
+  });
+
+  it('sets the format of the configured endpoint', async () => {
+    const id = configuredId(app.platform.id);
+    expect((await get(id)).format).toBe('FULL');
+    ok(await change(id, { format: 'THIN' }), 200);
+    await emitEvent();
+    expect(Object.keys(JSON.parse(first.arrivals[0]?.body ?? '').data)).toEqual(['id']);
+    ok(await change(id, { format: 'FULL' }), 200);
   });
 
   it('gets only the types of its filter, and no headers of Standard Webhooks without them', async () => {

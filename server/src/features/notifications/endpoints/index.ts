@@ -11,7 +11,7 @@ export { giveUpKept } from './kept.ts';
 export { createEndpointSigner, type EndpointSigner } from './keys.ts';
 export { type FailingEndpoint, firstFailing, pauseFailing } from './pausing.ts';
 export { configuredId } from './present.ts';
-export { CONFIGURED, type EndpointKey } from './store.ts';
+export { CONFIGURED, type EndpointKey, type EventFormat } from './store.ts';
 export { deliveryTargets, isWanted, type Target } from './targets.ts';
 
 /** What this feature adds to a server. */

@@ -20,6 +20,7 @@ import { presentConfigured, presentEndpoint } from './present.ts';
 import {
   CONFIGURED,
   type EndpointRow,
+  type EventFormat,
   MAX_ENDPOINTS,
   rowsOfPlatform,
   webhookEndpoints,
@@ -38,6 +39,7 @@ interface Change {
   description?: string | null;
   eventTypes?: string[];
   standardWebhooks?: boolean;
+  format?: EventFormat;
   status?: 'ENABLED' | 'PAUSED';
   statusReason?: string;
 }
@@ -65,11 +67,12 @@ async function nextNumber(ctx: Ctx): Promise<number> {
 
 /** The columns that a change of the settings of an endpoint sets. */
 function patchOf(ctx: Ctx, was: Pick<EndpointRow, 'status'>, change: Change) {
-  const { description, eventTypes, status, statusReason } = change;
+  const { description, eventTypes, format, status, statusReason } = change;
   const isChanged = status !== undefined && status !== was.status;
   return {
     ...(description === undefined ? {} : { description }),
     ...(eventTypes === undefined ? {} : { event_types: typesOf(eventTypes) }),
+    ...(format === undefined ? {} : { format }),
     ...(status === undefined ? {} : { status }),
     ...(status === 'ENABLED' ? { status_reason: null } : {}),
     ...(status === 'PAUSED' && statusReason !== undefined ? { status_reason: statusReason } : {}),
@@ -107,6 +110,7 @@ function changeConfigured(
     status: 'ENABLED',
     status_changed_at: was.created_at,
     standard_webhooks: true,
+    format: 'FULL',
     keys: [],
     ...settings,
     created_at: was.created_at,
@@ -163,6 +167,7 @@ export const endpointOperations = (deps: EndpointDeps) => [
       status: 'ENABLED',
       status_changed_at: ctx.now,
       standard_webhooks: body.standardWebhooks ?? true,
+      format: body.format ?? 'FULL',
       keys: [key],
       created_at: ctx.now,
       updated_at: ctx.now,

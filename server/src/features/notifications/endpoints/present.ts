@@ -20,12 +20,13 @@ const configuredUrl = (platform: PlatformRow) =>
 
 type Settings = Pick<
   EndpointRow,
-  'description' | 'event_types' | 'status' | 'status_reason' | 'status_changed_at'
+  'description' | 'event_types' | 'format' | 'status' | 'status_reason' | 'status_changed_at'
 >;
 
 const shownSettings = (row: Settings) => ({
   ...(row.description === null ? {} : { description: row.description }),
   eventTypes: (row.event_types ?? []) as EventTypes,
+  format: row.format,
   status: row.status,
   ...(row.status === 'PAUSED' && row.status_reason !== null
     ? { statusReason: row.status_reason }
@@ -37,6 +38,7 @@ const shownSettings = (row: Settings) => ({
 const USUAL = {
   description: null,
   event_types: null,
+  format: 'FULL',
   status: 'ENABLED',
   status_reason: null,
 } as const;

@@ -10,6 +10,9 @@ export const MAX_ENDPOINTS = 15;
 /** Number of the endpoint of the platform's configuration. */
 export const CONFIGURED = 0;
 
+/** What the body of a delivery contains: the resource, or its identifier only. */
+export type EventFormat = 'FULL' | 'THIN';
+
 /** A signing key of an endpoint. */
 export interface EndpointKey {
   id: string;
@@ -36,6 +39,7 @@ export const webhookEndpoints = table(
     status_reason: col.text.null.mut,
     status_changed_at: col.time.mut,
     standard_webhooks: col.bool.mut,
+    format: col.enum<EventFormat>().mut,
     /** The latest first. */
     keys: col.json<EndpointKey[]>().mut,
     /** First failed attempt since the last success; written by the deliverer. */

@@ -9,8 +9,6 @@ import type { Place } from './cursor.ts';
 
 export interface EventRow extends StoredEvent {
   platform_id: string;
-  /** Id of the resource that the event is about. */
-  subject: string;
   position: bigint;
   sealed_for: string | null;
   data_key: string | null;

@@ -116,6 +116,15 @@ describe('an endpoint whose deliveries are pulled', () => {
     );
   });
 
+  it('gets thin bodies if it wants them', async () => {
+    ok(await change({ format: 'THIN' }), 200);
+    const customer = await emitEvents();
+    const bodies = (await pull()).data.map(({ body }) => JSON.parse(body));
+    expect(bodies.length).toBeGreaterThan(0);
+    for (const { data } of bodies) expect(Object.keys(data)).toEqual(['id']);
+    expect(bodies.some(({ data }) => data.id === customer)).toBe(true);
+  });
+
   it('is never sent to, fails never, and is not paused', async () => {
     await emitEvents();
     const before = ids(await pull());

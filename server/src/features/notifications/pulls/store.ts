@@ -3,7 +3,7 @@
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
-import type { EndpointKey } from '../endpoints/index.ts';
+import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from '../webhooks/index.ts';
 import type { PullPlace } from './cursor.ts';
 
@@ -24,13 +24,15 @@ export interface PullRow extends StoredEvent {
   position: bigint;
   /** Whether it carries the headers of Standard Webhooks. */
   standard: boolean;
+  format: EventFormat;
   keys: EndpointKey[];
 }
 
 // `customers` belongs to a later wing, so it is read in SQL only. Events are looked up one by one in
 // subqueries that the planner cannot join.
 const PULL = `
-  select e.*, $2::int as endpoint, d.position, w.standard_webhooks as standard, w.keys,
+  select e.*, $2::int as endpoint, d.position, w.standard_webhooks as standard,
+    w.format, w.keys,
     (select b.data from events b where b.id = e.base_id) as base,
     (select c.data_key from customers c where c.id = e.sealed_for) as data_key
   from webhook_endpoints w
@@ -40,7 +42,7 @@ const PULL = `
         and (position, event_id) > ($4::bigint, $5::text)
       order by position, event_id limit $6) d
     cross join lateral (
-      select id, platform_id, type, data, base_id, balance, held, created_at, sealed_for
+      select id, platform_id, type, subject, data, base_id, balance, held, created_at, sealed_for
       from events where id = d.event_id offset 0) e
   where w.platform_id = $1 and w.number = $2 and w.status = 'ENABLED' and w.deleted_at is null
   order by d.position, e.id`;

@@ -33,7 +33,7 @@ const attemptsMade = (endpoint: string) => `(select coalesce(max(a.attempt), 0)
     from webhook_attempts a where a.platform_id = e.platform_id and a.endpoint = ${endpoint}
       and a.event_id = e.id)`;
 
-const ONE = `select e.id, e.platform_id, e.type, e.data, b.data as base, e.balance, e.held,
+const ONE = `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.balance, e.held,
     e.created_at, ${attemptsMade('0')} as attempts
   from events e left join events b on b.id = e.base_id where e.id = $1`;
 

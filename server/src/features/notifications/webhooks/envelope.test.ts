@@ -4,8 +4,10 @@ import { namingFor } from '../../../catalog/naming.ts';
 import { ed25519KeyOf } from '../../../runtime/security/crypto.ts';
 import {
   bodyOf,
+  createSignatures,
   headersOf,
   type StoredEvent,
+  signatureOf,
   signedText,
   standardHeaders,
   standardSignature,
@@ -16,6 +18,7 @@ const created_at = Date.UTC(2026, 0, 5, 9);
 const event = (more: Partial<StoredEvent> = {}): StoredEvent => ({
   id: 'Webhook:0190aaaa-0000-7000-8000-000000000001',
   type: 'OUTGOING_PAYMENT.COMPLETED',
+  subject: 'Transaction:1',
   data: '{"id":"Transaction:1","note":"ünï ✓","closeReason":"CLOSED_BY_SERVICE"}',
   balance: null,
   held: null,
@@ -41,6 +44,14 @@ describe('bodyOf', () => {
       timestamp: '2026-01-05T09:00:00.000Z',
       data: {},
     });
+  });
+
+  it('contains the id of the resource only in the thin format', () => {
+    expect(bodyOf(event(), naming, 'THIN')).toBe(
+      '{"id":"Webhook:0190aaaa-0000-7000-8000-000000000001","type":"OUTGOING_PAYMENT.COMPLETED",' +
+        '"timestamp":"2026-01-05T09:00:00.000Z","data":{"id":"Transaction:1"}}',
+    );
+    expect(JSON.parse(bodyOf(event({ type: 'TEST' }), naming, 'THIN')).data).toEqual({});
   });
 
   it('sets the committed amounts', () => {
@@ -103,7 +114,7 @@ describe('headersOf', () => {
     const now = 1_700_000_000_123;
     const text = signedText(event().id, body, now);
     const headers: Record<string, string> = {
-      ...headersOf(event().id, body, key, naming),
+      ...headersOf(signatureOf(body, key), key, naming),
       ...standardHeaders(event().id, now, standardSignature(text, key)),
     };
     const bytes = Buffer.from(headers['X-Service-Signature'] as string, 'base64');
@@ -117,8 +128,22 @@ describe('headersOf', () => {
     expect(verify(null, signed, other, Buffer.from(signature, 'base64'))).toBe(true);
   });
 
+  it('has one signature for each format of an event, computed once', () => {
+    const signatures = createSignatures();
+    const [full, thin] = [bodyOf(event(), naming), bodyOf(event(), naming, 'THIN')];
+    const first = signatures.of(event().id, 'FULL', full, key);
+    const second = signatures.of(event().id, 'THIN', thin, key);
+    const publicKey = createPublicKey(key.publicKeyPem);
+    const verifies = (body: string, signature: string) =>
+      verify('sha256', Buffer.from(body), publicKey, Buffer.from(signature, 'base64'));
+    expect([verifies(full, first), verifies(thin, second)]).toEqual([true, true]);
+    // ECDSA draws a number for each signature, so the same text is the same computation.
+    expect(signatures.of(event().id, 'FULL', full, key)).toBe(first);
+    expect(signatures.of(event().id, 'THIN', thin, key)).toBe(second);
+  });
+
   it('names the signature header after the service name prefix', () => {
-    const headers = headersOf('Webhook:1', '{}', key, namingFor('Acme'));
+    const headers = headersOf(signatureOf('{}', key), key, namingFor('Acme'));
     expect(headers).toHaveProperty('X-Acme-Signature');
     expect(headers['X-Acme-Signature-Key-Id']).toBe('key-1');
     expect(headers).not.toHaveProperty('X-Service-Signature');

@@ -8,11 +8,14 @@ import { eventContext } from '../../../runtime/operation/event-data.ts';
 import type { SigningKey } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
 import { testEvent } from '../../tenancy/config/index.ts';
+import type { EventFormat } from '../endpoints/index.ts';
 
 /** An event as stored. */
 export interface StoredEvent {
   id: string;
   type: string;
+  /** Id of the resource that the event is about. */
+  subject: string;
   /** The resource as JSON text. */
   data: string;
   /** Committed balance of the ledger account of a balance event; null for other events. */
@@ -60,8 +63,9 @@ export function withBalances<T extends WithAmounts>(data: T, balance: bigint, he
   };
 }
 
-function dataOf(event: StoredEvent, naming: Naming): string {
+function dataOf(event: StoredEvent, naming: Naming, format: EventFormat): string {
   if (event.type === testEvent.type) return '{}';
+  if (format === 'THIN') return JSON.stringify({ id: event.subject });
   // Most events are sent as stored, without parsing.
   if (event.balance === null && naming.prefix === DEFAULT_PREFIX) return event.data;
   const data: unknown = JSON.parse(event.data);
@@ -73,15 +77,15 @@ function dataOf(event: StoredEvent, naming: Naming): string {
 }
 
 /**
- * The body of an event. It depends only on the row and the service name prefix, so retries send the
- * same bytes.
+ * The body of an event. It depends only on the row, the service name prefix and the format, so retries
+ * send the same bytes.
  */
-export function bodyOf(event: StoredEvent, naming: Naming): string {
+export function bodyOf(event: StoredEvent, naming: Naming, format: EventFormat = 'FULL'): string {
   const mark = event.type === testEvent.type ? '"test":true,' : '';
   const [id, type, time] = [event.id, event.type, iso(event.created_at)].map((each) =>
     JSON.stringify(each),
   );
-  const data = dataOf(event, naming);
+  const data = dataOf(event, naming, format);
   return `{${mark}"id":${id},"type":${type},"timestamp":${time},"data":${data}}`;
 }
 
@@ -112,27 +116,29 @@ export const standardHeaders = (id: string, now: Time, signature: string) => ({
   'webhook-signature': signature,
 });
 
-/** Signatures of the service's own header, which depend on the event and the key only. */
+/** Signatures of the service's own header, which depend on event, format and key only. */
 export interface Signatures {
-  of(eventId: string, body: string, key: SigningKey): string;
+  of(eventId: string, format: EventFormat, body: string, key: SigningKey): string;
 }
 
 /** Events whose signature is kept: those that several endpoints get at about the same time. */
 const KEPT_SIGNATURES = 512;
 
-const signatureOf = (body: string, key: SigningKey) =>
+/** The service's own signature of a body. */
+export const signatureOf = (body: string, key: SigningKey) =>
   base64(sign('sha256', Buffer.from(body), key.privateKey));
 
 export function createSignatures(): Signatures {
   const kept = new Map<string, { key: KeyObject; signature: string }>();
   return {
-    of(eventId, body, key) {
-      const known = kept.get(eventId);
+    of(eventId, format, body, key) {
+      const name = format === 'FULL' ? eventId : `${eventId} ${format}`;
+      const known = kept.get(name);
       if (known?.key === key.privateKey) return known.signature;
       const [oldest] = kept.keys();
       if (kept.size >= KEPT_SIGNATURES && oldest !== undefined) kept.delete(oldest);
       const signature = signatureOf(body, key);
-      kept.set(eventId, { key: key.privateKey, signature });
+      kept.set(name, { key: key.privateKey, signature });
       return signature;
     },
   };
@@ -140,18 +146,14 @@ export function createSignatures(): Signatures {
 
 /** The headers of every delivery, with the service's own signature. */
 export function headersOf(
-  id: string,
-  body: string,
-  key: SigningKey,
+  signature: string,
+  key: Pick<SigningKey, 'keyId'>,
   naming: Naming,
-  signatures?: Signatures,
 ): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': 'Railhead-Webhooks/1',
-    [naming.webhookSignatureHeader]: signatures
-      ? signatures.of(id, body, key)
-      : signatureOf(body, key),
+    [naming.webhookSignatureHeader]: signature,
     [naming.webhookKeyIdHeader]: key.keyId,
   };
 }

@@ -22,6 +22,7 @@ const due = (platform: string, more: Partial<DueEvent> = {}): DueEvent => {
     failing_since: null,
     environment: 'sandbox',
     standard: true,
+    format: 'FULL',
     sealed_for: null,
     data_key: null,
     ...more,

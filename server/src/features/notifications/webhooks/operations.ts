@@ -50,6 +50,7 @@ async function sendTest(ctx: Ctx, deps: WebhookDeps, requestedUrl: string | unde
   const event: StoredEvent = {
     id: ctx.id('Webhook'),
     type: testEvent.type,
+    subject: ctx.caller.platformId,
     data: '{}',
     balance: null,
     held: null,

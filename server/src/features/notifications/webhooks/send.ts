@@ -8,13 +8,19 @@ import { endpointProblem, mustBePublic } from '../../../kernel/net/endpoint.ts';
 import { maskBody, maskHeader } from '../../../runtime/observability/received-text.ts';
 import type { SigningKeys } from '../../../runtime/security/key-ring.ts';
 import type { Vault } from '../../../runtime/security/vault.ts';
-import { createEndpointSigner, type EndpointKey, type EndpointSigner } from '../endpoints/index.ts';
+import {
+  createEndpointSigner,
+  type EndpointKey,
+  type EndpointSigner,
+  type EventFormat,
+} from '../endpoints/index.ts';
 import {
   bodyOf,
   createSignatures,
   headersOf,
   type Signatures,
   type StoredEvent,
+  signatureOf,
   signedText,
   standardHeaders,
   standardSignature,
@@ -41,6 +47,8 @@ export interface Target {
   environment: Mode;
   /** Whether it carries the headers of Standard Webhooks; default true. */
   standard?: boolean;
+  /** Default FULL. */
+  format?: EventFormat;
   /** Keys of the endpoint for them; absent or null: those of the service. */
   keys?: EndpointKey[] | null;
 }
@@ -109,8 +117,10 @@ function signDelivery(
 ): { body: string; headers: Record<string, string> } {
   const { naming, keys, signatures, signWithKeys } = deps;
   const key = keys[target.environment];
-  const body = bodyOf(event, naming);
-  const headers = headersOf(event.id, body, key, naming, signatures);
+  const format = target.format ?? 'FULL';
+  const body = bodyOf(event, naming, format);
+  const signature = signatures?.of(event.id, format, body, key) ?? signatureOf(body, key);
+  const headers = headersOf(signature, key, naming);
   if (target.standard === false) return { body, headers };
   const text = signedText(event.id, body, now);
   const own = target.keys && signWithKeys ? signWithKeys(target.keys, text, now) : undefined;

@@ -10,7 +10,7 @@ import type { ResetRules } from '../../../runtime/committer/reset.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { statement } from '../../../runtime/db/statement.ts';
 import { wholeEventData } from '../../../runtime/operation/event-data.ts';
-import type { EndpointKey } from '../endpoints/index.ts';
+import type { EndpointKey, EventFormat } from '../endpoints/index.ts';
 import type { StoredEvent } from './envelope.ts';
 import type { AttemptResult } from './schedule.ts';
 
@@ -31,7 +31,6 @@ export interface SealedEvent extends StoredEvent {
 
 /** A due event of a leased platform, with its endpoint. */
 export interface DueEvent extends SealedEvent {
-  subject: string;
   /** Number of the endpoint. */
   endpoint: number;
   /** Previous attempts. */
@@ -41,6 +40,7 @@ export interface DueEvent extends SealedEvent {
   environment: Mode;
   /** Whether it carries the headers of Standard Webhooks. */
   standard: boolean;
+  format: EventFormat;
   /** Keys of the endpoint; null for the endpoint of the configuration. */
   keys: EndpointKey[] | null;
   /** Time of the endpoint's first failure since its last success; null for that of the configuration. */
@@ -221,6 +221,7 @@ const DUE = `
   select e.*, a.endpoint, d.attempts, d.due_at, coalesce(w.url, p.webhook_endpoint) as url,
     p.environment, case when a.endpoint = 0 then p.standard_webhooks else w.standard_webhooks end
       as standard,
+    coalesce(w.format, 'FULL') as format,
     case when a.endpoint > 0 then w.keys end as keys, w.failing_since,
     (select b.data from events b where b.id = e.base_id) as base,
     (select c.data_key from customers c where c.id = e.sealed_for) as data_key

@@ -46,9 +46,20 @@ describe('createSandboxFixtures', () => {
     expect(statusOf('completed')).toBe('COMPLETED');
     expect(statusOf('failed')).toBe('FAILED');
     expect(statusOf('processing')).toBe('PROCESSING');
+    expect(statusOf('pending')).toBe('PENDING');
+    expect(statusOf('pendingAuthorization')).toBe('PENDING_AUTHORIZATION');
+    expect(statusOf('expired')).toBe('EXPIRED');
     expect(resources.refunded).toMatchObject({ status: 'FAILED', refund: { status: 'COMPLETED' } });
     expect(resources.returned).toMatchObject({ failureReason: 'PAYOUT_RETURNED' });
     expect(resources.cancelled).toMatchObject({ refund: { reason: 'USER_CANCELLATION' } });
+  });
+
+  it('builds cards in each state', async () => {
+    await reset();
+    const { resources } = ok(await build({ world: 'cards' }), 201);
+    for (const name of ['active', 'frozen', 'processing', 'closed']) {
+      expect(resources[name].state).toBe(name.toUpperCase());
+    }
   });
 
   it('omits secrets that are shown once from a repetition', async () => {

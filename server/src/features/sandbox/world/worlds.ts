@@ -68,18 +68,21 @@ const germanAccount = (name: string, customer: string, accountNumber: string): S
   },
 });
 
-/** A quote and its execution; the quote is `$NAMEQuote`. */
-const payout = (name: string, account: string, to: string, amount: number): Step[] => [
-  {
-    name: `${name}Quote`,
-    operationId: 'createQuote',
-    body: {
-      source: { sourceType: 'ACCOUNT', accountId: `$${account}.data.0.id` },
-      destination: { destinationType: 'ACCOUNT', accountId: `$${to}.id` },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: amount,
-    },
+/** A quote, as `$NAMEQuote`. */
+const quote = (name: string, account: string, to: string, amount: number): Step => ({
+  name: `${name}Quote`,
+  operationId: 'createQuote',
+  body: {
+    source: { sourceType: 'ACCOUNT', accountId: `$${account}.data.0.id` },
+    destination: { destinationType: 'ACCOUNT', accountId: `$${to}.id` },
+    lockedCurrencySide: 'SENDING',
+    lockedCurrencyAmount: amount,
   },
+});
+
+/** A quote and its execution. */
+const payout = (name: string, account: string, to: string, amount: number): Step[] => [
+  quote(name, account, to, amount),
   { operationId: 'executeQuote', params: { quoteId: `$${name}Quote.id` } },
 ];
 
@@ -90,6 +93,7 @@ const paymentOf = (name: string): Step => ({
   params: { transactionId: `$${name}Quote.transactionId` },
 });
 
+/** A new card; its issuer responds later. */
 const card = (name: string, customer: string, account: string, suffix: string): Step => ({
   name,
   operationId: 'createCard',
@@ -134,6 +138,52 @@ const CUSTOMERS: Step[] = [
   person('unverified', 'Amara Okafor 003'),
 ];
 
+const advance = (duration: string): Step => ({
+  operationId: 'updateSandboxClock',
+  body: { advance: duration },
+});
+
+/** A customer whose payments need strong authentication. */
+const EUROPEAN: Step[] = [
+  {
+    name: 'european',
+    operationId: 'createCustomer',
+    body: {
+      customerType: 'INDIVIDUAL',
+      platformCustomerId: 'european',
+      fullName: 'Emmy Noether',
+      region: 'DE',
+      email: 'emmy@example.com',
+      phoneNumber: '+4915112345678',
+    },
+  },
+  { operationId: 'sendCustomerPhoneVerification', params: { customerId: '$european.id' } },
+  {
+    operationId: 'confirmCustomerPhoneVerification',
+    params: { customerId: '$european.id' },
+    body: { code: '123456' },
+  },
+  {
+    name: 'europeanLogin',
+    operationId: 'startScaLogin',
+    query: { customerId: '$european.id' },
+    body: { factor: 'SMS_OTP' },
+  },
+  {
+    operationId: 'completeScaLogin',
+    query: { customerId: '$european.id' },
+    body: {
+      factor: 'SMS_OTP',
+      challengeId: '$europeanLogin.challengeId',
+      code: '123456',
+      endUserIpAddress: '203.0.113.7',
+    },
+  },
+  accountOf('europeanEur', 'european', 'EUR'),
+  fund('europeanEur', 1_000_00),
+  germanAccount('pendingAuthorizationAccount', 'european', '532013000'),
+];
+
 /** The suffix of the account number selects the outcome; docs/concepts/sandbox.md lists them. */
 const PAYOUTS = [
   ['completed', '000'],
@@ -148,32 +198,46 @@ const PAYMENTS: Step[] = [
   person('payer', 'Amara Okafor'),
   accountOf('payerUsd', 'payer', 'USD'),
   fund('payerUsd', 10_000_00),
-  ...PAYOUTS.flatMap(([name, suffix]) => [
-    germanAccount(`${name}Account`, 'payer', `532013${suffix}`),
-    ...payout(name, 'payerUsd', `${name}Account`, 100_00),
-  ]),
+  ...EUROPEAN,
+  ...PAYOUTS.map(([name, suffix]) => germanAccount(`${name}Account`, 'payer', `532013${suffix}`)),
+  quote('expired', 'payerUsd', 'completedAccount', 100_00),
+  // Longer than a quote is valid.
+  advance('PT6M'),
+  ...PAYOUTS.flatMap(([name]) => [...payout(name, 'payerUsd', `${name}Account`, 100_00)]),
   // Longer than every outcome but that of `processing`.
-  { operationId: 'updateSandboxClock', body: { advance: 'PT1M' } },
-  ...PAYOUTS.map(([name]) => paymentOf(name)),
-  {
-    name: 'open',
-    operationId: 'createQuote',
-    body: {
-      source: { sourceType: 'ACCOUNT', accountId: '$payerUsd.data.0.id' },
-      destination: { destinationType: 'ACCOUNT', accountId: '$completedAccount.id' },
-      lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 100_00,
-    },
-  },
+  advance('PT1M'),
+  ...payout('pendingAuthorization', 'europeanEur', 'pendingAuthorizationAccount', 100_00),
+  quote('pending', 'payerUsd', 'completedAccount', 100_00),
+  ...[...PAYOUTS.map(([name]) => name), 'expired', 'pendingAuthorization', 'pending'].map(
+    paymentOf,
+  ),
 ];
+
+/** The suffix of `platformCardId` selects the outcome. */
+const NEW_CARDS = [
+  ['active', '000'],
+  ['frozen', '000'],
+  ['processing', '001'],
+  ['closed', '002'],
+] as const;
 
 const CARDS: Step[] = [
   person('cardholder', 'Amara Okafor'),
   accountOf('cardholderUsd', 'cardholder', 'USD'),
   fund('cardholderUsd', 5_000_00),
-  card('active', 'cardholder', 'cardholderUsd', '000'),
-  card('processing', 'cardholder', 'cardholderUsd', '001'),
-  card('closed', 'cardholder', 'cardholderUsd', '002'),
+  ...NEW_CARDS.map(([name, suffix]) => card(`${name}New`, 'cardholder', 'cardholderUsd', suffix)),
+  // The issuer responds.
+  advance('PT1S'),
+  {
+    operationId: 'updateCardById',
+    params: { id: '$frozenNew.id' },
+    body: { state: 'FROZEN' },
+  },
+  ...NEW_CARDS.map(([name]) => ({
+    name,
+    operationId: 'getCardById',
+    params: { id: `$${name}New.id` },
+  })),
 ];
 
 /** Steps by the name of their world. */

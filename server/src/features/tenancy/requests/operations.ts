@@ -1,18 +1,41 @@
 // The operations of recorded requests. Records of this process are written before they are read, so
-// that a client finds its last request; those of other processes follow within the gathering period.
+// that a client finds its last request; those of other processes follow within the gathering period,
+// for which the read of a new request waits.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, invalid, invalidField } from '../../../kernel/fault.ts';
+import { timeOfUuid7 } from '../../../kernel/id.ts';
 import { rangeErrors } from '../../../runtime/db/paging.ts';
+import type { Ctx } from '../../../runtime/operation/context.ts';
 import { handle } from '../../../runtime/operation/handle.ts';
 import { getRequestById, listRequests } from './contract.ts';
 import { pageOfRequests } from './pages.ts';
 import { presentDetails, presentRequest } from './present.ts';
-import { readRequest } from './store.ts';
+import { isRequestId, type RecordedRequest, readRequest } from './store.ts';
 
 export interface RequestPorts {
   /** Writes the records of this process. */
   flushRequests(): Promise<void>;
   /** Whether the server has an operation with this id. */
   isOperation(operationId: string): boolean;
+}
+
+/** In this time a record of another process is written. */
+const RECORDED_MS = 1_000;
+const RECHECK_MS = 100;
+
+/** A request by its id. One that another process may be about to record is waited for. */
+async function awaitRequest(
+  ctx: Ctx,
+  id: string,
+  closed: AbortSignal | undefined,
+): Promise<{ recorded: RecordedRequest | undefined; idleMs: number }> {
+  for (let idleMs = 0; ; idleMs += RECHECK_MS) {
+    const recorded = await readRequest(ctx.db, ctx.caller.platformId, id);
+    const age = isRequestId(id) ? Math.abs(ctx.effects.now() - timeOfUuid7(id)) : RECORDED_MS;
+    const mayCome = age < RECORDED_MS && idleMs < RECORDED_MS && !closed?.aborted;
+    if (recorded || !mayCome) return { recorded, idleMs };
+    await sleep(RECHECK_MS);
+  }
 }
 
 export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) => [
@@ -29,15 +52,15 @@ export const requestOperations = ({ flushRequests, isOperation }: RequestPorts) 
     return { status: 200, body: { data: rows.map(presentRequest), ...rest } };
   }),
 
-  handle(getRequestById, async (ctx, { params }) => {
+  handle(getRequestById, async (ctx, { params, closed }) => {
     await flushRequests();
-    const found = await readRequest(ctx.db, ctx.caller.platformId, params.requestId);
-    if (!found) {
+    const { recorded, idleMs } = await awaitRequest(ctx, params.requestId, closed);
+    if (!recorded) {
       throw new Fault(
         'NOT_FOUND',
         'Request not found. Requests are kept for 30 days and belong to one platform.',
       );
     }
-    return { status: 200, body: presentDetails(found) };
+    return { status: 200, body: presentDetails(recorded), idleMs };
   }),
 ];

@@ -1,10 +1,11 @@
 // Records requests beside their path: in memory at first, then many in one statement on a connection
 // of its own, whose commits do not wait for the disk. A request never waits for its record. If the
-// database does not keep up, records are dropped and counted.
+// database does not keep up, records are dropped and counted. Records wait as columns of a batch, the
+// form in which a statement takes them: an object for each would survive collections of the young
+// generation.
 import type pg from 'pg';
 import type { Contract } from '../../../kernel/contract/operation.ts';
 import type { Time } from '../../../kernel/effects.ts';
-import { columns } from '../../../runtime/committer/columns.ts';
 import { insertInto } from '../../../runtime/committer/statements.ts';
 import { isLost, type Lane, openLane } from '../../../runtime/db/lane.ts';
 import { bind, type Statement, statement } from '../../../runtime/db/statement.ts';
@@ -41,10 +42,29 @@ const MAX_CHARACTERS = 32 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 1_000;
 
-interface Buffered {
-  row: RequestRow;
-  bodies: RequestBodyRow | undefined;
+type Columns = readonly unknown[][];
+
+interface Batch {
+  count: number;
   characters: number;
+  requests: Columns;
+  bodies: Columns;
+}
+
+const emptyColumns = (table: Table): Columns => table.columnNames.map(() => []);
+
+const emptyBatch = (): Batch => ({
+  count: 0,
+  characters: 0,
+  requests: emptyColumns(apiRequests),
+  bodies: emptyColumns(apiRequestBodies),
+});
+
+function addRow(columns: Columns, table: Table, row: object): void {
+  const values = row as Record<string, unknown>;
+  table.columnNames.forEach((name, index) => {
+    columns[index]?.push(values[name]);
+  });
 }
 
 /** For a batch whose result is unknown, which costs more than an insert. */
@@ -53,8 +73,8 @@ const insertMissing = (table: Table): Statement => {
   return statement(`${text} on conflict do nothing`, types);
 };
 
-const boundOf = (table: Table, rows: readonly object[], mayExist: boolean) =>
-  bind(mayExist ? insertMissing(table) : insertInto(table), ...columns(rows, table.columnNames));
+const boundOf = (table: Table, columns: Columns, mayExist: boolean) =>
+  bind(mayExist ? insertMissing(table) : insertInto(table), ...columns);
 
 type Contracts = readonly Contract[];
 
@@ -124,7 +144,10 @@ const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
 
 export function createRequestRecorder(options: RecorderOptions) {
   const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
-  let buffered: Buffered[] = [];
+  /** Full batches and those of a write that failed, oldest first. */
+  const filled: Batch[] = [];
+  let filling = emptyBatch();
+  let buffered = 0;
   let characters = 0;
   let dropped = 0;
   let lane: Lane | undefined;
@@ -139,9 +162,10 @@ export function createRequestRecorder(options: RecorderOptions) {
     dropped += count;
   }
 
-  function take(count: number): void {
-    for (const each of buffered.slice(0, count)) characters -= each.characters;
-    buffered = buffered.slice(count);
+  function closeBatch(): void {
+    if (filling.count === 0) return;
+    filled.push(filling);
+    filling = emptyBatch();
   }
 
   function open(): void {
@@ -150,15 +174,12 @@ export function createRequestRecorder(options: RecorderOptions) {
     });
   }
 
-  /** Writes the oldest records; returns false if the connection was lost. */
-  async function writeSome(count: number): Promise<boolean> {
-    const batch = buffered.slice(0, count);
-    const bodies = batch.flatMap((each) => (each.bodies ? [each.bodies] : []));
-    const rows = batch.map(({ row }) => row);
+  /** Writes a batch; returns false if the connection was lost. */
+  async function writeBatch({ requests, bodies, count }: Batch): Promise<boolean> {
     try {
       await lane?.execute([
-        boundOf(apiRequests, rows, mayExist),
-        ...(bodies.length ? [boundOf(apiRequestBodies, bodies, mayExist)] : []),
+        boundOf(apiRequests, requests, mayExist),
+        ...(bodies[0]?.length ? [boundOf(apiRequestBodies, bodies, mayExist)] : []),
       ]);
       mayExist = false;
     } catch (error) {
@@ -168,9 +189,8 @@ export function createRequestRecorder(options: RecorderOptions) {
       }
       // The same rows would be rejected again.
       log.warn({ err: error }, 'requests could not be recorded');
-      drop(batch.length);
+      drop(count);
     }
-    take(batch.length);
     return true;
   }
 
@@ -178,13 +198,18 @@ export function createRequestRecorder(options: RecorderOptions) {
   async function write(): Promise<void> {
     await within(RETRY_MS, whenUp ?? Promise.resolve());
     let delayMs = GATHER_MS;
-    for (let left = buffered.length; left > 0; left -= BATCH_SIZE) {
-      if (await writeSome(Math.min(left, BATCH_SIZE))) continue;
-      delayMs = RETRY_MS;
-      break;
+    closeBatch();
+    for (const batch of filled.slice()) {
+      if (!(await writeBatch(batch))) {
+        delayMs = RETRY_MS;
+        break;
+      }
+      filled.shift();
+      buffered -= batch.count;
+      characters -= batch.characters;
     }
     writing = undefined;
-    if (buffered.length) schedule(delayMs);
+    if (buffered) schedule(delayMs);
   }
 
   function start(): Promise<void> {
@@ -202,7 +227,7 @@ export function createRequestRecorder(options: RecorderOptions) {
   /** Writes everything that was added before; resolves also if the database cannot be reached. */
   async function flush(): Promise<void> {
     await writing;
-    if (buffered.length) await start();
+    if (buffered) await start();
   }
 
   function keep(request: AnsweredRequest): void {
@@ -214,10 +239,16 @@ export function createRequestRecorder(options: RecorderOptions) {
       drop(1);
       return;
     }
-    buffered.push({ row, bodies, characters: size });
+    addRow(filling.requests, apiRequests, row);
+    if (bodies) addRow(filling.bodies, apiRequestBodies, bodies);
+    filling.count++;
+    filling.characters += size;
+    buffered++;
     characters += size;
     if (!lane) open();
-    if (buffered.length >= BATCH_SIZE && !writing) void start();
+    const isFull = filling.count >= BATCH_SIZE;
+    if (isFull) closeBatch();
+    if (isFull && !writing) void start();
     else schedule(GATHER_MS);
   }
 
@@ -225,7 +256,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     /** Records a request. Never throws. */
     add(request: AnsweredRequest): void {
       try {
-        if (isClosed || buffered.length >= maxBuffered) drop(1);
+        if (isClosed || buffered >= maxBuffered) drop(1);
         else keep(request);
       } catch (error) {
         drop(1);
@@ -236,7 +267,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     /** Number of records that were dropped. */
     dropped: () => dropped,
     /** Number of records in memory. */
-    waiting: () => buffered.length,
+    waiting: () => buffered,
     /** Writes the rest and closes the connection. */
     async close(): Promise<void> {
       await flush();

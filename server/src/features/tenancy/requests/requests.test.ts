@@ -1,5 +1,6 @@
 // Recorded requests over the API: what a record contains, which requests are recorded, filters and
 // pages, and who reads them.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { agentFixture } from '../../../../test/kit/agents/agents.ts';
 import {
@@ -99,6 +100,21 @@ describe('getRequestById', () => {
     const unknown = await app.call('GET', '/tokens', undefined, { as: null });
     expect((await get(`/requests/${idOf(unknown)}`)).status).toBe(404);
     expect(lineOf(unknown)).toMatchObject({ status: 401, callerType: 'NONE', platformId: '' });
+  });
+
+  it('waits for a record that another process is about to write', async () => {
+    const id = idOf(await get('/config'));
+    ok(await get(`/requests/${id}`), 200);
+    const other = `${id.slice(0, -12)}0123456789ab`;
+    const waiting = get(`/requests/${other}`);
+    await sleep(250);
+    const COPY = `insert into api_requests
+      select (jsonb_populate_record(r, jsonb_build_object('id', $2::text))).*
+      from api_requests r where id = $1`;
+    await app.runtime.db.query(COPY, [id, other]);
+    expect(await waiting).toMatchObject({ status: 200, body: { id: other } });
+    const never = `${id.slice(0, -12)}ba9876543210`;
+    expect((await get(`/requests/${never}`)).status).toBe(404);
   });
 
   it('has the whole duration of a request that waited for events', async () => {

@@ -57,6 +57,8 @@ export type RequestBodyRow = RowOf<typeof apiRequestBodies>;
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+export const isRequestId = (text: string): boolean => UUID7.test(text);
+
 export interface RecordedRequest {
   row: RequestRow;
   bodies: RequestBodyRow | undefined;
@@ -68,7 +70,7 @@ export async function readRequest(
   platformId: string,
   id: string,
 ): Promise<RecordedRequest | undefined> {
-  if (!UUID7.test(id)) return undefined;
+  if (!isRequestId(id)) return undefined;
   const key = { platform_id: platformId, created_at: timeOfUuid7(id), id };
   const [[row], [bodies]] = await Promise.all([
     db.find(apiRequests, key),
@@ -85,7 +87,7 @@ export async function platformOfRequest(
   db: Pick<Database, 'query'>,
   id: string,
 ): Promise<string | undefined> {
-  if (!UUID7.test(id)) return undefined;
+  if (!isRequestId(id)) return undefined;
   const values = [new Date(timeOfUuid7(id)), id];
   return (await db.query<{ platform: string }>(OWNER, values))[0]?.platform;
 }
