@@ -28,7 +28,7 @@ const pascal = (text) => text[0].toUpperCase() + text.slice(1);
 
 const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
 
-function grouped(operations) {
+export function grouped(operations) {
   const groups = new Map();
   for (const each of operations) {
     const name = groupOf(each);

@@ -1,0 +1,117 @@
+// Flags of an operation: parameters of its query and the fields of its body, with those of nested objects
+// as `--source.account-id`.
+import { kebab } from './names.mjs';
+
+const DEPTH = 3;
+
+const at = (document, ref) =>
+  ref
+    .slice(2)
+    .split('/')
+    .reduce((value, key) => value[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+
+/** A schema with its reference resolved and its `allOf` merged. */
+function resolved(document, schema) {
+  const { $ref, ...own } = schema;
+  const whole = $ref ? { ...resolved(document, at(document, $ref)), ...own } : schema;
+  if (!whole.allOf) return whole;
+  const parts = whole.allOf.map((each) => resolved(document, each));
+  return {
+    ...Object.assign({}, ...parts, whole),
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties), whole.properties),
+    required: [...parts.flatMap(({ required = [] }) => required), ...(whole.required ?? [])],
+  };
+}
+
+const firstSentence = (text = '') => /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
+
+/** Properties of all variants together; a field is required if each variant requires it. */
+function propertiesOf(document, schema) {
+  const variants = schema.oneOf ?? schema.anyOf;
+  if (!variants) return { properties: schema.properties ?? {}, required: schema.required ?? [] };
+  const parts = variants.map((each) => propertiesOf(document, resolved(document, each)));
+  const properties = {};
+  for (const part of [{ properties: schema.properties ?? {} }, ...parts]) {
+    for (const [name, each] of Object.entries(part.properties)) {
+      properties[name] = merged(document, properties[name], each);
+    }
+  }
+  const [first = [], ...others] = parts.map(({ required }) => required);
+  const common = first.filter((name) => others.every((each) => each.includes(name)));
+  return { properties, required: [...common, ...(schema.required ?? [])] };
+}
+
+/** A property of two variants: the values of both. */
+function merged(document, one, other) {
+  if (!one) return other;
+  const [first, second] = [resolved(document, one), resolved(document, other)];
+  const values = (each) => each.enum ?? (each.const === undefined ? undefined : [each.const]);
+  const [left, right] = [values(first), values(second)];
+  if (left && right) return { ...first, const: undefined, enum: [...new Set([...left, ...right])] };
+  if (first.properties && second.properties && first !== second) {
+    return {
+      ...first,
+      oneOf: undefined,
+      properties: { ...second.properties, ...first.properties },
+    };
+  }
+  return first;
+}
+
+function typeOf(document, schema) {
+  const { type, format, items, enum: values } = schema;
+  const types = (Array.isArray(type) ? type : [type]).filter((each) => each !== 'null');
+  if (format === 'binary') return 'file';
+  if (types[0] === 'array') {
+    const inner = items ? resolved(document, items) : {};
+    return inner.type === 'string' || inner.enum ? 'list' : 'json';
+  }
+  if (['integer', 'number'].includes(types[0])) return 'number';
+  if (types[0] === 'boolean' || types[0] === 'string') return types[0];
+  return values || schema.const !== undefined ? 'string' : 'json';
+}
+
+function fieldOf(document, path, schema, isRequired) {
+  const inner = schema.items ? resolved(document, schema.items) : {};
+  const values =
+    schema.enum ?? inner.enum ?? (schema.const === undefined ? undefined : [schema.const]);
+  const text = firstSentence(schema.description);
+  return {
+    path: path.join('.'),
+    flag: path.map(kebab).join('.'),
+    type: typeOf(document, schema),
+    ...(text && { text }),
+    ...(values && { values }),
+    ...(isRequired && { required: true }),
+  };
+}
+
+/** Fields of a body, outer ones first. */
+export function bodyFields(document, schema, path = []) {
+  const { properties, required } = propertiesOf(document, resolved(document, schema));
+  const outer = [];
+  const inner = [];
+  for (const [name, each] of Object.entries(properties)) {
+    const whole = resolved(document, each);
+    if (whole.readOnly || /^Set by the server\./.test(whole.description)) continue;
+    const place = [...path, name];
+    const isObject = whole.type === 'object' || whole.properties || (whole.oneOf ?? whole.anyOf);
+    const nested = isObject && place.length < DEPTH ? bodyFields(document, whole, place) : [];
+    const isRequired = path.length === 0 && required.includes(name);
+    outer.push({
+      ...fieldOf(document, place, whole, isRequired),
+      ...(nested.length && { nested: true }),
+    });
+    inner.push(...nested);
+  }
+  return [...outer, ...inner];
+}
+
+export function queryFields(document, parameters) {
+  return parameters.map(({ name, schema, description, required }) => {
+    const whole = resolved(document, schema);
+    const [one] = whole.anyOf ?? [];
+    const simple = one ? { ...resolved(document, one), type: 'array', items: one } : whole;
+    return fieldOf(document, [name], { ...simple, description }, required);
+  });
+}

@@ -1,0 +1,102 @@
+// Writes dist/api/: `index.json` with the names of all resources and operations, which every start reads,
+// and a file for each resource with what its commands need, which only that resource reads.
+import fs from 'node:fs';
+import path from 'node:path';
+import { grouped } from '../../sdk/scripts/groups.mjs';
+import { bodyFields, queryFields } from './fields.mjs';
+import { kebab, verbOf } from './names.mjs';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+const operationsOf = (document) =>
+  Object.entries(document.paths).flatMap(([route, methods]) =>
+    METHODS.filter((method) => methods[method]).map((method) => ({
+      route,
+      method: method.toUpperCase(),
+      ...methods[method],
+    })),
+  );
+
+/** The description without its list of errors, and links without a meaning in a terminal. */
+const textOf = ({ description = '' }) =>
+  description
+    .split('\n\n')
+    .filter((each) => each && !/^\*\*(Errors|Guides|Idempotency)\*\*/.test(each))
+    .join('\n\n')
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replaceAll('**', '')
+    .replaceAll('`', '');
+
+const examplesOf = (content) =>
+  Object.entries(content?.examples ?? {}).map(([name, { summary, value }]) => ({
+    name,
+    summary,
+    value,
+  }));
+
+function bodyOf(document, { requestBody }) {
+  if (!requestBody) return undefined;
+  const [[type, content]] = Object.entries(requestBody.content);
+  return {
+    kind: type === 'multipart/form-data' ? 'form' : 'json',
+    required: requestBody.required ?? false,
+    fields: bodyFields(document, content.schema),
+    examples: examplesOf(content),
+  };
+}
+
+function commandOf(document, group, operation) {
+  const { operationId, route, method, summary, parameters = [], responses, security } = operation;
+  const isIn = (place) => parameters.filter((each) => each.in === place);
+  const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
+  const body = bodyOf(document, operation);
+  const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
+  return {
+    id: operationId,
+    verb: verbOf(operationId, group),
+    method,
+    route,
+    summary,
+    text: textOf(operation),
+    params: isIn('path').map(({ name, description, example }) => ({
+      name,
+      text: description,
+      example,
+    })),
+    query: queryFields(document, isIn('query')),
+    ...(body && { body }),
+    ...(isList && { isList }),
+    ...(scheme === 'AgentAuth' && { isOfAgent: true }),
+    ...(parameters.some(({ name }) => name === 'Idempotency-Key') && { hasKey: true }),
+  };
+}
+
+function checkVerbs(name, commands) {
+  const verbs = commands.map(({ verb }) => verb);
+  const twice = verbs.filter((each, index) => verbs.indexOf(each) !== index);
+  if (twice.length) throw new Error(`${name}: several operations are named ${twice.join(', ')}`);
+}
+
+const eventsOf = (document) =>
+  Object.values(document.webhooks)
+    .flatMap(({ post }) => {
+      const { type } = post.requestBody.content['application/json'].schema.properties;
+      return type.enum ?? type.allOf.find((each) => each.enum).enum;
+    })
+    .sort();
+
+export function generate(document, folder) {
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  const write = (name, value) =>
+    fs.writeFileSync(path.join(folder, `${name}.json`), JSON.stringify(value));
+  const resources = grouped(operationsOf(document)).map(([group, members]) => {
+    const name = kebab(group);
+    const commands = members.map((each) => commandOf(document, group, each));
+    checkVerbs(name, commands);
+    write(name, commands);
+    const tags = [...new Set(members.map(({ tags: [tag] }) => tag))].join(', ');
+    return { name, group, title: tags, operations: commands.map(({ id, verb }) => [id, verb]) };
+  });
+  write('index', { apiDate: document.info.version, resources, events: eventsOf(document) });
+}

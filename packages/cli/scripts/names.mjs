@@ -1,0 +1,51 @@
+// Names of resources and verbs, such as `external-accounts create`, from the groups of the SDK and the
+// names of operations.
+
+export const kebab = (text) =>
+  text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();
+
+/** Verbs that the rule below would name badly. */
+const VERBS = {
+  updatePlatformConfig: 'update',
+  getPlatformConfig: 'get',
+  getEndUserTerms: 'terms',
+  createCustomerExternalAccount: 'create',
+  listCustomerExternalAccounts: 'list',
+  getCustomerExternalAccountById: 'get',
+  deleteCustomerExternalAccountById: 'delete',
+  createExternalAccountOwnershipChallenge: 'challenge',
+  verifyExternalAccountOwnership: 'verify',
+  createPlatformExternalAccountOwnershipChallenge: 'challenge-platform',
+  verifyPlatformExternalAccountOwnership: 'verify-platform',
+  approvePendingPayment: 'approve',
+  rejectPendingPayment: 'reject',
+  confirmReceiptDelivery: 'confirm-receipt',
+  getAvailableUmaProviders: 'list',
+  getDiscoveries: 'list',
+  getExchangeRates: 'list',
+  sandboxReceive: 'receive-uma',
+  resetSandbox: 'reset',
+  getSandboxClock: 'get-clock',
+  updateSandboxClock: 'update-clock',
+  createSandboxFixtures: 'create-fixtures',
+  getAgentMe: 'me',
+};
+
+const singular = (word) =>
+  word === 'addresses' ? 'address' : word.replace(/ies$/, 'y').replace(/(?<!s)s$/, '');
+
+/** `deleteCustomerById` of `customers` is `delete`. */
+export function verbOf(operationId, group) {
+  if (VERBS[operationId]) return VERBS[operationId];
+  const words = kebab(operationId)
+    .replace(/-by-id$/, '')
+    .split('-');
+  const own = new Set(kebab(group).split('-').map(singular));
+  const rest = words.filter((word, index) => index === 0 || !own.has(singular(word)));
+  const isPrefix = rest.length > 1 && ['sandbox', 'agent'].includes(rest[0]) && own.has(rest[0]);
+  return (isPrefix ? rest.slice(1) : rest).join('-');
+}

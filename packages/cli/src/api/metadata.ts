@@ -1,0 +1,82 @@
+// What the program knows of the API: written by the build from the OpenAPI document.
+import { existsSync, readFileSync } from 'node:fs';
+
+export interface Resource {
+  /** Of the command, such as `external-accounts`. */
+  readonly name: string;
+  /** Of the SDK, such as `externalAccounts`. */
+  readonly group: string;
+  readonly title: string;
+  /** The id and the verb of each operation. */
+  readonly operations: readonly (readonly [id: string, verb: string])[];
+}
+
+export interface Field {
+  /** In the body: `source.accountId`. */
+  readonly path: string;
+  /** Without the hyphens: `source.account-id`. */
+  readonly flag: string;
+  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json' | 'file';
+  readonly text?: string;
+  readonly values?: readonly string[];
+  readonly required?: boolean;
+  /** An object with flags for its fields. */
+  readonly nested?: boolean;
+}
+
+export interface Example {
+  readonly name: string;
+  readonly summary?: string;
+  readonly value: unknown;
+}
+
+export interface Operation {
+  readonly id: string;
+  readonly verb: string;
+  readonly method: string;
+  readonly route: string;
+  readonly summary: string;
+  readonly text: string;
+  readonly params: readonly { name: string; text?: string; example?: string }[];
+  readonly query: readonly Field[];
+  readonly body?: {
+    readonly kind: 'json' | 'form';
+    readonly required: boolean;
+    readonly fields: readonly Field[];
+    readonly examples: readonly Example[];
+  };
+  readonly isList?: boolean;
+  readonly isOfAgent?: boolean;
+  /** Accepts an `Idempotency-Key`. */
+  readonly hasKey?: boolean;
+}
+
+interface Index {
+  readonly apiDate: string;
+  readonly resources: readonly Resource[];
+  readonly events: readonly string[];
+}
+
+/** Beside the bundle, beside its parts, or of a build when the sources are run. */
+const FOLDERS = ['./api/', '../api/', '../../dist/api/'].map(
+  (each) => new URL(each, import.meta.url),
+);
+
+function read(name: string): unknown {
+  const folder = FOLDERS.find((each) => existsSync(new URL('index.json', each)));
+  if (!folder) throw new Error('The package is incomplete: dist/api is absent.');
+  return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
+}
+
+const index = read('index') as Index;
+
+export const API_DATE = index.apiDate;
+export const RESOURCES = index.resources;
+export const EVENT_TYPES = index.events;
+
+export const operationsOf = ({ name }: Resource): readonly Operation[] =>
+  read(name) as readonly Operation[];
+
+/** The resource that has an operation. */
+export const resourceOf = (operationId: string): Resource | undefined =>
+  RESOURCES.find(({ operations }) => operations.some(([id]) => id === operationId));

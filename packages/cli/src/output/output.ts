@@ -1,0 +1,90 @@
+// Where results go: standard output, as JSON or for people. Everything else is on standard error.
+import process from 'node:process';
+import { usageError } from '../exit.ts';
+import { detailLines } from './details.ts';
+import { hasColours, type Styles, stylesOf } from './style.ts';
+import { type Column, columnsOf, layOut } from './table.ts';
+
+export interface OutputOptions {
+  readonly json?: boolean | undefined;
+  readonly query?: string | undefined;
+}
+
+const DEFAULT_WIDTH = 80;
+
+function terminalWidth(): number | undefined {
+  const forced = Number(process.env.COLUMNS);
+  if (Number.isInteger(forced) && forced > 0) return forced;
+  return process.stdout.isTTY ? process.stdout.columns || DEFAULT_WIDTH : undefined;
+}
+
+/** Applies a JMESPath expression. */
+async function select(value: unknown, expression: string): Promise<unknown> {
+  const { search } = await import('@jmespath-community/jmespath');
+  try {
+    return search(value as Parameters<typeof search>[0], expression);
+  } catch (error) {
+    const hint = "Expressions are JMESPath, such as --query 'data[].id'. See https://jmespath.org.";
+    throw usageError(`--query is no valid expression: ${(error as Error).message}`, hint);
+  }
+}
+
+const plain = (value: unknown): string =>
+  typeof value === 'object' && value !== null
+    ? JSON.stringify(value, null, 2)
+    : String(value ?? 'null');
+
+export class Output {
+  readonly isJson: boolean;
+  readonly #query: string | undefined;
+  readonly styles: Styles;
+  /** Styles of standard error. */
+  readonly noteStyles: Styles;
+
+  constructor({ json, query }: OutputOptions = {}) {
+    this.isJson = json === true || query !== undefined;
+    this.#query = query;
+    this.styles = stylesOf(hasColours(process.stdout));
+    this.noteStyles = stylesOf(hasColours(process.stderr));
+  }
+
+  line(text = ''): void {
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** For people only: hints and progress. */
+  note(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** A result: as JSON if that is asked for, otherwise as `lines`. */
+  async result(value: unknown, lines: () => readonly string[]): Promise<void> {
+    if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
+    else if (this.isJson) this.line(JSON.stringify(value ?? null, null, 2));
+    else for (const each of lines()) this.line(each);
+  }
+
+  /** A line of a stream of results. */
+  async streamed(value: unknown, text: () => string): Promise<void> {
+    if (this.#query !== undefined) this.line(plain(await select(value, this.#query)));
+    else this.line(this.isJson ? JSON.stringify(value) : text());
+  }
+
+  /** A resource, with the name and value of each field. */
+  resource(value: unknown): Promise<void> {
+    return this.result(value, () => detailLines(value, this.styles));
+  }
+
+  details(value: unknown): readonly string[] {
+    return detailLines(value, this.styles);
+  }
+
+  table(columns: readonly Column[]): string[] {
+    return layOut(columns, terminalWidth(), this.styles);
+  }
+
+  /** Lines of a list of resources. */
+  list(items: readonly unknown[], empty = 'None.'): string[] {
+    return items.length === 0 ? [empty] : this.table(columnsOf(items));
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { detailLines } from './details.ts';
+import { hasColours, stylesOf } from './style.ts';
+import { type Column, columnsOf, fit, layOut } from './table.ts';
+import { shortText } from './values.ts';
+
+const plain = stylesOf(false);
+const column = (title: string, text: string, isFixed = false): Column => ({
+  title,
+  texts: [text],
+  isFixed,
+});
+
+describe('a table', () => {
+  const id = column('ID', 'x'.repeat(45), true);
+  const name = column('NAME', 'y'.repeat(30));
+  const other = column('OTHER', 'z'.repeat(30));
+
+  it('shortens texts, then leaves the last columns out', () => {
+    expect(fit([id, name, other], 120)).toEqual([45, 30, 30]);
+    expect(fit([id, name, other], 100)).toEqual([45, 21, 30]);
+    expect(fit([id, name, other], 70)).toEqual([45, 23]);
+    expect(fit([id, name], 50)).toEqual([45]);
+    expect(layOut([id, name], 60, plain)).toEqual([
+      `${'ID'.padEnd(45)}  NAME`,
+      `${'x'.repeat(45)}  ${'y'.repeat(12)}…`,
+    ]);
+  });
+
+  it('shows everything without a terminal', () => {
+    expect(layOut([id, name, other], undefined, plain)[1]).toHaveLength(109);
+  });
+
+  it('has the columns that say most, without objects and empty fields', () => {
+    const items = [
+      { updatedAt: 'x', fullName: 'Ada', empty: null, inner: { a: 1 }, id: '1', status: 'OPEN' },
+      { updatedAt: 'x', fullName: 'Grace', id: '2', status: 'OPEN', extra: [1, 2] },
+    ];
+    const found = columnsOf(items).map(({ title }) => title);
+    expect(found).toEqual(['ID', 'FULL NAME', 'STATUS', 'EXTRA']);
+  });
+});
+
+it.each([
+  [{ amount: 25000, currency: { code: 'USD', decimals: 2 } }, '250.00 USD'],
+  [{ amount: -5, currency: { code: 'USD', decimals: 2 } }, '-0.05 USD'],
+  [{ amount: 7, currency: { code: 'JPY', decimals: 0 } }, '7 JPY'],
+  [{ amount: 7, currency: { code: 'X' } }, '7 X'],
+  ['2026-11-26T17:20:45.123Z', '2026-11-26 17:20:45'],
+  [['a', 'b'], 'a, b'],
+  [[{ a: 1 }], undefined],
+  [null, ''],
+  [false, 'false'],
+])('%j is shown as %s', (value, text) => {
+  expect(shortText(value)).toBe(text);
+});
+
+it('shows a resource with paths of nested fields', () => {
+  const lines = detailLines({ id: '1', address: { city: 'Portland' }, keys: [{ id: 'k' }] }, plain);
+  expect(lines).toEqual(['id            1', 'address.city  Portland', 'keys.0.id     k']);
+  expect(detailLines(5, plain)).toEqual(['5']);
+});
+
+it('has colours on a terminal only', () => {
+  expect(hasColours({ isTTY: true }, {})).toBe(true);
+  expect(hasColours({ isTTY: true }, { NO_COLOR: '1' })).toBe(false);
+  expect(hasColours({ isTTY: true }, { TERM: 'dumb' })).toBe(false);
+  expect(hasColours({}, {})).toBe(false);
+  expect(hasColours({}, { FORCE_COLOR: '1' })).toBe(true);
+});

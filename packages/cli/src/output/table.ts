@@ -1,0 +1,111 @@
+// Tables that fit the terminal: texts are shortened, then the least important columns are left out.
+import type { Styles } from './style.ts';
+import { isObject, shortText } from './values.ts';
+
+const GAP = 2;
+/** A text is not shortened below this. */
+const MIN_WIDTH = 12;
+const MAX_COLUMNS = 7;
+
+export interface Column {
+  readonly title: string;
+  readonly texts: readonly string[];
+  /** Ids and times are useless in part. */
+  readonly isFixed: boolean;
+}
+
+const widthOf = (text: string) => [...text].length;
+
+const naturalWidth = ({ title, texts }: Column) =>
+  Math.max(widthOf(title), ...texts.map((each) => widthOf(each)));
+
+const total = (widths: readonly number[]) =>
+  widths.reduce((sum, each) => sum + each, 0) + GAP * Math.max(0, widths.length - 1);
+
+/** Widths of the columns, the most important first; fewer widths than columns leave the last ones out. */
+export function fit(columns: readonly Column[], width: number): number[] {
+  for (let count = columns.length; count > 0; count--) {
+    const widths = columns.slice(0, count).map(naturalWidth);
+    let excess = total(widths) - width;
+    while (excess > 0) {
+      const candidates = widths
+        .map((each, index) => ({ each, index }))
+        .filter(({ each, index }) => each > MIN_WIDTH && !columns[index]?.isFixed);
+      const widest = candidates.sort((one, other) => other.each - one.each)[0];
+      if (!widest) break;
+      const reduced = Math.max(MIN_WIDTH, widest.each - excess);
+      excess -= widest.each - reduced;
+      widths[widest.index] = reduced;
+    }
+    if (excess <= 0 || count === 1) return widths;
+  }
+  return [];
+}
+
+const shortened = (text: string, width: number) =>
+  widthOf(text) <= width ? text : `${[...text].slice(0, width - 1).join('')}…`;
+
+/** Lines of a table; without a width nothing is shortened. */
+export function layOut(
+  columns: readonly Column[],
+  width: number | undefined,
+  styles: Styles,
+): string[] {
+  const widths = width === undefined ? columns.map(naturalWidth) : fit(columns, width);
+  const shown = columns.slice(0, widths.length);
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) => shortened(text, widths[index] ?? 0).padEnd(widths[index] ?? 0))
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  const count = shown[0]?.texts.length ?? 0;
+  const rows = Array.from({ length: count }, (_, row) =>
+    line(shown.map(({ texts }) => texts[row] ?? '')),
+  );
+  return [styles.dim(line(shown.map(({ title }) => title))), ...rows];
+}
+
+/** The most important fields of all resources, in this order; others follow in the order of the reply. */
+const PREFERRED = [
+  ...['id', 'eventId', 'number', 'timestamp', 'createdAt', 'at', 'name', 'fullName', 'type'],
+  ...['eventType', 'operationId', 'status', 'state', 'kycStatus', 'kybStatus', 'errorCode'],
+  ...['sentAmount', 'receivedAmount', 'balance', 'amount', 'authorizedAmount', 'settledAmount'],
+  ...['currency', 'last4', 'url', 'delivery', 'customerType', 'permissions', 'resourceId'],
+  ...['customerId', 'platformCustomerId'],
+];
+/** Rarely of interest in a list. */
+const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
+
+const rank = (name: string) => {
+  const at = PREFERRED.indexOf(name);
+  return at < 0 ? PREFERRED.length : at;
+};
+
+const titleOf = (name: string) =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toUpperCase();
+
+export const columnOf = (name: string, texts: readonly string[]): Column => ({
+  title: titleOf(name),
+  texts,
+  isFixed: /(^id|Id|At|timestamp|^at)$/.test(name),
+});
+
+/** The columns of a list of resources, chosen by what its items have. */
+export function columnsOf(items: readonly unknown[]): Column[] {
+  const rows = items.filter(isObject);
+  const names = [...new Set(rows.flatMap((each) => Object.keys(each)))]
+    .filter((name) => !OMITTED.includes(name))
+    .filter((name) => rows.every((each) => shortText(each[name]) !== undefined))
+    .filter((name) => rows.some((each) => shortText(each[name]) !== ''))
+    .sort((one, other) => rank(one) - rank(other))
+    .slice(0, MAX_COLUMNS);
+  return names.map((name) =>
+    columnOf(
+      name,
+      rows.map((each) => shortText(each[name]) ?? ''),
+    ),
+  );
+}
