@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { flagValue, inputOf, readData, setAt } from './flags.ts';
+import { operationsOf, RESOURCES } from './metadata.ts';
+
+const operation = (resource: string, verb: string) => {
+  const found = RESOURCES.find(({ name }) => name === resource);
+  const each = found && operationsOf(found).find((one) => one.verb === verb);
+  if (!each) throw new Error(`${resource} ${verb}`);
+  return each;
+};
+
+describe('values of flags', () => {
+  const field = (type: 'string' | 'number' | 'boolean' | 'list' | 'json', values?: string[]) => ({
+    path: 'a',
+    flag: 'a',
+    type,
+    ...(values && { values }),
+  });
+
+  it.each([
+    [field('string'), 'x', 'x'],
+    [field('string', ['SENDING']), 'sending', 'SENDING'],
+    [field('number'), '25000', 25000],
+    [field('boolean'), true, true],
+    [field('boolean'), 'false', false],
+    [field('list'), 'a, b', ['a', 'b']],
+    [field('json'), '{ "a": 1 }', { a: 1 }],
+  ] as const)('%j %j', (one, given, value) => {
+    expect(flagValue(one, given)).toEqual(value);
+  });
+
+  it.each([
+    [field('number'), '1,000', 'is not a number'],
+    [field('number'), '', 'is not a number'],
+    [field('boolean'), 'yes', 'neither true nor false'],
+    [field('json'), '{', 'is not JSON'],
+    [field('list', ['USD']), 'USD,EUX', 'EUX is unknown'],
+  ] as const)('%j rejects %j', (one, given, reason) => {
+    expect(() => flagValue(one, given)).toThrow(reason);
+  });
+});
+
+describe('the input of an operation', () => {
+  it('has nested fields, and flags over the data', () => {
+    const options = {
+      data: '{ "source": { "accountId": "a", "sourceType": "ACCOUNT" }, "description": "x" }',
+      'source.accountId': 'b',
+      lockedCurrencyAmount: '5',
+    };
+    expect(inputOf(operation('quotes', 'create'), options)).toEqual({
+      source: { accountId: 'b', sourceType: 'ACCOUNT' },
+      description: 'x',
+      lockedCurrencyAmount: 5,
+    });
+  });
+
+  it('rejects data that is no object', () => {
+    expect(() => readData('[]')).toThrow('must be a JSON object');
+    expect(() => readData('@/absent/file')).toThrow('cannot be read');
+    const target: Record<string, unknown> = { a: 'text' };
+    setAt(target, 'a.b', 1);
+    expect(target).toEqual({ a: { b: 1 } });
+  });
+});
+
+it('has flags for the values of all variants of a body', () => {
+  const { body } = operation('external-accounts', 'create');
+  const field = (path: string) => body?.fields.find((each) => each.path === path);
+  expect(field('accountInfo.accountType')?.values).toContain('EUR_ACCOUNT');
+  expect(field('accountInfo.accountType')?.values).toContain('SPARK_WALLET');
+  expect(field('accountInfo.iban')).toMatchObject({ flag: 'account-info.iban', type: 'string' });
+  expect(field('currency')).toMatchObject({ required: true });
+});

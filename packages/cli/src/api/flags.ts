@@ -1,0 +1,142 @@
+// Flags of an operation: from its fields to options of the command line, and from their texts to the input
+// of the call.
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { usageError } from '../exit.ts';
+import { closest } from '../suggest.ts';
+import type { Field, Operation } from './metadata.ts';
+
+/** More flags than these make the help unreadable; those of nested objects are then left out of it. */
+const MAX_SHOWN = 24;
+
+const PLACEHOLDERS: Record<Field['type'], string> = {
+  string: '<text>',
+  number: '<number>',
+  boolean: '[true|false]',
+  list: '<list>',
+  json: '<json>',
+  file: '<file>',
+};
+
+function descriptionOf({ text = '', values, required }: Field): string {
+  const few = values && values.length > 0 && values.length <= 8;
+  const choices = few ? ` One of ${values.join(', ')}.` : '';
+  return `${required ? 'Required. ' : ''}${text}${choices}`;
+}
+
+function fieldsOf({ query, body }: Operation): readonly Field[] {
+  return [...query, ...(body?.fields ?? [])];
+}
+
+/** The number of flags that the help leaves out. */
+export function addFlags(command: Command, operation: Operation): number {
+  const fields = fieldsOf(operation);
+  const isLong = fields.length > MAX_SHOWN;
+  let hidden = 0;
+  for (const field of fields) {
+    const option = new Option(`--${field.flag} ${PLACEHOLDERS[field.type]}`, descriptionOf(field));
+    // Only for completion: values are checked below, in either case.
+    if (field.values) option.argChoices = [...field.values];
+    if (isLong && field.path.includes('.')) {
+      option.hideHelp();
+      hidden++;
+    }
+    command.addOption(option);
+  }
+  return hidden;
+}
+
+function parseJson(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usageError(`${what} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function checkValue({ flag, values }: Field, text: string): string {
+  if (!values || values.includes(text)) return text;
+  const upper = values.find((each) => each === text.toUpperCase().replaceAll('-', '_'));
+  if (upper) return upper;
+  const near = closest(text, values);
+  const list = values.length <= 12 ? `Use one of ${values.join(', ')}.` : undefined;
+  throw usageError(`--${flag}: ${text} is unknown.`, near ? `Did you mean ${near}?` : list);
+}
+
+/** The value of a flag as the API takes it. */
+export function flagValue(field: Field, given: string | true): unknown {
+  const { type, flag } = field;
+  if (given === true) return true;
+  switch (type) {
+    case 'number': {
+      const number = Number(given);
+      if (given.trim() !== '' && Number.isFinite(number)) return number;
+      throw usageError(
+        `--${flag}: ${given} is not a number.`,
+        'Amounts are in minor units: 25000 is 250.00.',
+      );
+    }
+    case 'boolean':
+      if (given === 'true' || given === 'false') return given === 'true';
+      throw usageError(`--${flag}: ${given} is neither true nor false.`);
+    case 'list':
+      return given.split(',').map((each) => checkValue(field, each.trim()));
+    case 'json':
+      return parseJson(given, `--${flag}`);
+    default:
+      return checkValue(field, given);
+  }
+}
+
+type Json = Record<string, unknown>;
+
+/** Sets a value at a dot path; objects on the way are made. */
+export function setAt(target: Json, path: string, value: unknown): void {
+  const names = path.split('.');
+  const last = names.pop() ?? '';
+  let at = target;
+  for (const name of names) {
+    const inner = at[name];
+    const isContainer = typeof inner === 'object' && inner !== null;
+    if (!isContainer) at[name] = {};
+    at = at[name] as Json;
+  }
+  at[last] = value;
+}
+
+/** The JSON of `--data`: a text, `@file`, or `-` for standard input. */
+export function readData(text: string): Json {
+  const source = text === '-' ? 0 : text.startsWith('@') ? text.slice(1) : undefined;
+  let content = text;
+  if (source !== undefined) {
+    try {
+      content = readFileSync(source, 'utf8');
+    } catch (error) {
+      throw usageError(`--data: ${text} cannot be read: ${(error as Error).message}`);
+    }
+  }
+  const value = parseJson(content, '--data');
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+  throw usageError('--data must be a JSON object.', 'Example: --data \'{ "name": "Ada" }\'');
+}
+
+/** The name under which the parser stores an option. */
+const attributeOf = (flag: string) =>
+  flag.replaceAll(/-([a-zA-Z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The fields of the query and the body that the command line names. */
+export function inputOf(operation: Operation, options: Readonly<Record<string, unknown>>): Json {
+  const input = options.data === undefined ? {} : readData(String(options.data));
+  for (const field of fieldsOf(operation)) {
+    const given = options[attributeOf(field.flag)];
+    if (given !== undefined) setAt(input, field.path, flagValue(field, given as string | true));
+  }
+  return input;
+}
+
+/** Required fields that are absent, as flags. */
+export function missing({ body, query }: Operation, input: Json): string[] {
+  return [...query, ...(body?.fields ?? [])]
+    .filter(({ required, path }) => required && input[path.split('.')[0] ?? ''] === undefined)
+    .map(({ flag }) => `--${flag}`);
+}

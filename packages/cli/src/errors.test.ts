@@ -1,0 +1,35 @@
+import { expect, it, vi } from 'vitest';
+import { report } from './errors.ts';
+import { CliError, EXIT, Finished, usageError } from './exit.ts';
+import { Output } from './output/output.ts';
+import { RailheadError } from './sdk.ts';
+
+function reported(error: unknown, json = false) {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  try {
+    const code = report(error, new Output({ json }));
+    return { code, text: write.mock.calls.map(([text]) => String(text)).join('') };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+it.each([
+  [usageError('No.', 'Do this.'), EXIT.usage, 'Error: No.\nDo this.\n'],
+  [new CliError('No.', { exitCode: EXIT.credentials }), EXIT.credentials, 'Error: No.\n'],
+  [new Error('no'), EXIT.failed, 'Error: no\n'],
+  [new Finished(), EXIT.ok, ''],
+  [
+    new RailheadError({ code: 'CONNECTION_FAILED', reason: 'The server cannot be reached.' }),
+    EXIT.unreachable,
+    'Error: The server cannot be reached. (CONNECTION_FAILED)\n' +
+      'Is the server running, and is its URL right? `railhead doctor` checks both.\n',
+  ],
+])('reports %s', (error, code, text) => {
+  expect(reported(error)).toEqual({ code, text });
+});
+
+it('reports JSON for programs', () => {
+  const { text } = reported(usageError('No.'), true);
+  expect(JSON.parse(text)).toEqual({ error: { code: 'USAGE', message: 'No.' } });
+});

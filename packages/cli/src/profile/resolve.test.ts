@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { API_DATE } from '../api/metadata.ts';
+import { baseUrlOf, targetOf } from './resolve.ts';
+
+it.each([
+  ['localhost:4000', `http://localhost:4000/${API_DATE}`],
+  ['http://localhost:4000/', `http://localhost:4000/${API_DATE}`],
+  ['api.example.com', `https://api.example.com/${API_DATE}`],
+  ['https://api.example.com/2024-01-01', 'https://api.example.com/2024-01-01'],
+])('%s is the base URL %s', (text, url) => {
+  expect(baseUrlOf(text)).toBe(url);
+});
+
+it('rejects a text that is no URL', () => {
+  expect(() => baseUrlOf('http://')).toThrow('is not a URL');
+});
+
+const ENV = {
+  RAILHEAD_URL: 'localhost:1',
+  RAILHEAD_CLIENT_ID: 'id',
+  RAILHEAD_CLIENT_SECRET: 'secret',
+};
+
+it('takes the environment, with the URL of a flag before it', () => {
+  const found = { clientId: 'id', clientSecret: 'secret', source: 'environment' };
+  expect(targetOf({}, ENV)).toEqual({ url: `http://localhost:1/${API_DATE}`, ...found });
+  expect(targetOf({ baseUrl: 'localhost:2' }, ENV).url).toBe(`http://localhost:2/${API_DATE}`);
+});

@@ -1,0 +1,85 @@
+// What every command needs: the output, the server with its credentials, and calls of the API.
+import process from 'node:process';
+import type { Command } from 'commander';
+import { API_DATE, resourceOf } from './api/metadata.ts';
+import { Output } from './output/output.ts';
+import { withProgress } from './output/progress.ts';
+import { type Target, targetOf } from './profile/resolve.ts';
+import type { CallOptions, Client, ClientOptions } from './sdk.ts';
+
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly query?: string;
+  readonly profile?: string;
+  readonly baseUrl?: string;
+  readonly verbose?: boolean;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A reply of any operation; `items` iterates all pages of a list. */
+type AnyCall = Promise<unknown> & AsyncIterable<unknown>;
+type AnyMethod = (input: Fields, options?: CallOptions) => AnyCall;
+
+export interface Session {
+  readonly output: Output;
+  readonly target: Target;
+  readonly client: Client;
+  /** Calls an operation by its name, with progress if it takes long. */
+  call(operationId: string, input?: Fields, options?: CallOptions): Promise<unknown>;
+  /** The function of an operation. */
+  method(operationId: string): AnyMethod;
+  /** A client with other options, such as the token of an agent. */
+  clientWith(options: ClientOptions): Promise<Client>;
+}
+
+export const methodOf = (client: Client, operationId: string): AnyMethod => {
+  const group = resourceOf(operationId)?.group ?? '';
+  // The names of groups and operations are those of the SDK.
+  const groups = client as unknown as Record<string, Record<string, AnyMethod>>;
+  const found = groups[group]?.[operationId];
+  if (!found) throw new Error(`The SDK has no operation ${operationId}.`);
+  return found;
+};
+
+const globalsOf = (command: Command): GlobalOptions => command.optsWithGlobals();
+
+export const outputOf = (command: Command): Output => new Output(globalsOf(command));
+
+/** A server of another date may lack operations or have other ones. */
+function noteDate({ url }: Target, output: Output): void {
+  const [date] = /\d{4}-\d\d-\d\d$/.exec(url) ?? [];
+  if (date === undefined || date === API_DATE) return;
+  output.note(
+    `Warning: the server URL is of the API of ${date}, this program of ${API_DATE}. ` +
+      'Install the version of the program that fits the server.',
+  );
+}
+
+export async function sessionOf(command: Command): Promise<Session> {
+  const options = globalsOf(command);
+  const output = new Output(options);
+  const target = targetOf(options);
+  noteDate(target, output);
+  const { createClient } = await import('./sdk.ts');
+  const clientWith = async (more: ClientOptions) =>
+    createClient({
+      baseUrl: target.url,
+      clientId: target.clientId,
+      clientSecret: target.clientSecret,
+      headers: { 'user-agent': 'railhead-cli' },
+      ...(options.verbose && { debug: (line: string) => process.stderr.write(`${line}\n`) }),
+      ...more,
+    });
+  const client = await clientWith({});
+  const method = (operationId: string) => methodOf(client, operationId);
+  return {
+    output,
+    target,
+    client,
+    clientWith,
+    method,
+    call: (operationId, input = {}, callOptions) =>
+      withProgress('Waiting for the server …', method(operationId)(input, callOptions)),
+  };
+}
