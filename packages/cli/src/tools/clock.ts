@@ -1,0 +1,94 @@
+// `clock`: the clock of a sandbox platform.
+import { Command } from 'commander';
+import { withExamples } from '../help.ts';
+import { withProgress } from '../output/progress.ts';
+import { shortText } from '../output/values.ts';
+import type { Output as Reply } from '../sdk.ts';
+import { type Session, sessionOf } from '../session.ts';
+import { isoDuration } from './duration.ts';
+
+type Clock = Reply<'getSandboxClock'>;
+type Change = NonNullable<Parameters<Session['client']['sandbox']['updateSandboxClock']>[0]>;
+
+/** Repeats a change that was too much for one request, until the clock is there. */
+export async function moveClock(session: Session, change: Change): Promise<Clock> {
+  let now = '';
+  let processed = 0;
+  const move = async () => {
+    let next: Change = change;
+    for (;;) {
+      const clock = await session.client.sandbox.updateSandboxClock(next, { timeout: 60_000 });
+      now = clock.currentTime;
+      processed += clock.processed ?? 0;
+      if (clock.target === undefined) return { ...clock, processed };
+      next = { ...(change.freeze !== undefined && { freeze: change.freeze }), to: clock.target };
+    }
+  };
+  const text = () => `Moving the clock${now && `, now at ${shortText(now)}`} …`;
+  return withProgress(text, move());
+}
+
+const linesOf = ({ currentTime, frozen, processed }: Clock) => [
+  `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : 'ticking'}` +
+    (processed === undefined
+      ? ''
+      : `; ${processed} due ${processed === 1 ? 'step' : 'steps'} executed`),
+];
+
+async function show(command: Command, read: (session: Session) => Promise<Clock>): Promise<void> {
+  const session = await sessionOf(command);
+  const clock = await read(session);
+  await session.output.result(clock, () => linesOf(clock));
+}
+
+export function clockCommand(): Command {
+  const command = new Command('clock')
+    .summary('Show and move the clock of a sandbox platform.')
+    .description(
+      'Shows the clock of the sandbox platform. Moving it makes everything happen that is due by ' +
+        'then: payments end or are returned, quotes expire, webhooks are delivered.',
+    );
+  withExamples(
+    command,
+    'railhead clock',
+    'railhead clock advance 2d',
+    'railhead clock set 2027-01-04T09:00:00Z --freeze',
+  );
+  const changing = (name: string, summary: string, argument?: [string, string]) => {
+    const sub = new Command(name).summary(summary).description(summary);
+    if (argument) {
+      sub.argument(...argument);
+      sub.option('--freeze', 'Stop the clock afterwards.');
+    }
+    command.addCommand(sub);
+    return sub;
+  };
+  const change = (sub: Command, body: Change) => {
+    const { freeze } = sub.opts<{ freeze?: boolean }>();
+    return show(sub, (session) => moveClock(session, { ...body, ...(freeze && { freeze }) }));
+  };
+
+  const advance = changing('advance', 'Move the clock ahead.', [
+    '<duration>',
+    'Such as 2d, 1h30m or P2D; 0s only executes what is due.',
+  ]);
+  withExamples(advance, 'railhead clock advance 2d', 'railhead clock advance 6m --freeze');
+  advance.action((text: string) => change(advance, { advance: isoDuration(text) }));
+
+  const set = changing('set', 'Move the clock to an instant.', [
+    '<time>',
+    'Such as 2027-01-04T09:00:00Z.',
+  ]);
+  withExamples(set, 'railhead clock set 2027-01-04T09:00:00Z');
+  set.action((to: string) => change(set, { to }));
+
+  const freeze = changing('freeze', 'Stop the clock.');
+  withExamples(freeze, 'railhead clock freeze');
+  freeze.action(() => change(freeze, { freeze: true }));
+
+  const unfreeze = changing('unfreeze', 'Let the clock tick on.');
+  withExamples(unfreeze, 'railhead clock unfreeze');
+  unfreeze.action(() => change(unfreeze, { freeze: false }));
+
+  return command.action(() => show(command, ({ client }) => client.sandbox.getSandboxClock()));
+}

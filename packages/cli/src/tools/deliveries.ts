@@ -1,0 +1,130 @@
+// `deliveries`: what became of webhooks.
+import { Command } from 'commander';
+import { withExamples } from '../help.ts';
+import type { Output } from '../output/output.ts';
+import { columnOf } from '../output/table.ts';
+import { shortText } from '../output/values.ts';
+import type { Output as Reply } from '../sdk.ts';
+import { type Session, sessionOf } from '../session.ts';
+
+type Delivery = Reply<'listWebhookDeliveries'>['data'][number];
+type Details = Reply<'getWebhookDeliveryById'>;
+
+interface DeliveryFlags {
+  readonly failed?: boolean;
+  readonly endpoint?: string;
+  readonly event?: string;
+  readonly number: string;
+}
+
+const isFailed = ({ status, lastAttempt }: Delivery) =>
+  status === 'FAILED' || (status === 'PENDING' && lastAttempt?.result === 'RETRY');
+
+/** What the receiver replied to the last attempt, or why there was no reply. */
+const resultOf = ({ lastAttempt }: Delivery): string =>
+  lastAttempt ? String(lastAttempt.responseStatus ?? lastAttempt.error ?? lastAttempt.result) : '';
+
+async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery[]> {
+  const wanted = Number(flags.number) || 20;
+  const filter = {
+    ...(flags.endpoint !== undefined && { endpointId: flags.endpoint }),
+    ...(flags.event !== undefined && { eventId: flags.event }),
+    limit: 100,
+  };
+  const found: Delivery[] = [];
+  const statuses = flags.failed ? (['PENDING', 'FAILED'] as const) : [undefined];
+  for (const status of statuses) {
+    const list = client.webhookDeliveries.listWebhookDeliveries({
+      ...filter,
+      ...(status && { status }),
+    });
+    for await (const each of list) {
+      if (!flags.failed || isFailed(each)) found.push(each);
+      if (found.length >= wanted) break;
+    }
+  }
+  return found.slice(0, wanted);
+}
+
+function table(output: Output, deliveries: readonly Delivery[]): string[] {
+  const column = (name: string, text: (each: Delivery) => string) =>
+    columnOf(name, deliveries.map(text));
+  return output.table([
+    column('id', ({ id }) => id),
+    column('status', ({ status }) => status),
+    column('lastResult', resultOf),
+    column('eventType', ({ eventType }) => eventType),
+    column('attempts', ({ attemptCount }) => String(attemptCount)),
+    column('nextAttemptAt', ({ nextAttemptAt }) => shortText(nextAttemptAt) ?? ''),
+    column('eventCreatedAt', ({ eventCreatedAt }) => shortText(eventCreatedAt) ?? ''),
+  ]);
+}
+
+function attemptLines({ attempts }: Details, output: Output): string[] {
+  return attempts.flatMap(({ number, at, responseStatus, error, durationMs, responseBody }) => {
+    const result = String(responseStatus ?? error ?? '');
+    const line = `  ${number}  ${shortText(at)}  ${result}  ${durationMs} ms`;
+    return responseBody ? [line, output.styles.dim(`     ${responseBody}`)] : [line];
+  });
+}
+
+function getCommand(): Command {
+  const command = new Command('get')
+    .summary('Show the attempts of a delivery.')
+    .description('Shows a delivery with each attempt and what the receiver replied.')
+    .argument('<delivery>', 'Id of a delivery.');
+  withExamples(
+    command,
+    'railhead deliveries get WebhookDelivery:2-019b8d60-2a80-7000-8000-00000000000f',
+  );
+  return command.action(async (deliveryId: string) => {
+    const { output, client } = await sessionOf(command);
+    const found = await client.webhookDeliveries.getWebhookDeliveryById({ deliveryId });
+    const { attempts, ...rest } = found;
+    await output.result(found, () => [
+      ...output.details(rest),
+      ...(attempts.length > 0 ? ['Attempts:', ...attemptLines(found, output)] : []),
+    ]);
+  });
+}
+
+function resendCommand(): Command {
+  const command = new Command('resend')
+    .summary('Make a delivery again.')
+    .description('Makes a delivery again, now.')
+    .argument('<delivery>', 'Id of a delivery.');
+  withExamples(
+    command,
+    'railhead deliveries resend WebhookDelivery:2-019b8d60-2a80-7000-8000-00000000000f',
+  );
+  return command.action(async (deliveryId: string) => {
+    const { output, client } = await sessionOf(command);
+    await output.resource(await client.webhookDeliveries.resendWebhookDelivery({ deliveryId }));
+  });
+}
+
+export function deliveriesCommand(): Command {
+  const command = new Command('deliveries')
+    .summary('Show what became of webhooks.')
+    .description('Shows the latest webhook deliveries, with the result of their last attempts.')
+    .option('--failed', 'Only those that failed, or whose last attempt did.')
+    .option('--endpoint <id>', 'Only those to an endpoint.')
+    .option('--event <id>', 'Only those of an event.')
+    .option('-n, --number <count>', 'Number of deliveries.', '20')
+    .addCommand(getCommand())
+    .addCommand(resendCommand());
+  withExamples(
+    command,
+    'railhead deliveries --failed',
+    'railhead deliveries get DELIVERY_ID',
+    'railhead deliveries resend DELIVERY_ID',
+  );
+  return command.action(async (flags: DeliveryFlags) => {
+    const session = await sessionOf(command);
+    const data = await find(session, flags);
+    const empty = flags.failed ? 'No failed deliveries.' : 'No deliveries.';
+    await session.output.result({ data }, () =>
+      data.length === 0 ? [empty] : table(session.output, data),
+    );
+  });
+}

@@ -1,0 +1,212 @@
+// `doctor`: checks that the program, the server and the webhooks of the platform work, and says what to do
+// about what does not.
+import { Command } from 'commander';
+import { API_DATE, RESOURCES } from '../api/metadata.ts';
+import { EXIT, Finished } from '../exit.ts';
+import { withExamples } from '../help.ts';
+import { isObject, shortText } from '../output/values.ts';
+import { type Target, targetOf } from '../profile/resolve.ts';
+import type { Client } from '../sdk.ts';
+import { outputOf, sessionOf } from '../session.ts';
+
+interface Check {
+  readonly name: string;
+  readonly status: 'ok' | 'warning' | 'failed';
+  readonly text: string;
+  readonly hint?: string;
+}
+
+const MAX_SKEW_MS = 30_000;
+const TIMEOUT_MS = 5_000;
+
+const ok = (name: string, text: string): Check => ({ name, status: 'ok', text });
+const warning = (name: string, text: string, hint: string): Check => ({
+  name,
+  status: 'warning',
+  text,
+  hint,
+});
+const failed = (name: string, text: string, hint: string): Check => ({
+  name,
+  status: 'failed',
+  text,
+  hint,
+});
+
+interface Probed {
+  readonly response: Response;
+  readonly body: unknown;
+}
+
+async function probe(url: string, path: string): Promise<Probed> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(new URL(path, url), {
+    signal,
+    headers: { accept: 'application/json' },
+  });
+  return { response, body: await response.json().catch(() => undefined) };
+}
+
+function skew({ response }: Probed): Check {
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (Number.isNaN(date)) return ok('Clock of this machine', 'not comparable');
+  // The header has whole seconds.
+  const difference = Date.now() - date;
+  const seconds = Math.round(difference / 1_000);
+  if (Math.abs(difference) < MAX_SKEW_MS)
+    return ok('Clock of this machine', `agrees with the server`);
+  return warning(
+    'Clock of this machine',
+    `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the server`,
+    'Webhook signatures older than five minutes are rejected: synchronise the clock.',
+  );
+}
+
+/** Operations of this program that the server does not have. */
+function lackingIn(document: unknown): string[] {
+  if (!isObject(document) || !isObject(document.paths)) return [];
+  const found = new Set(
+    Object.values(document.paths)
+      .filter(isObject)
+      .flatMap((methods) => Object.values(methods).filter(isObject))
+      .map(({ operationId }) => operationId),
+  );
+  const known = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
+  return known.filter((id) => !found.has(id));
+}
+
+async function version(url: string): Promise<Check> {
+  const name = 'Version of the API';
+  const { body } = await probe(url, '/openapi.json');
+  const date = isObject(body) && isObject(body.info) ? String(body.info.version) : undefined;
+  if (date === undefined)
+    return warning(name, 'unknown', 'The URL may not be that of a Railhead server.');
+  if (date !== API_DATE) {
+    const hint = 'Install the version of railhead-cli that fits the server.';
+    return failed(name, `the server has ${date}, this program ${API_DATE}`, hint);
+  }
+  const lacking = lackingIn(body);
+  if (lacking.length === 0) return ok(name, date);
+  const few = lacking.slice(0, 3).join(', ');
+  const more = lacking.length > 3 ? ` and ${lacking.length - 3} more` : '';
+  return warning(
+    name,
+    `${date}, an older server without ${few}${more}`,
+    'These commands will fail.',
+  );
+}
+
+const NEEDED = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
+
+async function permissions(client: Client, { clientId }: Target): Promise<Check> {
+  const name = 'Permissions';
+  for await (const token of client.tokens.listTokens({ limit: 100 })) {
+    if (token.clientId !== clientId) continue;
+    const has: readonly string[] = token.permissions;
+    const absent = NEEDED.filter((each) => !has.includes(each));
+    if (absent.length === 0) return ok(name, `${has.join(', ')} (token ${token.name})`);
+    const hint = 'Some commands need them; create a token with `railhead tokens create`.';
+    return warning(name, `${has.join(', ')}, without ${absent.join(', ')}`, hint);
+  }
+  return warning(name, 'unknown', 'The token was not found in the list of tokens.');
+}
+
+async function sandboxClock(client: Client): Promise<Check> {
+  const name = 'Clock of the platform';
+  try {
+    const { currentTime, frozen } = await client.sandbox.getSandboxClock();
+    const ahead = Math.round((Date.parse(currentTime) - Date.now()) / 60_000);
+    if (!frozen && Math.abs(ahead) < 1) return ok(name, 'real time');
+    const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${ahead} min ahead`}`;
+    return ok(name, text);
+  } catch {
+    return ok(name, 'real time: a production platform');
+  }
+}
+
+async function webhooks(client: Client): Promise<Check[]> {
+  const name = 'Webhooks';
+  const { data } = await client.webhookEndpoints.listWebhookEndpoints();
+  const bad = data.filter(({ status, failingSince }) => status !== 'ENABLED' || failingSince);
+  if (bad.length === 0) return [ok(name, `${data.length} endpoints, none failing`)];
+  return bad.map(({ id, url = 'pulled', status, failingSince }) => {
+    const text = failingSince
+      ? `${url} has failed since ${shortText(failingSince)}`
+      : `${url} is ${status}`;
+    return warning(name, text, `railhead deliveries --failed --endpoint ${id}`);
+  });
+}
+
+const messageOf = (error: unknown): string => {
+  const { reason, message, cause } = error as { reason?: string; message: string; cause?: Error };
+  return reason ?? (cause?.message || message);
+};
+
+/** The result of a check, or its error as a failed check. */
+async function checked(
+  name: string,
+  hint: string,
+  check: () => Promise<Check | Check[]>,
+): Promise<Check[]> {
+  try {
+    return [await check()].flat();
+  } catch (error) {
+    return [failed(name, messageOf(error), hint)];
+  }
+}
+
+async function* checks(target: Target, client: Client): AsyncGenerator<Check> {
+  yield ok('Configuration', `${target.url} (${target.source})`);
+  let probed: Probed | undefined;
+  const start = 'Start a local server with `npm start`, or correct the URL: `railhead login`.';
+  yield* await checked('Server', start, async () => {
+    const started = performance.now();
+    probed = await probe(target.url, '/readyz');
+    const ms = Math.round(performance.now() - started);
+    if (probed.response.ok) return ok('Server', `ready, replied in ${ms} ms`);
+    return failed(
+      'Server',
+      `replies with status ${probed.response.status}`,
+      'Repeat this later, or read the log of the server.',
+    );
+  });
+  if (!probed) return;
+  yield skew(probed);
+  yield* await checked('Version of the API', 'Check the URL.', () => version(target.url));
+  const credentials = await checked('Credentials', 'Log in again: `railhead login`.', async () => {
+    const { id } = await client.config.getPlatformConfig();
+    return ok('Credentials', `accepted for ${id}`);
+  });
+  yield* credentials;
+  if (credentials.some(({ status }) => status === 'failed')) return;
+  const hint = 'The token may lack VIEW.';
+  yield* await checked('Permissions', hint, () => permissions(client, target));
+  yield* await checked('Clock of the platform', hint, () => sandboxClock(client));
+  yield* await checked('Webhooks', hint, () => webhooks(client));
+}
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .summary('Check the server, the credentials and the webhooks.')
+    .description(
+      'Checks reachability, the version of the API, credentials, permissions, clocks and failing ' +
+        'webhooks. The exit code is 1 if a check fails.',
+    );
+  withExamples(command, 'railhead doctor', 'railhead doctor --profile staging');
+  return command.action(async () => {
+    const output = outputOf(command);
+    const target = targetOf(command.optsWithGlobals());
+    const { client } = await sessionOf(command);
+    const { green, yellow, red, dim } = output.styles;
+    const marks = { ok: green('✓'), warning: yellow('!'), failed: red('✗') };
+    const data: Check[] = [];
+    for await (const check of checks(target, client)) {
+      data.push(check);
+      if (output.isJson) continue;
+      output.line(`${marks[check.status]} ${check.name.padEnd(22)} ${check.text}`);
+      if (check.hint) output.line(dim(`  ${check.hint}`));
+    }
+    await output.result({ data }, () => []);
+    if (data.some(({ status }) => status === 'failed')) throw new Finished(EXIT.failed);
+  });
+}

@@ -1,0 +1,219 @@
+// `logs`: the requests of the platform, to find out why one failed.
+import { Command } from 'commander';
+import { withExamples } from '../help.ts';
+import { interruption, pause } from '../interrupt.ts';
+import type { Output } from '../output/output.ts';
+import { type Column, columnOf } from '../output/table.ts';
+import { isObject, shortText, timeOfDay } from '../output/values.ts';
+import { isRetryable } from '../retry.ts';
+import type { Output as Reply } from '../sdk.ts';
+import { type Session, sessionOf } from '../session.ts';
+
+type Recorded = Reply<'listRequests'>['data'][number];
+type Filter = Parameters<Session['client']['requests']['listRequests']>[0];
+
+const POLL_MS = 1_000;
+/** A record can appear this long after its request, with another process of the server. */
+const LATE_MS = 3_000;
+const PAGE = 100;
+const MAX_SCANNED = 5_000;
+
+interface LogFlags {
+  readonly failed?: boolean;
+  readonly operation?: string;
+  readonly resource?: string;
+  readonly number: string;
+}
+
+const isFailed = ({ status }: Recorded) => status >= 400;
+
+/** Its own polling is not of interest. */
+const isOwn = ({ operationId }: Recorded) => operationId === 'listRequests';
+
+function isShown(each: Recorded, { failed, operation }: LogFlags): boolean {
+  if (isOwn(each) && operation !== 'listRequests') return false;
+  return !failed || isFailed(each);
+}
+
+const filterOf = ({ operation, resource }: LogFlags): NonNullable<Filter> => ({
+  ...(operation !== undefined && { operationId: operation as 'createQuote' }),
+  ...(resource !== undefined && { resourceId: resource }),
+});
+
+const statusText = (each: Recorded, { styles }: Output) =>
+  isFailed(each) ? styles.red(String(each.status)) : styles.green(String(each.status));
+
+function lineOf(each: Recorded, output: Output): string {
+  const { dim } = output.styles;
+  const parts = [
+    dim(timeOfDay(each.createdAt)),
+    statusText(each, output),
+    `${each.method} ${each.path}`,
+    dim(`${Math.round(each.durationMs)} ms`),
+    ...(each.replayed ? [dim('replayed')] : []),
+  ];
+  if (!isFailed(each)) return parts.join('  ');
+  const { errorCode = '', error } = each;
+  const more = [`${errorCode}: ${error?.reason ?? ''}`, dim(`railhead logs get ${each.id}`)];
+  return [parts.join('  '), ...more].join(`\n${' '.repeat(10)}`);
+}
+
+/** Filters of which each request has one. */
+const filtersOf = (flags: LogFlags): NonNullable<Filter>[] =>
+  flags.failed
+    ? (['4xx', '5xx'] as const).map((statusClass) => ({ ...filterOf(flags), statusClass }))
+    : [filterOf(flags)];
+
+const byTime = (one: Recorded, other: Recorded) => (one.createdAt < other.createdAt ? -1 : 1);
+
+/** The latest requests, the oldest of them first. */
+async function latest({ client }: Session, flags: LogFlags): Promise<Recorded[]> {
+  const all: Recorded[] = [];
+  const wanted = Number(flags.number) || 0;
+  if (wanted <= 0) return all;
+  for (const filter of filtersOf(flags)) {
+    let [found, scanned] = [0, 0];
+    for await (const each of client.requests.listRequests({ ...filter, limit: PAGE })) {
+      if (isShown(each, flags)) found = all.push(each) && found + 1;
+      // Those of a long `logs tail` are passed over.
+      if (found >= wanted || ++scanned >= MAX_SCANNED) break;
+    }
+  }
+  return all.sort(byTime).slice(-wanted);
+}
+
+/** Requests after a time that were not seen. */
+async function later(
+  { client }: Session,
+  flags: LogFlags,
+  createdAfter: string,
+  seen: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Recorded[]> {
+  const fresh: Recorded[] = [];
+  for (const filter of filtersOf(flags)) {
+    const all = { ...filter, createdAfter, sortOrder: 'asc', limit: PAGE } as const;
+    for await (const each of client.requests.listRequests(all, { signal })) {
+      if (!seen.has(each.id)) fresh.push(each);
+    }
+  }
+  return fresh.sort(byTime);
+}
+
+/** Requests as they are recorded. */
+async function* tail(session: Session, flags: LogFlags, signal: AbortSignal) {
+  const first = await latest(session, flags);
+  yield* first;
+  const seen = new Set(first.map(({ id }) => id));
+  let newest = first.at(-1)?.createdAt ?? new Date().toISOString();
+  while (!signal.aborted) {
+    await pause(POLL_MS, signal);
+    const createdAfter = new Date(Date.parse(newest) - LATE_MS).toISOString();
+    let fresh: Recorded[] = [];
+    try {
+      fresh = await later(session, flags, createdAfter, seen, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isRetryable(error)) throw error;
+    }
+    for (const each of fresh) {
+      seen.add(each.id);
+      if (each.createdAt > newest) newest = each.createdAt;
+      if (isShown(each, flags)) yield each;
+    }
+  }
+}
+
+function addFilters(command: Command, number: string): Command {
+  return command
+    .option('--failed', 'Only requests that were rejected.')
+    .option('--operation <id>', 'Only requests of an operation, such as createQuote.')
+    .option('--resource <id>', 'Only requests about a resource.')
+    .option('-n, --number <count>', 'Number of earlier requests.', number);
+}
+
+function tailCommand(): Command {
+  const command = new Command('tail')
+    .summary('Show requests as they arrive.')
+    .description('Shows the latest requests of the platform and those that arrive, until Ctrl+C.');
+  addFilters(command, '10');
+  withExamples(
+    command,
+    'railhead logs tail',
+    'railhead logs tail --failed',
+    'railhead logs tail --operation createQuote',
+  );
+  return command.action(async (flags: LogFlags) => {
+    const session = await sessionOf(command);
+    const { output } = session;
+    const signal = interruption();
+    for await (const each of tail(session, flags, signal)) {
+      await output.streamed(each, () => lineOf(each, output));
+    }
+  });
+}
+
+function errorLines({ error }: Reply<'getRequestById'>): string[] {
+  const errors = error?.details?.errors;
+  if (!Array.isArray(errors)) return [];
+  return errors.filter(isObject).map(({ field, message }) => `  ${field || 'body'}: ${message}`);
+}
+
+const bodyLines = (title: string, body: { content?: unknown } | undefined) =>
+  body?.content === undefined ? [] : ['', title, JSON.stringify(body.content, null, 2)];
+
+function getCommand(): Command {
+  const command = new Command('get')
+    .summary('Explain one request.')
+    .description(
+      'Shows a request: its error with every rejected field, and its bodies with texts masked. The id ' +
+        'is the header X-Request-Id of the reply, which errors of this program print.',
+    )
+    .argument('<request>', 'Id of a request.');
+  withExamples(command, 'railhead logs get 01a21758-15bf-71ea-aa5b-996c3b49c144');
+  return command.action(async (requestId: string) => {
+    const { output, client } = await sessionOf(command);
+    const found = await client.requests.getRequestById({ requestId });
+    const { requestBody, responseBody, error, ...rest } = found;
+    await output.result(found, () => [
+      ...output.details({ ...rest, ...(error && { reason: error.reason }) }),
+      ...errorLines(found),
+      ...bodyLines('Request body', requestBody),
+      ...bodyLines('Reply', responseBody),
+    ]);
+  });
+}
+
+const COLUMNS = ['id', 'createdAt', 'status', 'operationId', 'errorCode', 'durationMs'] as const;
+
+const columns = (items: readonly Recorded[]): Column[] =>
+  COLUMNS.map((name) =>
+    columnOf(
+      name === 'durationMs' ? 'ms' : name,
+      items.map((each) =>
+        name === 'durationMs' ? String(Math.round(each[name])) : (shortText(each[name]) ?? ''),
+      ),
+    ),
+  );
+
+export function logsCommand(): Command {
+  const command = new Command('logs')
+    .summary('Show the requests of the platform.')
+    .description('Shows the latest requests of the platform, which it keeps for 30 days.');
+  addFilters(command, '20');
+  command.addCommand(tailCommand()).addCommand(getCommand());
+  withExamples(
+    command,
+    'railhead logs --failed',
+    'railhead logs tail --failed',
+    'railhead logs get REQUEST_ID',
+  );
+  return command.action(async (flags: LogFlags) => {
+    const session = await sessionOf(command);
+    const data = await latest(session, flags);
+    const empty = ['No requests.'];
+    await session.output.result({ data }, () =>
+      data.length === 0 ? empty : session.output.table(columns(data)),
+    );
+  });
+}

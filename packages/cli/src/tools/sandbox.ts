@@ -1,0 +1,127 @@
+// `fixtures` and `reset`: the content of a sandbox platform.
+import { existsSync, readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { CliError, usageError } from '../exit.ts';
+import { withExamples } from '../help.ts';
+import { withProgress } from '../output/progress.ts';
+import { columnOf } from '../output/table.ts';
+import { isObject } from '../output/values.ts';
+import { confirm, isInteractive } from '../profile/ask.ts';
+import { outputOf, sessionOf } from '../session.ts';
+import { closest } from '../suggest.ts';
+
+/** Built-in worlds of the server. */
+const WORLDS: Readonly<Record<string, string>> = {
+  starter: 'a customer with a balance, two external accounts, a payout, a card and an agent',
+  customers: 'individuals that are approved, pending, rejected and unverified',
+  payments: 'payouts that completed, failed, were refunded, returned and cancelled, and a quote',
+  cards: 'cards that are active, processing and closed',
+};
+
+function readWorld(name: string): object {
+  const isFile = existsSync(name) || /[./\\]/.test(name);
+  if (!isFile && WORLDS[name]) return { world: name };
+  if (!isFile) {
+    const near = closest(name, Object.keys(WORLDS));
+    const hint = near ? `Did you mean ${near}?` : 'List the worlds with `railhead fixtures list`.';
+    throw usageError(`${name} is neither a file nor a world.`, hint);
+  }
+  try {
+    const value: unknown = JSON.parse(readFileSync(name, 'utf8'));
+    return Array.isArray(value) ? { steps: value } : (value as object);
+  } catch (error) {
+    throw usageError(`${name} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const idOf = (value: unknown): string => {
+  if (!isObject(value)) return '';
+  if (Array.isArray(value.data)) return value.data.map(idOf).join(', ');
+  return typeof value.id === 'string' ? value.id : '';
+};
+
+function loadCommand(): Command {
+  const command = new Command('load')
+    .summary('Build a world from a file, or a built-in one.')
+    .description(
+      'Makes the calls that a world consists of and prints the ids of its named resources. A file is ' +
+        'the JSON body of createSandboxFixtures, or only its list of steps.',
+    )
+    .argument('<world>', 'A file, or one of starter, customers, payments, cards.')
+    .option('--seed <text>', 'Gives the same ids each time after a reset.');
+  withExamples(
+    command,
+    'railhead fixtures load starter',
+    'railhead fixtures load world.json --seed tests',
+  );
+  return command.action(async (name: string, { seed }: { seed?: string }) => {
+    const body = { ...readWorld(name), ...(seed !== undefined && { seed }) };
+    const session = await sessionOf(command);
+    const { output, client } = session;
+    const call = client.sandbox.createSandboxFixtures(body, { timeout: 120_000 });
+    const world = await withProgress('Building the world …', call);
+    const named = Object.entries(world.resources);
+    await output.result(world, () => [
+      `${world.steps} calls made.`,
+      ...output.table([
+        columnOf(
+          'name',
+          named.map(([each]) => each),
+        ),
+        columnOf(
+          'id',
+          named.map(([, value]) => idOf(value)),
+        ),
+      ]),
+    ]);
+  });
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .summary('List the built-in worlds.')
+    .description('Lists the built-in worlds.');
+  withExamples(command, 'railhead fixtures list');
+  return command.action(async () => {
+    const output = outputOf(command);
+    const data = Object.entries(WORLDS).map(([name, content]) => ({ name, content }));
+    await output.result({ data }, () => output.list(data));
+  });
+}
+
+export function fixturesCommand(): Command {
+  const command = new Command('fixtures')
+    .summary('Fill a sandbox platform with customers and payments.')
+    .description('Fills a sandbox platform with customers, accounts and payments.')
+    .addCommand(loadCommand())
+    .addCommand(listCommand());
+  return withExamples(command, 'railhead fixtures list', 'railhead fixtures load starter');
+}
+
+export function resetCommand(): Command {
+  const command = new Command('reset')
+    .summary('Empty a sandbox platform.')
+    .description(
+      'Removes the customers, accounts, payments, cards, agents and events of the sandbox platform, ' +
+        'for good. Configuration and tokens stay; the clock follows real time again.',
+    )
+    .option('--yes', 'Do not ask.')
+    .option('--including <list>', 'Reset as well: configuration, tokens.');
+  withExamples(command, 'railhead reset', 'railhead reset --yes --including configuration');
+  return command.action(async (flags: { yes?: boolean; including?: string }) => {
+    const { output, client, target } = await sessionOf(command);
+    if (!flags.yes) {
+      if (!isInteractive()) throw usageError('--yes is required without a terminal.');
+      if (!(await confirm(`Remove all data of the platform at ${target.url}?`))) {
+        throw new CliError('Nothing was removed.');
+      }
+    }
+    const including = flags.including?.split(',').map((each) => each.trim().toUpperCase());
+    const body = including ? { including: including as ('CONFIGURATION' | 'TOKENS')[] } : {};
+    const reply = await withProgress('Removing …', client.sandbox.resetSandbox(body));
+    const { customers, transactions, events } = reply.removed;
+    await output.result(reply, () => [
+      `Removed ${customers} customers, ${transactions} transactions and ${events} events.`,
+    ]);
+  });
+}
