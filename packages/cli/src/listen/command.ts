@@ -1,0 +1,212 @@
+// `listen`: webhooks of the platform on this machine.
+import { Command } from 'commander';
+import { withExamples } from '../help.ts';
+import { interruption } from '../interrupt.ts';
+import type { Output } from '../output/output.ts';
+import { timeOfDay } from '../output/values.ts';
+import { type Session, sessionOf } from '../session.ts';
+import { eventTypesOf } from '../tools/events.ts';
+import { type Endpoint, ensureEndpoint, isNotFound, type Wanted } from './endpoint.ts';
+import { type Forwarded, forward, receiverOf } from './forward.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { type Delivery, type Listener, persistently, run } from './run.ts';
+import { filesOf, forget, type ListenFiles, labelOf, loadState, lock, saveState } from './state.ts';
+
+interface ListenFlags {
+  readonly forwardTo?: string;
+  readonly events?: string;
+  readonly name: string;
+  readonly keep?: boolean;
+  readonly printSecret?: boolean;
+}
+
+type Result = Exclude<Forwarded, { kind: 'refused' }>;
+
+function resultText(result: Result, { styles }: Output): string {
+  if (result.kind === 'failed') return styles.red('failed');
+  const isGood = result.status >= 200 && result.status < 300;
+  return (isGood ? styles.green : styles.red)(String(result.status));
+}
+
+function lineOf(delivery: Delivery, result: Result, isRepeated: boolean, output: Output): string {
+  const { dim, yellow } = output.styles;
+  const { eventId, eventType, createdAt } = delivery;
+  const line = [
+    dim(timeOfDay(createdAt)),
+    resultText(result, output),
+    `${String(result.ms).padStart(5)} ms`,
+    eventType,
+    dim(eventId),
+    ...(isRepeated ? [yellow('again: the earlier run ended while it was sent')] : []),
+  ].join('  ');
+  const isGood = result.kind === 'replied' && result.status >= 200 && result.status < 300;
+  if (isGood) return line;
+  const why = result.kind === 'failed' ? `${result.error}; ` : '';
+  return `${line}\n          ${dim(`${why}send it again: railhead events resend ${eventId}`)}`;
+}
+
+/** Without a receiver, events are only shown. */
+const shown: Forwarded = { kind: 'replied', status: 200, ms: 0 };
+
+/** Notes an interruption once, and its end. */
+function interruptions(output: Output, receiver: URL | undefined): Listener['onInterruption'] {
+  let current: string | undefined;
+  return (error) => {
+    if (error === current) return;
+    if (error === undefined) output.note('Connected again.');
+    else if (current === undefined) {
+      const isReceiver = receiver && /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UNREACH/.test(error);
+      const what = isReceiver && !/cannot be reached/.test(error) ? receiver.href : 'The server';
+      output.note(`${what} cannot be reached; nothing is lost. Trying again …`);
+    }
+    current = error;
+  };
+}
+
+function intro(output: Output, endpoint: Endpoint, receiver: URL | undefined): void {
+  const { endpointId, secret, isResumed } = endpoint;
+  if (output.isJson) {
+    output.line(JSON.stringify({ ready: true, endpointId, secret, isResumed }));
+    return;
+  }
+  const { bold, dim } = output.styles;
+  const to = receiver ? ` to ${receiver.href}` : '';
+  const first = isResumed ? 'Ready, where the earlier run ended.' : 'Ready.';
+  output.line(`${first} ${receiver ? 'Forwarding' : 'Showing'} events${to}; stop with Ctrl+C.`);
+  output.line(`Signing secret  ${bold(secret)}  ${dim(endpointId)}`);
+}
+
+interface Counts {
+  forwarded: number;
+}
+
+function listenerOf(
+  session: Session,
+  journal: Journal,
+  endpoint: Endpoint,
+  { receiver, signal }: { receiver: URL | undefined; signal: AbortSignal },
+): Listener & { counts: Counts } {
+  const { output, client } = session;
+  const counts = { forwarded: 0 };
+  return {
+    client,
+    counts,
+    endpointId: endpoint.endpointId,
+    journal,
+    signal,
+    forward: async (delivery) => (receiver ? forward(receiver, delivery) : shown),
+    async report(delivery, result, isRepeated) {
+      counts.forwarded++;
+      const { eventId, eventType, createdAt, body } = delivery;
+      const event = { eventId, eventType, createdAt, ...result, isRepeated };
+      const value = receiver ? event : { ...event, body: JSON.parse(body) as unknown };
+      await output.streamed(value, () => lineOf(delivery, result, isRepeated, output));
+    },
+    onInterruption: interruptions(output, receiver),
+  };
+}
+
+/** Removes the endpoint, unless the server cannot be reached: then the next run finds it. */
+async function end({ client, output }: Session, endpointId: string, files: ListenFiles) {
+  try {
+    await client.webhookEndpoints.deleteWebhookEndpointById({ endpointId }, { deadline: 5_000 });
+    forget(files);
+    output.note('Endpoint removed.');
+  } catch {
+    output.note('The endpoint could not be removed; the next `railhead listen` uses it again.');
+  }
+}
+
+async function start(session: Session, files: ListenFiles, wanted: Wanted, signal: AbortSignal) {
+  const known = loadState(files);
+  const { output, client } = session;
+  const connect = () => ensureEndpoint(client, known, wanted);
+  // A first run reports at once that the server cannot be reached; a later one waits for it.
+  const onInterruption = interruptions(output, undefined);
+  const endpoint = known
+    ? await persistently(connect, { signal, onInterruption })
+    : await connect();
+  if (!endpoint) return undefined;
+  // The journal belongs to the endpoint.
+  if (known && known.endpointId !== endpoint.endpointId) forget(files);
+  const { endpointId, secret } = endpoint;
+  saveState(files, { endpointId, secret });
+  return endpoint;
+}
+
+/** Forwards until the signal aborts, also if the endpoint is removed. Returns the id of the last one. */
+async function follow(
+  session: Session,
+  files: ListenFiles,
+  wanted: Wanted,
+  { receiver, signal }: { receiver: URL | undefined; signal: AbortSignal },
+): Promise<string | undefined> {
+  const { output } = session;
+  for (;;) {
+    const endpoint = await start(session, files, wanted, signal);
+    if (!endpoint) return undefined;
+    intro(output, endpoint, receiver);
+    const journal = openJournal(files.journal);
+    const listener = listenerOf(session, journal, endpoint, { receiver, signal });
+    try {
+      await run(listener);
+      output.note(`\n${listener.counts.forwarded} events.`);
+      return endpoint.endpointId;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      output.note('The endpoint was removed, such as by a reset. There is another one now:');
+      forget(files);
+    } finally {
+      journal.close();
+    }
+  }
+}
+
+async function listen(session: Session, flags: ListenFlags): Promise<void> {
+  const receiver = flags.forwardTo === undefined ? undefined : receiverOf(flags.forwardTo);
+  const wanted = { label: labelOf(flags.name), types: eventTypesOf(flags.events) };
+  const { output, target } = session;
+  const files = filesOf(target, flags.name);
+  const unlock = lock(files, flags.name);
+  try {
+    const signal = interruption();
+    if (flags.printSecret) {
+      const endpoint = await start(session, files, wanted, signal);
+      output.line(endpoint?.secret ?? '');
+      return;
+    }
+    const endpointId = await follow(session, files, wanted, { receiver, signal });
+    if (endpointId !== undefined && !flags.keep) await end(session, endpointId, files);
+  } finally {
+    unlock();
+  }
+}
+
+export function listenCommand(): Command {
+  const command = new Command('listen')
+    .summary('Forward webhooks to this machine.')
+    .description(
+      'Forwards the webhooks of the platform to a receiver on this machine, signed by the server. ' +
+        'Its secret verifies `webhook-signature`. After an interruption of the server, the network or ' +
+        'this program the next run goes on where it was. An event whose receiver cannot be reached ' +
+        'waits; any reply counts as received. Events that are sent again arrive here as well.',
+    )
+    .option(
+      '--forward-to <url>',
+      'Receiver, such as localhost:3000/webhooks. Default: only show events.',
+    )
+    .option(
+      '--events <types>',
+      'Types, separated by commas, such as OUTGOING_PAYMENT.*. Default: all.',
+    )
+    .option('--name <name>', 'Distinguishes several listeners.', 'default')
+    .option('--keep', 'Keep the endpoint at the end, with what happens until the next run.')
+    .option('--print-secret', 'Print the secret for the receiver and exit; the endpoint is kept.');
+  withExamples(
+    command,
+    'railhead listen --forward-to localhost:3000/webhooks',
+    "railhead listen --forward-to 3000/hook --events 'OUTGOING_PAYMENT.*,CARD.STATE_CHANGE'",
+    'WEBHOOK_SECRET=$(railhead listen --print-secret)',
+  );
+  return command.action(async (flags: ListenFlags) => listen(await sessionOf(command), flags));
+}

@@ -1,0 +1,71 @@
+// The endpoint of a listener: the one of the state file, one that is found by its description, or a new one.
+import type { Client, EventType } from '../sdk.ts';
+import type { ListenState } from './state.ts';
+
+export interface Wanted {
+  readonly label: string;
+  readonly types: readonly EventType[];
+}
+
+export interface Endpoint extends ListenState {
+  /** Of an earlier run, so that events may be waiting. */
+  readonly isResumed: boolean;
+}
+
+export const isNotFound = (error: unknown) => (error as { status?: unknown }).status === 404;
+
+type Found = Awaited<ReturnType<Client['webhookEndpoints']['getWebhookEndpointById']>>;
+
+async function read(client: Client, endpointId: string): Promise<Found | undefined> {
+  try {
+    return await client.webhookEndpoints.getWebhookEndpointById({ endpointId });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const same = (one: readonly string[], other: readonly string[]) =>
+  one.length === other.length && one.every((each) => other.includes(each));
+
+/** Resumes it if it is paused, and gives it the types of this run. */
+async function adjust(client: Client, found: Found, { types }: Wanted): Promise<void> {
+  if (found.status === 'ENABLED' && same(found.eventTypes, types)) return;
+  await client.webhookEndpoints.updateWebhookEndpoint({
+    endpointId: found.id,
+    status: 'ENABLED',
+    eventTypes: [...types],
+  });
+}
+
+export async function ensureEndpoint(
+  client: Client,
+  known: ListenState | undefined,
+  wanted: Wanted,
+): Promise<Endpoint> {
+  const { webhookEndpoints: endpoints } = client;
+  const kept = known && (await read(client, known.endpointId));
+  if (known && kept) {
+    await adjust(client, kept, wanted);
+    return { ...known, isResumed: true };
+  }
+  const { data } = await endpoints.listWebhookEndpoints();
+  const { label, types } = wanted;
+  const found = data.find((each) => each.delivery === 'PULL' && each.description === label);
+  if (found) {
+    // The secret is shown once, so the endpoint gets another one.
+    const endpointId = found.id;
+    const { secret = '' } = await endpoints.rotateWebhookEndpointKey({
+      endpointId,
+      overlapHours: 0,
+    });
+    await adjust(client, found, wanted);
+    return { endpointId, secret, isResumed: true };
+  }
+  const made = await endpoints.createWebhookEndpoint({
+    delivery: 'PULL',
+    description: label,
+    eventTypes: [...types],
+  });
+  return { endpointId: made.id, secret: made.secret ?? '', isResumed: false };
+}

@@ -1,0 +1,61 @@
+// Sends a webhook to the receiver, with the headers and the body that the server has signed.
+import http from 'node:http';
+import https from 'node:https';
+import { usageError } from '../exit.ts';
+
+export interface Webhook {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Forwarded =
+  | { readonly kind: 'replied'; readonly status: number; readonly ms: number }
+  /** No connection: the receiver has not got it. */
+  | { readonly kind: 'refused'; readonly error: string }
+  /** The receiver may have got it. */
+  | { readonly kind: 'failed'; readonly error: string; readonly ms: number };
+
+const TIMEOUT_MS = 30_000;
+/** Codes of a connection that was not made. */
+const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** `3000/hook` and `localhost:3000/hook` are enough. */
+export function receiverOf(text: string): URL {
+  const withHost = /^\d+(\/|$)/.test(text) ? `localhost:${text}` : text;
+  const withScheme = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
+  try {
+    return new URL(withScheme);
+  } catch {
+    throw usageError(`--forward-to: ${text} is not a URL.`, 'Example: localhost:3000/webhooks');
+  }
+}
+
+export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded> {
+  const started = performance.now();
+  const ms = () => Math.round(performance.now() - started);
+  const { request } = url.protocol === 'https:' ? https : http;
+  return new Promise((resolve) => {
+    const sent = request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      // A connection that is kept could be closed by the receiver while the event is sent.
+      agent: false,
+      timeout: TIMEOUT_MS,
+    });
+    sent.once('response', (response) => {
+      response.resume();
+      response.once('close', () =>
+        resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() }),
+      );
+    });
+    sent.once('timeout', () => sent.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)));
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      const text = error.message || error.code || 'failed';
+      const isRefused = NOT_CONNECTED.includes(error.code ?? '');
+      resolve(
+        isRefused ? { kind: 'refused', error: text } : { kind: 'failed', error: text, ms: ms() },
+      );
+    });
+    sent.end(body);
+  });
+}

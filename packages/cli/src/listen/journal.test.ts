@@ -1,0 +1,49 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { receiverOf } from './forward.ts';
+import { openJournal, readJournal } from './journal.ts';
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'railhead-journal-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it.each([
+  ['', [], []],
+  ['>a\n=a\n>b\n', ['a'], ['b']],
+  ['>a\n-a\n', [], []],
+  ['>a\n=a\n>b\n=', ['a'], ['b']],
+  ['>a\n=a', [], ['a']],
+])('%j has what was forwarded and what is uncertain', (text, forwarded, uncertain) => {
+  const found = readJournal(text);
+  expect([[...found.forwarded], [...found.uncertain]]).toEqual([forwarded, uncertain]);
+});
+
+it('is read again after any end', () => {
+  const file = path.join(folder, 'journal');
+  const first = openJournal(file);
+  first.begin('a');
+  first.done('a');
+  first.begin('b');
+  first.close();
+  appendFileSync(file, '=');
+  const second = openJournal(file);
+  expect([[...second.forwarded], [...second.uncertain]]).toEqual([['a'], ['b']]);
+  second.clear();
+  second.begin('c');
+  second.done('c');
+  second.close();
+  expect(readFileSync(file, 'utf8')).toBe('>b\n>c\n=c\n');
+});
+
+it.each([
+  ['3000/hook', 'http://localhost:3000/hook'],
+  ['localhost:3000', 'http://localhost:3000/'],
+  ['https://a.test/x', 'https://a.test/x'],
+])('%s is the receiver %s', (text, url) => {
+  expect(receiverOf(text).href).toBe(url);
+});
+
+it('rejects a receiver that is no URL', () => {
+  expect(() => receiverOf('http://')).toThrow('is not a URL');
+});

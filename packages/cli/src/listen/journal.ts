@@ -1,0 +1,69 @@
+// Which events were forwarded and not yet acknowledged. A line is on disk before the next event is sent, so
+// a kill between a forward and its acknowledgement repeats nothing.
+import {
+  closeSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+
+const BEGIN = '>';
+const DONE = '=';
+
+export interface Journal {
+  /** Events that were forwarded. */
+  readonly forwarded: ReadonlySet<string>;
+  /** Events whose forward began and has no result: the receiver may have got them. */
+  readonly uncertain: ReadonlySet<string>;
+  begin(eventId: string): void;
+  /** The receiver has not got it. */
+  cancel(eventId: string): void;
+  done(eventId: string): void;
+  /** After the acknowledgement of all forwarded events. */
+  clear(): void;
+  close(): void;
+}
+
+/** The events of an earlier run; a line that was cut off by a crash counts for nothing. */
+export function readJournal(text: string): { forwarded: Set<string>; uncertain: Set<string> } {
+  const forwarded = new Set<string>();
+  const uncertain = new Set<string>();
+  for (const line of text.split('\n').slice(0, -1)) {
+    const id = line.slice(1);
+    if (line.startsWith(BEGIN)) uncertain.add(id);
+    else {
+      uncertain.delete(id);
+      if (line.startsWith(DONE)) forwarded.add(id);
+    }
+  }
+  return { forwarded, uncertain };
+}
+
+export function openJournal(file: string): Journal {
+  const descriptor = openSync(file, 'a+', 0o600);
+  const text = readFileSync(file, 'utf8');
+  const { forwarded, uncertain } = readJournal(text);
+  // A line that was cut off must not become a part of the next one.
+  if (text !== '' && !text.endsWith('\n')) writeSync(descriptor, '\n');
+  return {
+    forwarded,
+    uncertain,
+    // It survives a kill of the program without being synchronised.
+    begin: (id) => void writeSync(descriptor, `${BEGIN}${id}\n`),
+    cancel: (id) => void writeSync(descriptor, `-${id}\n`),
+    done(id) {
+      writeSync(descriptor, `${DONE}${id}\n`);
+      fdatasyncSync(descriptor);
+      forwarded.add(id);
+      uncertain.delete(id);
+    },
+    clear() {
+      ftruncateSync(descriptor, 0);
+      forwarded.clear();
+      for (const id of uncertain) writeSync(descriptor, `${BEGIN}${id}\n`);
+    },
+    close: () => closeSync(descriptor),
+  };
+}

@@ -1,0 +1,71 @@
+// What `listen` keeps in files, so that it goes on after any end: its endpoint with the secret, and a lock.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { CliError } from '../exit.ts';
+import { readJson, stateFolder, writePrivate } from '../profile/config.ts';
+import type { Target } from '../profile/resolve.ts';
+
+export interface ListenState {
+  readonly endpointId: string;
+  readonly secret: string;
+}
+
+export interface ListenFiles {
+  readonly state: string;
+  readonly journal: string;
+  readonly lock: string;
+}
+
+/** Files of a listener: one for each platform, server and name. */
+export function filesOf({ url, clientId }: Target, name: string): ListenFiles {
+  const key = createHash('sha256').update(`${url} ${clientId} ${name}`).digest('hex').slice(0, 16);
+  const folder = path.join(stateFolder(), 'listen');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const at = (suffix: string) => path.join(folder, `${key}.${suffix}`);
+  return { state: at('json'), journal: at('journal'), lock: at('lock') };
+}
+
+/** By which an endpoint is found again if the files are lost. */
+export const labelOf = (name: string): string => `railhead listen ${name} on ${os.hostname()}`;
+
+export const loadState = ({ state }: ListenFiles): ListenState | undefined =>
+  readJson(state) as ListenState | undefined;
+
+export const saveState = ({ state }: ListenFiles, value: ListenState): void =>
+  writePrivate(state, value);
+
+export function forget({ state, journal }: ListenFiles): void {
+  for (const file of [state, journal]) rmSync(file, { force: true });
+}
+
+function isRunning(pid: number): boolean {
+  // In a container each run can have the same id.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Two listeners of one name would forward each event twice. Returns the function that unlocks. */
+export function lock({ lock: file }: ListenFiles, name: string): () => void {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return () => rmSync(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 1) throw error;
+    }
+    const pid = Number(readFileSync(file, 'utf8'));
+    if (pid > 0 && isRunning(pid)) {
+      const hint = 'Stop it, or use another --name: both then get every event.';
+      throw new CliError(`The listener ${name} is running as process ${pid}.`, { hint });
+    }
+    rmSync(file, { force: true });
+  }
+}
