@@ -1,0 +1,189 @@
+// Stories of cards and agents.
+import { funded, SETTLE } from './parts.ts';
+import type { Call, Step, Story } from './step.ts';
+
+const card = (): Step[] => [
+  ...funded(),
+  {
+    name: 'card',
+    operationId: 'createCard',
+    input: {
+      cardholderId: '$customer.id',
+      form: 'VIRTUAL',
+      fundingSources: ['$accounts.data.0.id'],
+    },
+  },
+  SETTLE,
+];
+
+const authorization = (amount: number, descriptor = 'ACME BOOKS'): Call => ({
+  name: 'authorization',
+  operationId: 'sandboxSimulateCardAuthorization',
+  input: {
+    id: '$card.id',
+    amount,
+    currency: { code: 'USD' },
+    merchant: { descriptor, mcc: '5942' },
+  },
+});
+
+/** The payment is then `$payments.data.0`. */
+const payments = (): Call => ({
+  name: 'payments',
+  operationId: 'listTransactions',
+  input: { type: 'CARD', customerId: '$customer.id', limit: 1 },
+});
+
+const followUp = (
+  name: string,
+  operationId: 'sandboxSimulateCardClearing' | 'sandboxSimulateCardReturn',
+  amount: number,
+): Call => ({
+  name,
+  operationId,
+  input: { id: '$card.id', cardTransactionId: '$payments.data.0.id', amount },
+});
+
+const authorized = (amount: number): Step[] => [
+  ...card(),
+  authorization(amount),
+  SETTLE,
+  payments(),
+];
+
+/** The card payment as it is now. */
+const result = (): Step[] => [
+  SETTLE,
+  {
+    name: 'payment',
+    operationId: 'getTransactionById',
+    input: { transactionId: '$payments.data.0.id' },
+  },
+];
+
+const POLICY = {
+  permissions: ['VIEW_TRANSACTIONS', 'MANAGE_EXTERNAL_ACCOUNTS', 'CREATE_TRANSFERS'],
+  defaultExecutionMode: 'AUTO',
+  spendingLimits: { currency: 'USD', perTransactionLimit: 500_00, dailyLimit: 2_000_00 },
+  approvalThresholds: { currency: 'USD', amount: 200_00 },
+};
+
+/** An agent that pays up to 500.00, and needs approval above 200.00. */
+const agentPays = (amount: number, rejectedWith?: string): Step[] => [
+  ...funded(),
+  {
+    name: 'payee',
+    operationId: 'createCustomerExternalAccount',
+    input: {
+      customerId: '$customer.id',
+      currency: 'USD',
+      accountInfo: {
+        accountType: 'USD_ACCOUNT',
+        accountNumber: '123456789',
+        routingNumber: '021000021',
+        beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+      },
+    },
+  },
+  {
+    name: 'agent',
+    operationId: 'createAgent',
+    input: { name: 'Bill payer', customerId: '$customer.id', policy: POLICY },
+  },
+  {
+    name: 'token',
+    operationId: 'redeemAgentDeviceCode',
+    input: { code: '$agent.deviceCode.code' },
+  },
+  {
+    name: 'action',
+    operationId: 'agentCreateTransferOut',
+    as: '$token.accessToken',
+    input: {
+      source: { accountId: '$accounts.data.0.id' },
+      destination: { accountId: '$payee.id' },
+      amount,
+    },
+    ...(rejectedWith !== undefined && { rejectedWith }),
+  },
+];
+
+const decision = (name: string, operationId: 'approveAgentAction' | 'rejectAgentAction'): Call => ({
+  name,
+  operationId,
+  input: {
+    agentId: '$agent.agent.id',
+    actionId: '$action.id',
+    ...(operationId === 'rejectAgentAction' && { reason: 'not expected' }),
+  },
+});
+
+export const CARD_STORIES: readonly Story[] = [
+  {
+    name: 'card.cleared',
+    summary: 'A card payment is authorized and cleared.',
+    outcome:
+      'The payment is {payment.status}: {payment.settledAmount} of {payment.authorizedAmount}.',
+    steps: () => [
+      ...authorized(25_00),
+      followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
+      ...result(),
+    ],
+  },
+  {
+    name: 'card.partly-cleared',
+    summary: 'A part of a card payment is cleared.',
+    outcome:
+      'The payment is {payment.status}: {payment.settledAmount} of {payment.authorizedAmount}.',
+    steps: () => [
+      ...authorized(25_00),
+      followUp('clearing', 'sandboxSimulateCardClearing', 10_00),
+      ...result(),
+    ],
+  },
+  {
+    name: 'card.refunded',
+    summary: 'A merchant refunds a cleared card payment.',
+    outcome:
+      'The payment is {payment.status}: {payment.refundedAmount} of {payment.settledAmount}.',
+    steps: () => [
+      ...authorized(25_00),
+      followUp('clearing', 'sandboxSimulateCardClearing', 25_00),
+      followUp('refund', 'sandboxSimulateCardReturn', 25_00),
+      ...result(),
+    ],
+  },
+  {
+    name: 'card.declined',
+    summary: 'A card payment above the balance is declined.',
+    outcome: 'The authorization was declined; the card has no payment of it.',
+    steps: () => [...card(), authorization(5_000_00), SETTLE, payments()],
+  },
+];
+
+export const AGENT_STORIES: readonly Story[] = [
+  {
+    name: 'agent.paid',
+    summary: 'An agent pays within its policy.',
+    outcome: 'The action is {action.status}.',
+    steps: () => [...agentPays(50_00), SETTLE],
+  },
+  {
+    name: 'agent.approval',
+    summary: 'An agent requests a payment above its threshold; the platform approves it.',
+    outcome: 'The action was {action.status} and is {approval.status}.',
+    steps: () => [...agentPays(300_00), decision('approval', 'approveAgentAction'), SETTLE],
+  },
+  {
+    name: 'agent.rejected',
+    summary: 'An agent requests a payment above its threshold; the platform rejects it.',
+    outcome: 'The action was {action.status} and is {rejection.status}.',
+    steps: () => [...agentPays(300_00), decision('rejection', 'rejectAgentAction')],
+  },
+  {
+    name: 'agent.over-limit',
+    summary: 'An agent requests a payment above its limit.',
+    outcome: 'The request was rejected: {action.reason}',
+    steps: () => agentPays(600_00, 'FORBIDDEN'),
+  },
+];

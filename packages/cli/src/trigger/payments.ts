@@ -1,0 +1,135 @@
+// Stories of payouts, deposits and customers.
+import { randomBytes } from 'node:crypto';
+import { account, advance, customer, fund, payment, payout, SETTLE } from './parts.ts';
+import type { Call, Story } from './step.ts';
+
+const DECLARED = 'COUNTERPARTY_DECLARATION_REQUIRED';
+
+const held = (wallet: string): Call => ({
+  name: 'deposit',
+  operationId: 'sandboxFundInternalAccount',
+  input: {
+    accountId: '$accounts.data.0.id',
+    amount: 5_000_000,
+    payerAccountIdentifier: wallet,
+    pendingReason: DECLARED,
+  },
+});
+
+const declaration = (address: string): Call => ({
+  name: 'declaration',
+  operationId: 'createCustomerExternalAccount',
+  input: {
+    customerId: '$customer.id',
+    currency: 'USDC',
+    accountInfo: { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Coinbase' },
+  },
+});
+
+const wallet = () => `0x${randomBytes(20).toString('hex')}`;
+
+const received = (senderUmaAddress: string): Call => ({
+  name: 'incoming',
+  operationId: 'sandboxReceive',
+  input: {
+    senderUmaAddress,
+    customerId: '$customer.id',
+    receivingCurrencyCode: 'USD',
+    receivingCurrencyAmount: 250_00,
+  },
+});
+
+export const PAYMENT_STORIES: readonly Story[] = [
+  {
+    name: 'payout.completed',
+    summary: 'A payout from a balance to a bank account completes.',
+    outcome: 'The payout of {payment.sentAmount} is {payment.status}.',
+    steps: () => payout('000', SETTLE),
+  },
+  {
+    name: 'payout.failed',
+    summary: 'The rail rejects a payout; the funds are released.',
+    outcome: 'The payout is {payment.status}: {payment.failureReason}.',
+    steps: () => payout('002', SETTLE),
+  },
+  {
+    name: 'payout.refunded',
+    summary: 'A payout fails after two seconds and is refunded.',
+    outcome:
+      'The payout is {payment.status}: {payment.failureReason}; refund {payment.refund.status}.',
+    steps: () => payout('004', advance('PT5S')),
+  },
+  {
+    name: 'payout.returned',
+    summary: 'A completed payout is returned by the bank after two days.',
+    outcome:
+      'The payout is {payment.status}: {payment.failureReason}; refund {payment.refund.status}.',
+    steps: () =>
+      payout('008', SETTLE).flatMap((step) =>
+        'advance' in step ? [SETTLE, { ...payment(), name: 'completed' }, advance('P2D')] : [step],
+      ),
+  },
+  {
+    name: 'payout.suspended',
+    summary: 'A payout fails and its funds wait in suspense for an operator.',
+    outcome: 'The payout is {payment.status}: {payment.failureReason}.',
+    steps: () => payout('007', advance('PT5S')),
+  },
+  {
+    name: 'payout.processing',
+    summary: 'A payout is in progress; it completes six minutes later.',
+    outcome: 'The payout is {payment.status}. Complete it with `railhead clock advance 6m`.',
+    steps: () => payout('003', SETTLE),
+  },
+  {
+    name: 'deposit.received',
+    summary: 'Funds arrive on the account of a customer.',
+    outcome: 'The balance of the account is {funding.balance}.',
+    steps: () => [customer(), account(), fund()],
+  },
+  {
+    name: 'deposit.held',
+    summary: 'A deposit from an undeclared wallet is held.',
+    outcome: 'The deposit is held: balance {deposit.totalBalance}, available {deposit.balance}.',
+    steps: () => [customer(), account('USDC'), held(wallet())],
+  },
+  {
+    name: 'deposit.released',
+    summary: 'A held deposit is released when its wallet is declared.',
+    outcome: 'The available balance is {released.balance}.',
+    steps() {
+      const address = wallet();
+      return [
+        ...[customer(), account('USDC'), held(address), declaration(address), SETTLE],
+        { name: 'released', operationId: 'getInternalAccountById', input: { id: '$deposit.id' } },
+      ];
+    },
+  },
+  {
+    name: 'uma.received',
+    summary: 'A payment from a UMA address arrives; the reply of the webhook endpoint decides.',
+    outcome: 'The payment is {payment.status}.',
+    steps: () => [
+      ...[customer(), account(), received('$success.usd@sandbox.uma.money')],
+      ...[advance('PT6S'), payment('$incoming.id')],
+    ],
+  },
+  {
+    name: 'kyc.approved',
+    summary: 'The identity of a customer is verified.',
+    outcome: 'The customer is {customer.kycStatus}.',
+    steps: () => [customer()],
+  },
+  {
+    name: 'kyc.pending',
+    summary: 'The identity of a customer is under review.',
+    outcome: 'The customer is {customer.kycStatus}.',
+    steps: () => [customer('Amara Okafor 001')],
+  },
+  {
+    name: 'kyc.rejected',
+    summary: 'The identity of a customer is rejected.',
+    outcome: 'The customer is {customer.kycStatus}.',
+    steps: () => [customer('Amara Okafor 002')],
+  },
+];

@@ -1,0 +1,86 @@
+// Runs a story: its calls one after the other, with what each made.
+import { CliError } from '../exit.ts';
+import { withProgress } from '../output/progress.ts';
+import { isObject, shortText } from '../output/values.ts';
+import { methodOf, type Session } from '../session.ts';
+import { moveClock } from '../tools/clock.ts';
+import { type Call, lookUp, type Replies, resolve, type Step, type Story } from './step.ts';
+
+/** What a call made, in a few words. */
+function summaryOf(reply: unknown): { id: string; status: string } {
+  if (!isObject(reply)) return { id: '', status: '' };
+  const first = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
+  const { id, status, state, kycStatus, balance } = isObject(first) ? first : {};
+  const text = status ?? state ?? kycStatus ?? balance;
+  return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
+}
+
+/** Texts of references in braces; an absent value is left out. */
+export const filled = (text: string, replies: Replies): string =>
+  text.replaceAll(/\{([\w.-]+)\}/g, (_, path: string) => shortText(lookUp(path, replies)) || '–');
+
+interface Made {
+  readonly step: string;
+  readonly operationId: string;
+  readonly id: string;
+  readonly status: string;
+}
+
+const NAME_WIDTH = 14;
+const OPERATION_WIDTH = 30;
+
+async function call(session: Session, step: Call, replies: Replies): Promise<unknown> {
+  const agentToken = step.as === undefined ? undefined : String(resolve(step.as, replies));
+  const client = agentToken ? await session.clientWith({ agentToken }) : session.client;
+  const input = resolve(step.input ?? {}, replies) as Record<string, unknown>;
+  const work = methodOf(client, step.operationId)(input);
+  try {
+    const reply = await withProgress(`${step.operationId} …`, work);
+    if (step.rejectedWith === undefined) return reply;
+  } catch (error) {
+    const { code, reason } = error as { code?: string; reason?: string };
+    if (step.rejectedWith !== undefined && code === step.rejectedWith)
+      return { status: code, reason };
+    throw error;
+  }
+  throw new CliError(`${step.operationId} was to be rejected with ${step.rejectedWith}.`, {
+    hint: 'An --override may have changed that.',
+  });
+}
+
+export async function runStory(
+  session: Session,
+  story: Story,
+  steps: readonly Step[],
+): Promise<void> {
+  const { output } = session;
+  const { dim, green, bold } = output.styles;
+  const replies = new Map<string, unknown>();
+  const made: Made[] = [];
+  for (const step of steps) {
+    if ('advance' in step) {
+      const { currentTime } = await moveClock(session, { advance: step.advance });
+      const isMoved = step.advance !== 'PT0S';
+      if (isMoved && !output.isJson) {
+        const text = `ahead ${step.advance}, now ${shortText(currentTime)} UTC`;
+        output.line(`${green('✓')} ${'clock'.padEnd(NAME_WIDTH)} ${dim(text)}`);
+      }
+      continue;
+    }
+    const reply = await call(session, step, replies);
+    replies.set(step.name, reply);
+    const { id, status } = summaryOf(reply);
+    made.push({ step: step.name, operationId: step.operationId, id, status });
+    if (output.isJson) continue;
+    const line = [
+      step.name.padEnd(NAME_WIDTH),
+      dim(step.operationId.padEnd(OPERATION_WIDTH)),
+      id,
+      status,
+    ];
+    output.line(`${green('✓')} ${line.filter(Boolean).join(' ')}`);
+  }
+  const outcome = filled(story.outcome, replies);
+  const result = { story: story.name, outcome, steps: made, replies: Object.fromEntries(replies) };
+  await output.result(result, () => [bold(outcome)]);
+}

@@ -1,0 +1,118 @@
+// Steps of a story: calls with references to the replies of earlier ones, such as `$ada.id`.
+import { CliError, usageError } from '../exit.ts';
+import type { OperationId } from '../sdk.ts';
+import { closest } from '../suggest.ts';
+
+export interface Call {
+  readonly name: string;
+  readonly operationId: OperationId;
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** A reference to the token of an agent, which makes the call. */
+  readonly as?: string;
+  /** The code with which the call is rejected in this story. */
+  readonly rejectedWith?: string;
+}
+
+/** Moves the clock of the platform; `PT0S` executes what is due. */
+export interface Advance {
+  readonly advance: string;
+}
+
+export type Step = Call | Advance;
+
+export interface Story {
+  readonly name: string;
+  readonly summary: string;
+  /** What happened, with references in braces: `{payment.status}`. */
+  readonly outcome: string;
+  /** Anew for each run, as some contain random values. */
+  steps(): readonly Step[];
+}
+
+export type Replies = ReadonlyMap<string, unknown>;
+
+const REFERENCE = /^\$([A-Za-z][\w-]*)((?:\.[\w-]+)*)$/;
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) =>
+      typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[name] : undefined,
+    value,
+  );
+}
+
+export function lookUp(path: string, replies: Replies): unknown {
+  const [name = '', ...rest] = path.split('.');
+  return valueAt(replies.get(name), rest);
+}
+
+/** The value with all references replaced. A UMA address also begins with `$`, but has an `@`. */
+export function resolve(value: unknown, replies: Replies): unknown {
+  if (typeof value === 'string') {
+    if (!REFERENCE.test(value)) return value;
+    const found = lookUp(value.slice(1), replies);
+    if (found === undefined) throw new CliError(`No earlier step has ${value}.`);
+    return found;
+  }
+  if (Array.isArray(value)) return value.map((each) => resolve(each, replies));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, resolve(each, replies)]),
+  );
+}
+
+export interface Override {
+  readonly step: string;
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+/** `quote.lockedCurrencyAmount=5000`: a step, a path in its input, and JSON or a text. */
+export function overrideOf(text: string): Override {
+  const at = text.indexOf('=');
+  const [step = '', ...path] = text.slice(0, at).split('.');
+  if (at < 1 || path.length === 0) {
+    const hint = 'Example: --override quote.lockedCurrencyAmount=5000';
+    throw usageError(`--override: ${text} has not the form step.path=value.`, hint);
+  }
+  const given = text.slice(at + 1);
+  let value: unknown = given;
+  try {
+    value = JSON.parse(given);
+  } catch {
+    // A text.
+  }
+  return { step, path, value };
+}
+
+function withValue(target: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  if (Array.isArray(target)) {
+    return target.map((each, at) => (String(at) === name ? withValue(each, rest, value) : each));
+  }
+  const object = (typeof target === 'object' ? target : {}) as Record<string, unknown>;
+  return { ...object, [name]: withValue(object[name], rest, value) };
+}
+
+const isCall = (step: Step): step is Call => 'operationId' in step;
+
+/** The steps with the overridden values. */
+export function overridden(steps: readonly Step[], overrides: readonly Override[]): Step[] {
+  const names = steps.filter(isCall).map(({ name }) => name);
+  for (const { step } of overrides) {
+    if (names.includes(step)) continue;
+    const near = closest(step, names);
+    const hint = near ? `Did you mean ${near}?` : `Steps of this story: ${names.join(', ')}.`;
+    throw usageError(`The story has no step ${step}.`, hint);
+  }
+  return steps.map((step) => {
+    if (!isCall(step)) return step;
+    const own = overrides.filter((each) => each.step === step.name);
+    const input = own.reduce<unknown>(
+      (at, { path, value }) => withValue(at, path, value),
+      step.input ?? {},
+    );
+    return { ...step, input: input as NonNullable<Call['input']> };
+  });
+}
