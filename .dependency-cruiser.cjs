@@ -112,6 +112,27 @@ module.exports = {
       from: { path: '^packages/sdk/src/', pathNot: '^packages/sdk/src/node\\.ts$' },
       to: { dependencyTypes: ['core'] },
     },
+    {
+      name: 'the command line imports itself, packages and Node.js',
+      severity: 'error',
+      from: { path: '^packages/cli/src/' },
+      to: {
+        path: '^(server|bench|examples|packages)/',
+        pathNot: '^packages/(cli|sdk)/src/|/node_modules/',
+      },
+    },
+    {
+      name: 'the command line has one connection to the SDK, by its entries',
+      severity: 'error',
+      from: { path: '^packages/cli/src/', pathNot: '^packages/cli/src/sdk\\.ts$' },
+      to: { path: '^packages/sdk/' },
+    },
+    {
+      name: 'that connection is to entries of the SDK',
+      severity: 'error',
+      from: { path: '^packages/cli/src/sdk\\.ts$' },
+      to: { path: '^packages/sdk/', pathNot: '^packages/sdk/src/(index|node)\\.ts$' },
+    },
     layer('kernel', 'kernel/', 'kernel/'),
     layer('catalog', 'catalog/', 'catalog/|kernel/'),
     layer('ledger', 'ledger/', 'ledger/|kernel/'),

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { completionLines } from './complete.ts';
+import { createProgram } from './program.ts';
+
+const values = (...words: string[]) =>
+  completionLines(createProgram(words, '0'), ['bash', ...words]);
+
+it.each([
+  [['custo'], ['customers']],
+  [['lo'], ['login', 'logout', 'logs']],
+  [['customers', 'cr'], ['create']],
+  [['customers', 'create', '--customer-t'], ['--customer-type']],
+  [['external-accounts', 'create', '--account-info.ib'], ['--account-info.iban']],
+  [['customers', 'create', '--js'], ['--json']],
+  [['--profile', 'loc'], ['local']],
+  [['--profile', 'local', 'clock', 'adv'], ['advance']],
+  [
+    ['trigger', 'kyc.'],
+    ['kyc.approved', 'kyc.pending', 'kyc.rejected'],
+  ],
+  [['listen', '--events', 'CARD.ST'], ['CARD.STATE_CHANGE']],
+  [['listen', '--events', 'BULK,CARD.ST'], ['BULK,CARD.STATE_CHANGE']],
+  [
+    ['open', ''],
+    ['docs', 'reference'],
+  ],
+  [['nothing', ''], expect.arrayContaining(['customers'])],
+])('completes %j', (words, expected) => {
+  expect(values(...words)).toEqual(expected);
+});
+
+it('describes candidates where the shell shows it', () => {
+  const program = createProgram([], '0');
+  expect(completionLines(program, ['zsh', 'docto'])[0]).toMatch(/^doctor:Check/);
+  expect(completionLines(program, ['fish', 'docto'])[0]).toMatch(/^doctor\tCheck/);
+});

@@ -1,0 +1,146 @@
+// Completion for bash, zsh and fish. The scripts only pass the words on; the candidates come from the
+// commands, which are the same objects that run.
+import { Argument, Command, type Option } from 'commander';
+import { EVENT_TYPES } from './api/metadata.ts';
+import { withExamples } from './help.ts';
+import { readConfig } from './profile/config.ts';
+import { LOCAL } from './profile/resolve.ts';
+import { STORIES } from './trigger/command.ts';
+
+/** The first word with which the scripts call the program. */
+export const COMPLETE = '__complete';
+
+// The words of the line are not split at `:` and `=`, as those of COMP_WORDS are, and nothing is evaluated.
+const BASH = `_railhead() {
+  local line="\${COMP_LINE:0:COMP_POINT}" words IFS=$' \\t\\n'
+  read -ra words <<< "$line"
+  case "$line" in *[[:space:]]) words+=('') ;; esac
+  IFS=$'\\n'
+  COMPREPLY=($(railhead ${COMPLETE} bash "\${words[@]:1}" 2> /dev/null))
+}
+complete -o default -F _railhead railhead
+`;
+
+const ZSH = `#compdef railhead
+_railhead() {
+  local -a lines
+  lines=("\${(@f)$(railhead ${COMPLETE} zsh "\${(@)words[2,CURRENT]}" 2> /dev/null)}")
+  if [ -n "$lines[1]" ]; then _describe railhead lines; else _files; fi
+}
+compdef _railhead railhead
+`;
+
+const FISH = `function __railhead_complete
+  railhead ${COMPLETE} fish (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null
+end
+complete -c railhead -f -a '(__railhead_complete)'
+`;
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+
+interface Candidate {
+  readonly value: string;
+  readonly text: string;
+}
+
+/** Values that the parser does not check: several can be separated by commas, or there are others. */
+const VALUES: Readonly<Record<string, () => readonly string[]>> = {
+  events: () => EVENT_TYPES,
+  profile: () => [LOCAL, ...Object.keys(readConfig().profiles)],
+};
+
+const plain = (values: readonly string[]): Candidate[] =>
+  values.map((value) => ({ value, text: '' }));
+
+function valuesOf(option: Option, cursor: string): Candidate[] {
+  const values = VALUES[option.attributeName()]?.() ?? option.argChoices ?? [];
+  const earlier = /^(.*,)[^,]*$/.exec(cursor)?.[1] ?? '';
+  return plain(values.map((each) => earlier + each));
+}
+
+/** A command and those above it, whose options it takes as well. */
+function chainOf(command: Command): Command[] {
+  return command.parent ? [command, ...chainOf(command.parent)] : [command];
+}
+
+const optionsOf = (command: Command): Option[] =>
+  chainOf(command).flatMap(({ options }) => options);
+
+/** Where the words before the cursor lead: a command, an option that takes a value, or an argument. */
+function place(program: Command, words: readonly string[]) {
+  let command = program;
+  let option: Option | undefined;
+  let position = 0;
+  for (const word of words) {
+    if (option) option = undefined;
+    else if (word.startsWith('-')) {
+      const found = optionsOf(command).find((each) => each.long === word || each.short === word);
+      if (found?.required) option = found;
+    } else {
+      const next = command.commands.find((each) => each.name() === word);
+      if (next) [command, position] = [next, 0];
+      else position++;
+    }
+  }
+  return { command, option, position };
+}
+
+function argumentValues(command: Command, position: number): Candidate[] {
+  if (command.name() === 'trigger') {
+    return STORIES.map(({ name, summary }) => ({ value: name, text: summary }));
+  }
+  return plain(command.registeredArguments[position]?.argChoices ?? []);
+}
+
+/** What fits the last word. */
+function candidates(program: Command, words: readonly string[]): Candidate[] {
+  const cursor = words.at(-1) ?? '';
+  const { command, option, position } = place(program, words.slice(0, -1));
+  const all = () => {
+    if (option) return valuesOf(option, cursor);
+    if (cursor.startsWith('-')) {
+      return optionsOf(command).map(({ long, description }) => ({
+        value: long ?? '',
+        text: description,
+      }));
+    }
+    const commands = command.commands.map((each) => ({
+      value: each.name(),
+      text: each.summary() || each.description(),
+    }));
+    return [...commands, ...argumentValues(command, position)];
+  };
+  return all().filter(({ value }) => value !== '' && value.startsWith(cursor));
+}
+
+const FORMATS: Readonly<Record<string, (candidate: Candidate) => string>> = {
+  bash: ({ value }) => value,
+  zsh: ({ value, text }) => `${value.replaceAll(':', '\\:')}:${text}`,
+  fish: ({ value, text }) => `${value}\t${text}`,
+};
+
+/** Lines of candidates for a shell; `words` are its name and those of its command line. */
+export function completionLines(program: Command, words: readonly string[]): string[] {
+  const [shell = '', ...line] = words;
+  const format = FORMATS[shell] ?? FORMATS.fish;
+  const first = (text: string) => text.split('\n')[0] ?? '';
+  return candidates(program, line).map(
+    ({ value, text }) => format?.({ value, text: first(text) }) ?? value,
+  );
+}
+
+export function completionCommand(): Command {
+  const command = new Command('completion')
+    .summary('Print the completion script of a shell.')
+    .description('Prints a script that completes commands, flags and known values in a shell.')
+    .addArgument(new Argument('<shell>', 'The shell.').choices(Object.keys(SCRIPTS)));
+  withExamples(
+    command,
+    'source <(railhead completion bash)     # in ~/.bashrc',
+    'source <(railhead completion zsh)      # in ~/.zshrc, after compinit',
+    'railhead completion fish > ~/.config/fish/completions/railhead.fish',
+  );
+  return command.action((shell: string) => {
+    process.stdout.write(SCRIPTS[shell] ?? '');
+  });
+}

@@ -1,0 +1,162 @@
+// The tree of commands. Those of a resource are made only if the command line names it, so that a start reads
+// little.
+import { Command, Help, Option } from 'commander';
+import { RESOURCES } from './api/metadata.ts';
+import { apiCommand, resourceCommand } from './api/resources.ts';
+import { completionCommand } from './complete.ts';
+import { type CliError, usageError } from './exit.ts';
+import { withExamples } from './help.ts';
+import { listenCommand } from './listen/command.ts';
+import { hasColours, stylesOf } from './output/style.ts';
+import { profileCommands } from './profile/commands.ts';
+import { closest } from './suggest.ts';
+import { clockCommand } from './tools/clock.ts';
+import { deliveriesCommand } from './tools/deliveries.ts';
+import { doctorCommand } from './tools/doctor.ts';
+import { eventsCommand } from './tools/events.ts';
+import { logsCommand } from './tools/logs.ts';
+import { openCommand } from './tools/open.ts';
+import { fixturesCommand, resetCommand } from './tools/sandbox.ts';
+import { triggerCommand } from './trigger/command.ts';
+
+const WIDTH = 80;
+const TERM_WIDTH = 28;
+
+/** The names of all resources, as a paragraph. */
+function resourceLines(): string {
+  const lines: string[] = [''];
+  for (const { name } of RESOURCES) {
+    const line = `${lines.at(-1)}${lines.at(-1) ? ', ' : '  '}${name}`;
+    if (line.length >= WIDTH) {
+      lines[lines.length - 1] += ',';
+      lines.push(`  ${name}`);
+    } else lines[lines.length - 1] = line;
+  }
+  return lines.join('\n');
+}
+
+function helpStyle(): Partial<Help> {
+  const { bold, dim } = stylesOf(hasColours(process.stdout));
+  return {
+    showGlobalOptions: true,
+    styleTitle: (text) => bold(text),
+    styleDescriptionText: (text) => dim(text),
+    // Without choices and defaults, which descriptions name if they are few.
+    optionDescription: (option) => option.description,
+    subcommandDescription: (command) => command.summary() || command.description(),
+    subcommandTerm: (command) =>
+      [command.name(), ...command.registeredArguments.map((each) => `<${each.name()}>`)].join(' '),
+    padWidth(command, help) {
+      const { prototype } = Help;
+      return Math.min(TERM_WIDTH, prototype.padWidth.call(this, command, help));
+    },
+    // The description of a long flag is below it.
+    formatItem(term, termWidth, description, help) {
+      const { prototype } = Help;
+      const format = (text: string) =>
+        prototype.formatItem.call(this, text, termWidth, description, help);
+      if (help.displayWidth(term) <= termWidth) return format(term);
+      return description ? `  ${term}\n${format('')}` : `  ${term}`;
+    },
+  };
+}
+
+function unknownCommand(word: string, commands: readonly Command[]): CliError {
+  const near = closest(
+    word,
+    commands.map((each) => each.name()),
+  );
+  const hint = near ? `Did you mean ${near}?` : 'Read `railhead --help`.';
+  return usageError(`Unknown command '${word}'`, hint);
+}
+
+/** A word that is no command below one that also runs without any, such as `logs tial`. */
+function rejectUnknown(command: Command): void {
+  command.allowExcessArguments().hook('preAction', (_, called) => {
+    const [word] = command.args;
+    if (called !== command || word === undefined) return;
+    throw unknownCommand(word, command.commands);
+  });
+}
+
+function configure(command: Command, isJson: boolean): void {
+  const errors = stylesOf(hasColours(process.stderr));
+  if (command.parent && command.commands.length > 0) rejectUnknown(command);
+  command
+    .configureHelp(helpStyle())
+    .configureOutput({
+      outputError: (text, write) => {
+        const [first = '', ...rest] = text.trimEnd().split('\n');
+        const message = first.replace(/^error: /, '');
+        const hints = rest.map((each) => each.replace(/^\((Did you mean .*)\)$/, '$1'));
+        const start = `${message[0]?.toUpperCase() ?? ''}${message.slice(1)}`;
+        if (isJson) {
+          const [hint] = hints;
+          const error = { code: 'USAGE', message: start, ...(hint && { hint }) };
+          write(`${JSON.stringify({ error })}\n`);
+          return;
+        }
+        write(`${[`${errors.red('Error:')} ${start}`, ...hints].join('\n')}\n`);
+      },
+    })
+    .helpOption('-h, --help', 'Show this.')
+    .showSuggestionAfterError(true)
+    .exitOverride();
+  for (const each of command.commands) configure(each, isJson);
+}
+
+function addGlobalOptions(program: Command): void {
+  program
+    .option('--json', 'Print JSON.')
+    .option('--query <expression>', 'Print a part of the JSON: a JMESPath expression.')
+    .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
+    .option('--base-url <url>', 'Use another server.')
+    .addOption(new Option('--verbose', 'Print a line for each request.'))
+    .helpCommand(false);
+}
+
+const GROUPS: readonly (readonly [title: string, commands: () => readonly Command[]])[] = [
+  ['Start:', () => [...profileCommands(), doctorCommand(), openCommand()]],
+  ['Webhooks:', () => [listenCommand(), triggerCommand(), eventsCommand(), deliveriesCommand()]],
+  [
+    'Requests and sandbox:',
+    () => [logsCommand(), clockCommand(), fixturesCommand(), resetCommand()],
+  ],
+  ['More:', () => [apiCommand(RESOURCES), completionCommand()]],
+];
+
+/** `words` are those of the command line. */
+export function createProgram(words: readonly string[], version: string): Command {
+  const program = new Command('railhead');
+  program
+    .description('Command line of the Railhead payments API.')
+    .usage('COMMAND [OPTIONS]')
+    .version(version, '--version', 'Show the version.');
+  addGlobalOptions(program);
+  for (const [title, commands] of GROUPS) {
+    for (const each of commands()) program.addCommand(each.helpGroup(title));
+  }
+  for (const resource of RESOURCES) {
+    const isNamed = words.includes(resource.name);
+    const known = program.commands.find((each) => each.name() === resource.name);
+    const command = resourceCommand(resource, isNamed, known);
+    if (!known) program.addCommand(command, { hidden: true });
+  }
+  program.addHelpText(
+    'after',
+    `\nResources, each with commands such as create, get and list:\n${resourceLines()}`,
+  );
+  withExamples(
+    program,
+    'railhead customers create --customer-type INDIVIDUAL --full-name Ada',
+    'railhead listen --forward-to localhost:3000/webhooks',
+    'railhead trigger payout.returned',
+    'railhead logs tail --failed',
+  );
+  // The parser suggests no hidden ones.
+  program.on('command:*', ([word = '']: string[]) => {
+    throw unknownCommand(word, program.commands);
+  });
+  configure(program, words.includes('--json'));
+  return program;
+}
