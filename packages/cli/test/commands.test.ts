@@ -1,0 +1,239 @@
+// Commands of resources, profiles and tools against a server.
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RESOURCES } from '../src/api/metadata.ts';
+import { createProgram } from '../src/program.ts';
+import { type Cli, emptyHome, served } from './kit/cli.ts';
+
+const server = served('commands');
+const run = (...args: string[]) => server.cli.run(args);
+
+let blank: Cli;
+beforeAll(() => {
+  blank = emptyHome();
+});
+afterAll(() => blank.remove());
+
+describe('every command', () => {
+  const program = createProgram(
+    RESOURCES.map(({ name }) => name),
+    '0',
+  );
+  const all = (command = program): (typeof program)[] => [
+    command,
+    ...command.commands.flatMap(all),
+  ];
+  const named = all().map((each) => [each.name(), each] as const);
+
+  it('covers every operation once', () => {
+    const ids = RESOURCES.flatMap(({ operations }) => operations.map(([id]) => id));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThanOrEqual(168);
+    expect(named.length).toBeGreaterThan(ids.length);
+  });
+
+  it.each(named)('%s has help with examples within 80 columns', (name, command) => {
+    let text = '';
+    command.configureOutput({
+      writeOut: (each) => {
+        text += each;
+      },
+      getOutHelpWidth: () => 80,
+      getOutHasColors: () => false,
+    });
+    command.outputHelp();
+    if (command.commands.length === 0 || command.parent === null)
+      expect(text, name).toContain('Examples:');
+    const own = text.split('\nExamples:')[0] ?? '';
+    const long = own.split('\n').filter((line) => line.length > 80 && !/^Usage|\S{50,}/.test(line));
+    expect(long).toEqual([]);
+  });
+});
+
+describe('a resource', () => {
+  it('is created by flags, found and shown as a table', async () => {
+    const made = await server.cli.json(
+      ...['customers', 'create', '--customer-type', 'individual', '--full-name', 'Ada Lovelace'],
+      ...[
+        '--address.line1',
+        '1 Main Street',
+        '--address.city',
+        'Portland',
+        '--address.state',
+        'OR',
+      ],
+      ...['--address.postal-code', '97205', '--address.country', 'US'],
+    );
+    expect(made).toMatchObject({ fullName: 'Ada Lovelace', address: { city: 'Portland' } });
+    const found = await run('customers', 'get', made.id);
+    expect(found.out).toMatch(/^fullName +Ada Lovelace$/m);
+    expect(found.out).toMatch(/^address.city +Portland$/m);
+    const { out } = await run('customers', 'list');
+    expect(out.split('\n')[0]).toMatch(/^ID +CREATED AT +FULL NAME/);
+    expect(out).toContain(made.id);
+    expect((await run('customers', 'list', '--query', 'data[].fullName | [0]')).out).toBe(
+      'Ada Lovelace\n',
+    );
+    expect((await server.cli.json('customers', 'list', '--all')).data.length).toBeGreaterThan(0);
+  });
+
+  it('takes a body from text, file and standard input, with flags over it', async () => {
+    const body = '{ "customerType": "INDIVIDUAL", "fullName": "Grace Hopper" }';
+    writeFileSync(path.join(server.cli.home, 'body.json'), body);
+    const create = ['customers', 'create', '--json', '--data'];
+    const first = await server.cli.run([...create, body, '--full-name', 'Grace Brewster']);
+    expect(JSON.parse(first.out).fullName).toBe('Grace Brewster');
+    const second = await server.cli.run([...create, '@body.json']);
+    expect(JSON.parse(second.out).fullName).toBe('Grace Hopper');
+    const third = await server.cli.run([...create, '-'], { input: body });
+    expect(JSON.parse(third.out).fullName).toBe('Grace Hopper');
+    const api = await server.cli.json('api', 'createCustomer', '--data', body);
+    expect(api.fullName).toBe('Grace Hopper');
+  });
+
+  it('prints examples of bodies', async () => {
+    const { code, out } = await run('quotes', 'create', '--example');
+    expect([code, JSON.parse(out).lockedCurrencySide]).toEqual([0, 'SENDING']);
+    const other = await run('webhook-endpoints', 'create', '--example', 'pulled');
+    expect(JSON.parse(other.out).delivery).toBe('PULL');
+    const unknown = await run('webhook-endpoints', 'create', '--example', 'pulledd');
+    expect([unknown.code, unknown.err]).toEqual([
+      2,
+      expect.stringContaining('Did you mean pulled?'),
+    ]);
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    [['custmers', 'list'], 2, 'Did you mean customers?'],
+    [['customers', 'lst'], 2, 'Did you mean list?'],
+    [['customers', 'create', '--full-nme', 'x'], 2, 'Did you mean --full-name?'],
+    [['customers', 'create', '--customer-type', 'INDIVIDUEL'], 2, 'Did you mean INDIVIDUAL?'],
+    [['quotes', 'create'], 2, 'Required: --source'],
+    [['customers', 'get'], 2, "Missing required argument 'customerId'"],
+    [['cards', 'create', '--data', '{'], 2, '--data is not JSON'],
+    [['customers', 'list', '--query', 'data['], 2, '--query is no valid expression'],
+    [['trigger', 'payout.complete'], 2, 'Did you mean payout.completed?'],
+    [['events', '--type', 'CARD.STATE_CHANG'], 2, 'Did you mean CARD.STATE_CHANGE?'],
+    [['api', 'createQuot'], 2, 'Did you mean createQuote?'],
+    [['clock', 'advance', 'soon'], 2, 'is not a duration'],
+    [['customers', 'get', 'Customer:1'], 1, 'railhead logs get'],
+    [['customers', 'list', '--base-url', 'http://127.0.0.1:9'], 4, 'railhead doctor'],
+    [['customers', 'list', '--profile', 'absent'], 3, 'railhead login --profile absent'],
+  ] as const)('%j names the problem and the remedy', async (args, code, text) => {
+    const found = await run(...args);
+    expect({ code: found.code, err: found.err, out: found.out }).toEqual({
+      code,
+      err: expect.stringContaining(text),
+      out: '',
+    });
+  });
+
+  it('names the rejected fields, and is JSON with --json', async () => {
+    const args = ['customers', 'create', '--customer-type', 'INDIVIDUAL', '--email', 'none'];
+    const { code, err } = await run(...args);
+    expect([code, err]).toEqual([1, expect.stringMatching(/INVALID_INPUT[\s\S]*email: /)]);
+    const json = await run(...args, '--json');
+    const { error } = JSON.parse(json.err);
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', status: 400 });
+    const { out } = await run('logs', 'get', error.requestId);
+    expect(out).toMatch(/operationId +createCustomer[\s\S]*email: /);
+  });
+
+  it('of credentials has a code of its own', async () => {
+    const env = { RAILHEAD_CLIENT_SECRET: 'wrong' };
+    const { code, err } = await server.cli.run(['customers', 'list'], { env });
+    expect([code, err]).toEqual([3, expect.stringContaining('railhead login')]);
+  });
+});
+
+describe('profiles', () => {
+  it('are not needed in the folder of a local server', async () => {
+    const nothing = await blank.run(['customers', 'list']);
+    expect([nothing.code, nothing.err]).toEqual([3, expect.stringContaining('railhead login')]);
+    mkdirSync(path.join(blank.home, '.railhead'));
+    cpSync(
+      path.join(server.place.dir, 'credentials.json'),
+      path.join(blank.home, '.railhead/credentials.json'),
+    );
+    expect((await blank.run(['customers', 'list'])).code).toBe(0);
+    expect((await blank.json('profiles')).data).toMatchObject([{ name: 'local', isCurrent: true }]);
+  });
+
+  it('are stored for their owner only, selected and removed', async () => {
+    const { baseUrl, clientId, clientSecret } = server.running.credentials;
+    const login = ['login', '--profile', 'one', '--base-url', new URL(baseUrl).origin];
+    login.push('--client-id', clientId, '--client-secret', '-');
+    const wrong = await blank.run(login, { input: 'wrong' });
+    expect(wrong.code).toBe(3);
+    const { code, out, err } = await blank.run(login, { input: `${clientSecret}\n` });
+    expect([code, err, out]).toEqual([0, '', expect.stringContaining('as profile one')]);
+    const file = path.join(blank.home, '.config/railhead/config.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8')).profiles.one.url).toBe(baseUrl);
+    expect((await blank.run(['customers', 'list', '--profile', 'one'])).code).toBe(0);
+    expect((await blank.run(['profiles', 'use', 'two'])).code).toBe(3);
+    expect((await blank.run(['profiles'])).out).toMatch(/\* one/);
+    expect((await blank.run(['logout'])).out).toBe('Removed profile one.\n');
+    expect(readFileSync(file, 'utf8')).not.toContain(clientSecret);
+  });
+});
+
+describe('tools', () => {
+  it('show requests, also those that failed', async () => {
+    await run('customers', 'get', 'Customer:1');
+    const { data } = await server.cli.json('logs', '--failed', '-n', '1');
+    expect(data).toMatchObject([{ operationId: 'getCustomerById', status: 404 }]);
+    const { out } = await run('logs', '-n', '3');
+    expect(out.split('\n')[0]).toMatch(/^ID +CREATED AT +STATUS/);
+  });
+
+  it('move the clock', async () => {
+    const before = await server.cli.json('clock');
+    const { out } = await run('clock', 'advance', '1d', '--freeze');
+    expect(out).toMatch(/^\S+ \S+ UTC, frozen; \d+ due steps? executed\n$/);
+    const after = await server.cli.json('clock', 'unfreeze');
+    const hours = (Date.parse(after.currentTime) - Date.parse(before.currentTime)) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+  });
+
+  it('load worlds, and empty the platform', async () => {
+    const steps = [
+      {
+        name: 'ada',
+        operationId: 'createCustomer',
+        body: { customerType: 'INDIVIDUAL', fullName: 'Ada' },
+      },
+    ];
+    writeFileSync(path.join(server.cli.home, 'world.json'), JSON.stringify(steps));
+    expect((await run('fixtures', 'load', 'world.json')).out).toMatch(
+      /1 calls made[\s\S]*ada +Customer:/,
+    );
+    expect((await run('fixtures', 'load', 'startr')).err).toContain('Did you mean starter?');
+    expect((await run('reset')).err).toContain('--yes is required');
+    expect((await run('reset', '--yes')).out).toMatch(/^Removed \d+ customers/);
+    expect((await server.cli.json('customers', 'list')).data).toEqual([]);
+  });
+
+  it('print addresses, and find what is wrong', async () => {
+    const { origin } = server.running;
+    expect((await run('open', 'reference')).out).toBe(`${origin}/docs/reference\n`);
+    const { code, out } = await run('doctor');
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/✓ Server[\s\S]*✓ Credentials[\s\S]*VIEW/),
+    ]);
+    const other = await run('doctor', '--base-url', 'http://127.0.0.1:9');
+    expect([other.code, other.out]).toEqual([1, expect.stringContaining('✗ Server')]);
+    const wrong = await server.cli.run(['doctor'], { env: { RAILHEAD_CLIENT_SECRET: 'x' } });
+    expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining('✗ Credentials')]);
+  });
+
+  it('say that the server has another version of the API', async () => {
+    const { origin } = server.running;
+    const { err } = await run('customers', 'list', '--base-url', `${origin}/2024-01-01`);
+    expect(err).toContain('Warning: the server URL is of the API of 2024-01-01');
+  });
+});

@@ -1,0 +1,114 @@
+// The built program in processes of its own, with a home folder of its own, against a server process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll } from 'vitest';
+import { createPlace, type Place, type Running } from '../../../../server/test/kit/crash/server.ts';
+import { type Client, createClient } from '../../../sdk/src/index.ts';
+
+export const PROGRAM = path.resolve(import.meta.dirname, '../../dist/railhead.js');
+
+interface Result {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Cli {
+  /** Home and current folder. */
+  readonly home: string;
+  readonly env: Record<string, string>;
+  /** Starts it without waiting. */
+  start(args: readonly string[], env?: Record<string, string>): ChildProcess;
+  run(
+    args: readonly string[],
+    options?: { input?: string; env?: Record<string, string> },
+  ): Promise<Result>;
+  /** What it prints as JSON; rejects if it fails. */
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
+  json(...args: string[]): Promise<any>;
+  remove(): void;
+}
+
+/** A folder without configuration. */
+export function emptyHome(env: Record<string, string> = {}): Cli {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'railhead-cli-'));
+  const own = { PATH: process.env.PATH ?? '', HOME: home, ...env };
+  const start: Cli['start'] = (args, more = {}) =>
+    spawn(process.execPath, [PROGRAM, ...args], { cwd: home, env: { ...own, ...more } });
+  const run: Cli['run'] = async (args, { input = '', env: more } = {}) => {
+    const child = start(args, more);
+    const output = collect(child);
+    child.stdin?.end(input);
+    const [code] = await once(child, 'close');
+    return { code, out: output.out, err: output.err };
+  };
+  return {
+    home,
+    env: own,
+    start,
+    run,
+    async json(...args) {
+      const { code, out, err } = await run([...args, '--json']);
+      if (code !== 0) throw new Error(`railhead ${args.join(' ')}: ${code}\n${out}${err}`);
+      return JSON.parse(out);
+    },
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  };
+}
+
+/** Output of a process so far. */
+export function collect(child: ChildProcess): { out: string; err: string } {
+  const output = { out: '', err: '' };
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output.out += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output.err += chunk.toString();
+  });
+  return output;
+}
+
+export interface Served {
+  readonly place: Place;
+  running: Running;
+  cli: Cli;
+  client: Client;
+}
+
+/** A port outside the range from which connections of other tests take theirs while the server is down. */
+let nextPort = 21_000 + (process.pid % 9_000);
+
+/** A server of its own for the tests of a file, and the program with its credentials. */
+export function served(name: string): Served {
+  const place = createPlace(`cli-${name}`);
+  const state = { place } as Served;
+  beforeAll(async () => {
+    const port = String(nextPort++);
+    state.running = await place.start(['--port', port]);
+    const { baseUrl, clientId, clientSecret } = state.running.credentials;
+    state.client = createClient({ baseUrl, clientId, clientSecret });
+    state.cli = emptyHome({
+      RAILHEAD_URL: baseUrl,
+      RAILHEAD_CLIENT_ID: clientId,
+      RAILHEAD_CLIENT_SECRET: clientSecret,
+    });
+  }, 90_000);
+  afterAll(async () => {
+    state.cli?.remove();
+    await place.remove();
+  }, 30_000);
+  return state;
+}
+
+/** Waits for a condition. */
+export async function until(what: string, condition: () => unknown, ms = 20_000): Promise<void> {
+  const end = performance.now() + ms;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,116 @@
+// Forwarding of webhooks: signatures, filters, repetitions, failures and interruptions.
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verify } from '../../sdk/src/webhooks.ts';
+import { collect, served, until } from './kit/cli.ts';
+import { type Receiver, startReceiver } from './kit/receiver.ts';
+
+const server = served('listen');
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+/** Creates a customer, which emits one event of its approval. */
+const register = async () =>
+  (await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' }))
+    .id;
+
+const started = new Set<ChildProcess>();
+afterAll(() => {
+  for (const each of started) each.kill('SIGKILL');
+});
+
+async function listen(...args: string[]) {
+  const child = server.cli.start(['listen', ...args]);
+  started.add(child);
+  const output = collect(child);
+  await until('ready', () => output.out.includes('Ready') || child.exitCode !== null);
+  return { child, output, secret: /whsec_\S+/.exec(output.out)?.[0] ?? '' };
+}
+
+async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGINT') {
+  child.kill(signal);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close');
+  return child.exitCode;
+}
+
+const endpoints = async () => (await server.client.webhookEndpoints.listWebhookEndpoints()).data;
+const arrived = (id: string) => receiver.arrivals.filter(({ body }) => body.includes(id));
+
+describe('listen', () => {
+  it('forwards signed events of the types, and removes its endpoint', async () => {
+    const to = ['--forward-to', `${receiver.port}/hook`];
+    const { child, output, secret } = await listen(...to, '--events', 'customer.kyc_*');
+    const id = await register();
+    await until('the event', () => arrived(id).length === 1);
+    const [{ body, headers } = { body: '', headers: {} }] = arrived(id);
+    const event = await verify({ body, headers: headers as Record<string, string>, keys: secret });
+    expect(event.type).toBe('CUSTOMER.KYC_APPROVED');
+    await until('the line', () => /200 +\d+ ms {2}CUSTOMER.KYC_APPROVED/.test(output.out));
+    expect(await endpoints()).toMatchObject([{ delivery: 'PULL', eventTypes: expect.any(Array) }]);
+    expect(await stop(child)).toBe(0);
+    expect(output.err).toContain('Endpoint removed.');
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it('receives events that are sent again, and says what failed', async () => {
+    const { child, output } = await listen('--forward-to', receiver.url);
+    receiver.status = 500;
+    const id = await register();
+    await until('the failure', () => output.out.includes('railhead events resend'));
+    receiver.status = 200;
+    const [first] = arrived(id);
+    const { out } = await server.cli.run(['events', 'resend', first?.id ?? '']);
+    expect(out).toBe('Sent again to 1 endpoint.\n');
+    await until('the repetition', () => arrived(id).length === 2);
+    expect(arrived(id)[1]?.id).toBe(first?.id);
+    await stop(child);
+  });
+
+  it('waits for a receiver that is down, and for a server that is killed', async () => {
+    const { port } = receiver;
+    const { child, output } = await listen('--forward-to', receiver.url);
+    await receiver.close();
+    const id = await register();
+    await until('the interruption', () => output.err.includes('cannot be reached'));
+    receiver = await startReceiver(port);
+    await until('the event', () => arrived(id).length === 1);
+    const own = new URL(server.running.origin).port;
+    await server.place.kill(server.running.child, 'both');
+    server.running = await server.place.start(['--port', own]);
+    const later = await register();
+    await until('the event after the restart', () => arrived(later).length === 1);
+    expect(arrived(id)).toHaveLength(1);
+    await stop(child);
+  }, 90_000);
+
+  it('goes on after a kill, also without its files, and is there once', async () => {
+    const first = await listen('--forward-to', receiver.url);
+    const second = await server.cli.run(['listen', '--forward-to', receiver.url]);
+    expect([second.code, second.err]).toEqual([1, expect.stringContaining('another --name')]);
+    await stop(first.child, 'SIGKILL');
+    const missed = await register();
+    const other = await listen('--forward-to', receiver.url);
+    expect(other.secret).toBe(first.secret);
+    await until('the missed event', () => arrived(missed).length === 1);
+    await stop(other.child, 'SIGKILL');
+    const again = await register();
+    const env = { XDG_STATE_HOME: `${server.cli.home}/elsewhere` };
+    const child = server.cli.start(['listen', '--forward-to', receiver.url], env);
+    started.add(child);
+    await until('the event by a lost endpoint', () => arrived(again).length === 1);
+    expect(await endpoints()).toHaveLength(1);
+    await stop(child);
+  });
+
+  it('prints the secret for the receiver, which the next run has', async () => {
+    const { out } = await server.cli.run(['listen', '--print-secret']);
+    expect(out).toMatch(/^whsec_\S+\n$/);
+    const { child, secret } = await listen('--forward-to', receiver.url);
+    expect(`${secret}\n`).toBe(out);
+    await stop(child);
+  });
+});

@@ -1,0 +1,126 @@
+// The package as its users get it: packed, installed into an empty project and run there. And
+// the guide, which is followed word for word from the packed packages.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runGuide, which } from '../../../server/test/kit/guides/guide.ts';
+import { served } from './kit/cli.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const cli = path.join(root, 'packages/cli');
+const folder = mkdtempSync(path.join(os.tmpdir(), 'cli-package-'));
+const server = served('package');
+/** What is in the cache needs no network. */
+const OFFLINE = ['--prefer-offline', '--no-audit', '--no-fund'];
+
+let tarball = '';
+let project = '';
+beforeAll(() => {
+  const args = ['pack', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(execFileSync('npm', args, { cwd: cli, encoding: 'utf8' }));
+  tarball = path.join(folder, filename);
+  project = mkdtempSync(path.join(folder, 'project-'));
+  writeFileSync(path.join(project, 'package.json'), '{ "private": true }');
+  execFileSync('npm', ['install', ...OFFLINE, tarball], { cwd: project });
+}, 90_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const program = () => path.join(project, 'node_modules/.bin/railhead');
+
+function run(...args: string[]) {
+  const { baseUrl, clientId, clientSecret } = server.running.credentials;
+  const env = {
+    PATH: process.env.PATH,
+    HOME: project,
+    RAILHEAD_URL: baseUrl,
+    RAILHEAD_CLIENT_ID: clientId,
+    RAILHEAD_CLIENT_SECRET: clientSecret,
+  };
+  return spawnSync(program(), args, { cwd: project, encoding: 'utf8', env });
+}
+
+describe('the package', () => {
+  it('runs from an empty project', () => {
+    expect(run('--version').stdout).toBe('0.1.0\n');
+    expect(run('trigger', 'kyc.approved').stdout).toContain('The customer is APPROVED.');
+    expect(run('custmers').stderr).toContain('Did you mean customers?');
+  });
+
+  it('contains what it needs and nothing else', () => {
+    const names = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
+    const others = names.filter(
+      (name) => !/^package\/(dist\/|package\.json|README\.md|LICENSE)/.test(name),
+    );
+    expect(others).toEqual([]);
+    const installed = readdirSync(path.join(project, 'node_modules')).filter(
+      (each) => each[0] !== '.',
+    );
+    expect(installed.sort()).toEqual(['@jmespath-community', 'commander', 'railhead-cli']);
+  });
+
+  it('shows its help in less than 300 ms', () => {
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      run('--help');
+      return performance.now() - start;
+    });
+    const best = Math.min(...times);
+    console.info(`railhead --help: ${Math.round(best)} ms`);
+    expect(best).toBeLessThan(300);
+  });
+});
+
+const GUIDE = path.join(root, 'docs/guides/integration.md');
+const PROGRAMS = [
+  'bash',
+  'sh',
+  'node',
+  'npm',
+  'npx',
+  'cat',
+  'cp',
+  'mkdir',
+  'sleep',
+  'grep',
+  'env',
+  'rm',
+];
+
+describe('the guide', () => {
+  it('is followed word for word', async () => {
+    expect(existsSync(GUIDE)).toBe(true);
+    const home = mkdtempSync(path.join(folder, 'guide-'));
+    const paths = PROGRAMS.map((name) => path.dirname(which(name) ?? '/usr/bin/env'));
+    const { problems } = await runGuide(GUIDE, {
+      shell: 'bash',
+      bin: [...new Set(paths)].join(':'),
+      cwd: root,
+      limitMs: 180_000,
+      env: {
+        HOME: home,
+        TMPDIR: folder,
+        RAILHEAD_DATA_DIR: server.place.dir,
+        npm_config_prefer_offline: 'true',
+        npm_config_cache: npmCache(),
+      },
+    });
+    expect(problems).toEqual([]);
+  }, 200_000);
+});
+
+function npmCache(): string {
+  return execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+}
+
+it('has ten commands in its README, which exist', () => {
+  const text = readFileSync(path.join(cli, 'README.md'), 'utf8');
+  const commands = [...text.matchAll(/^railhead (\S+)/gm)].map(([, name = '']) => name);
+  expect(new Set(commands).size).toBeGreaterThanOrEqual(10);
+  for (const name of new Set(commands)) {
+    const { status, stderr } = run(name, '--help');
+    expect([name, status, stderr]).toEqual([name, 0, '']);
+  }
+});

@@ -1,0 +1,157 @@
+// A terminal session as a person has it, in a pseudo-terminal: first use, a table, colours, completion, a
+// mistyped name, progress and Ctrl+C.
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { stripVTControlCharacters } from 'node:util';
+import { type IPty, spawn } from '@lydell/node-pty';
+import { afterEach, describe, expect, it } from 'vitest';
+import { emptyHome, PROGRAM, served, until } from './kit/cli.ts';
+
+const server = served('session');
+const PROMPT = 'here> ';
+const TAB = '\t';
+const CTRL_C = '\u0003';
+
+interface Terminal {
+  readonly pty: IPty;
+  /** Types a line and returns what is printed up to the next prompt. */
+  enter(line: string): Promise<string>;
+  /** Types without Enter and returns the line once it has this text. */
+  type(text: string, expected: RegExp): Promise<string>;
+  screen(): string;
+}
+
+const open: IPty[] = [];
+afterEach(() => {
+  for (const each of open.splice(0)) each.kill();
+});
+
+/** A shell in the folder of a local server, with the program on its path. */
+async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promise<Terminal> {
+  const { home } = emptyHome();
+  const bin = path.join(home, 'bin');
+  mkdirSync(bin);
+  mkdirSync(path.join(home, '.railhead'));
+  cpSync(
+    path.join(server.place.dir, 'credentials.json'),
+    path.join(home, '.railhead/credentials.json'),
+  );
+  const program = path.join(bin, 'railhead');
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${PROGRAM}' "$@"\n`);
+  chmodSync(program, 0o755);
+  const args = shell === 'bash' ? ['--noprofile', '--norc', '-i'] : ['-f', '-i'];
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: home, TERM: 'xterm-256color' };
+  const prompt = { PS1: PROMPT, PROMPT, BASH_SILENCE_DEPRECATION_WARNING: '1' };
+  const pty = spawn(shell, args, {
+    name: 'xterm-256color',
+    cols: columns,
+    rows: 50,
+    cwd: home,
+    env: { ...env, ...prompt },
+  });
+  open.push(pty);
+  let text = '';
+  pty.onData((chunk) => {
+    text += chunk;
+  });
+  const shown = () => stripVTControlCharacters(text);
+  await until('a prompt', () => shown().includes(PROMPT));
+  return {
+    pty,
+    screen: () => text,
+    async enter(line) {
+      text = '';
+      pty.write(`${line}\r`);
+      await until(
+        `a prompt after ${line}`,
+        () => shown().trimEnd().endsWith(PROMPT.trimEnd()) && shown().includes('\n'),
+      );
+      const lines = shown().replaceAll('\r', '').split('\n');
+      return lines.slice(1, -1).join('\n');
+    },
+    async type(typed, expected) {
+      text = '';
+      pty.write(typed);
+      await until(String(expected), () => expected.test(shown()));
+      return shown();
+    },
+  };
+}
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
+
+describe.each([80, 120])('a session at %i columns', (columns) => {
+  it('shows what there is, within the terminal', async () => {
+    const { enter, screen } = await terminal(columns);
+    const help = await enter('railhead');
+    expect(help).toContain('Usage: railhead COMMAND [OPTIONS]');
+    expect(help).toContain('listen');
+    expect(widest(help)).toBeLessThanOrEqual(columns);
+    const made = await enter(
+      'railhead customers create --customer-type INDIVIDUAL --full-name "Ada Lovelace of London and Surrey"',
+    );
+    expect(made).toMatch(/^id +Customer:/m);
+    const table = await enter('railhead customers list');
+    expect(table.split('\n')[0]).toMatch(/^ID +/);
+    expect(table).toMatch(/Customer:[0-9a-f-]{36} /);
+    expect(widest(table)).toBeLessThanOrEqual(columns);
+    // The title of the table is dim.
+    expect(screen()).toContain('\u001b[2mID');
+    const wrong = await enter('railhead custmers list');
+    expect(wrong).toBe("Error: Unknown command 'custmers'\nDid you mean customers?");
+    expect(screen()).toContain('\u001b[31mError:');
+    expect(await enter('echo $?')).toBe('2');
+    expect(await enter('NO_COLOR=1 railhead custmers')).toContain('Did you mean customers?');
+    expect(screen()).not.toContain('\u001b[31m');
+  });
+});
+
+describe('completion', () => {
+  it('in bash completes commands, flags and values', async () => {
+    const { enter, type } = await terminal(80);
+    expect(await enter('source <(railhead completion bash)')).toBe('');
+    expect(await type(`railhead custo${TAB}`, /customers /)).toContain('railhead customers ');
+    expect(await type(`cre${TAB}`, /create /)).toContain('create ');
+    expect(await type(`--customer-t${TAB}`, /--customer-type /)).toContain('--customer-type ');
+    expect(await type(`INDIV${TAB}`, /INDIVIDUAL /)).toContain('INDIVIDUAL ');
+    expect(await type(CTRL_C, /here> /)).toContain(PROMPT);
+  });
+
+  it('in zsh completes commands', async ({ skip }) => {
+    const found = (process.env.PATH ?? '').split(':').some((folder) => {
+      return existsSync(path.join(folder, 'zsh'));
+    });
+    skip(!found, 'zsh is not installed.');
+    const { enter, type } = await terminal(80, 'zsh');
+    await enter('autoload -Uz compinit && compinit -u -D');
+    await enter('source <(railhead completion zsh)');
+    expect(await type(`railhead custo${TAB}`, /customers/)).toContain('customers');
+  });
+});
+
+describe('what runs until it is stopped', () => {
+  it('ends with Ctrl+C', async () => {
+    const { pty, type, enter } = await terminal(100);
+    await type('railhead listen\r', /Signing secret {2}whsec_/);
+    await server.client.customers.createCustomer({ customerType: 'INDIVIDUAL', fullName: 'Ada' });
+    await type('', /200 +0 ms {2}CUSTOMER\.KYC_APPROVED/);
+    pty.write(CTRL_C);
+    await type('', /Endpoint removed\.[\s\S]*here> /);
+    expect(await enter('echo $?')).toBe('0');
+    await type('railhead logs tail\r', /POST \/customers/);
+    await type(CTRL_C, /here> /);
+  });
+
+  it('asks before it removes, and logs in without showing the secret', async () => {
+    const { enter, type, screen } = await terminal(100);
+    await type('railhead reset\r', /Remove all data .*\[y\/N\] /);
+    expect(await enter('n')).toContain('Nothing was removed.');
+    const { clientId, clientSecret } = server.running.credentials;
+    await type('railhead login\r', /URL of the server \[http/);
+    await type('\r', /Client id: /);
+    await type(`${clientId}\r`, /Client secret: /);
+    expect(await enter(clientSecret)).toContain('Logged in to');
+    expect(screen()).not.toContain(clientSecret);
+  });
+});
