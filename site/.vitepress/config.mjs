@@ -37,6 +37,7 @@ const OPERATING = '/guides/operating';
 
 const REFERENCE = part('Reference', [
   page('api.md'),
+  page('cli.md'),
   { text: 'Operations', link: '/operations/' },
   { text: 'Interactive reference', link: '/reference', target: '_self' },
   { text: 'Webhooks: all events', link: '/webhooks' },

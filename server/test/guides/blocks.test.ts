@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { allBlocks, type Block, blocksOf, RUN_PAGES } from '../kit/guides/blocks.ts';
+import { allBlocks, type Block, blocksOf, INTEGRATION, RUN_PAGES } from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
 import { which } from '../kit/guides/guide.ts';
 import { typeProblems } from '../kit/guides/types.ts';
@@ -17,6 +17,7 @@ const TYPES_MS = 60_000;
 /** Run by tests of their own. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
+  [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 
 /** Blocks without a language are figures, not code: drawings, trees of folders, formulas. */

@@ -18,6 +18,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   pg_dump: 'a client of PostgreSQL, which the embedded one does not contain',
   pg_restore: 'a client of PostgreSQL, which the embedded one does not contain',
   tar: 'the sh blocks of docs/backups.md run it',
+  railhead: 'packages/cli, whose tests run its commands',
 };
 
 const RECORDED = ['curl', 'npm', 'node', 'railhead-server', ...Object.keys(FOREIGN)];
