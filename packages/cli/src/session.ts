@@ -42,6 +42,21 @@ export const methodOf = (client: Client, operationId: string): AnyMethod => {
   return found;
 };
 
+/**
+ * The options of a command. The parser gives one of `logs tail --failed` to `logs` if that has an option of
+ * the same name.
+ */
+export function flagsOf<T>(command: Command): T {
+  const flags = { ...command.opts() };
+  for (let outer = command.parent; outer; outer = outer.parent) {
+    for (const option of command.options) {
+      const name = option.attributeName();
+      if (outer.getOptionValueSource(name) === 'cli') flags[name] = outer.getOptionValue(name);
+    }
+  }
+  return flags as T;
+}
+
 const globalsOf = (command: Command): GlobalOptions => command.optsWithGlobals();
 
 export const outputOf = (command: Command): Output => new Output(globalsOf(command));

@@ -190,6 +190,15 @@ describe('tools', () => {
     expect(out.split('\n')[0]).toMatch(/^ID +CREATED AT +STATUS/);
   });
 
+  it('show events, as a resource as well', async () => {
+    const { data } = await server.cli.json('events', '--type', 'CUSTOMER.KYC_*', '-n', '2');
+    expect(data).toHaveLength(2);
+    const same = await server.cli.json('events', 'list', '--type', 'CUSTOMER.KYC_APPROVED');
+    expect(new Set(same.data.map(({ type }: { type: string }) => type)).size).toBe(1);
+    expect((await run('events')).out).toMatch(/^ID +TYPE +TIMESTAMP +STATUS/);
+    expect((await run('events', 'lst')).err).toContain('Did you mean list?');
+  });
+
   it('move the clock', async () => {
     const before = await server.cli.json('clock');
     const { out } = await run('clock', 'advance', '1d', '--freeze');

@@ -141,6 +141,11 @@ describe('what runs until it is stopped', () => {
     expect(await enter('echo $?')).toBe('0');
     await type('railhead logs tail\r', /POST \/customers/);
     await type(CTRL_C, /here> /);
+    await type('railhead logs tail --failed -n 0\r', /\n/);
+    await server.client.customers.getCustomerById({ customerId: 'Customer:1' }).catch(() => {});
+    const failed = await type('', /404 {2}GET \/customers\/\{customerId\}[\s\S]*railhead logs get/);
+    expect(failed).not.toContain('POST /customers');
+    await type(CTRL_C, /here> /);
   });
 
   it('asks before it removes, and logs in without showing the secret', async () => {

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { Finished, usageError } from '../exit.ts';
 import { isObject } from '../output/values.ts';
-import { type Fields, methodOf, type Session, sessionOf } from '../session.ts';
+import { type Fields, flagsOf, methodOf, type Session, sessionOf } from '../session.ts';
 import { closest } from '../suggest.ts';
 import { addFlags, inputOf, missing, readData } from './flags.ts';
 import { type Example, type Operation, operationsOf, type Resource } from './metadata.ts';
@@ -174,7 +174,7 @@ function operationCommand(resource: Resource, operation: Operation): Command {
   });
   command.addHelpText('after', helpOf(resource, operation, hidden));
   return command.action(async (...parsed: unknown[]) => {
-    const options = command.opts<CallFlags>();
+    const options = flagsOf<CallFlags>(command);
     const params = operation.params.map(({ name }, at) => [name, parsed[at]]);
     const input = { ...inputOf(operation, options), ...Object.fromEntries(params) };
     checkInput(resource, operation, input);

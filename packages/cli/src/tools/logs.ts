@@ -7,7 +7,7 @@ import { type Column, columnOf } from '../output/table.ts';
 import { isObject, shortText, timeOfDay } from '../output/values.ts';
 import { isRetryable } from '../retry.ts';
 import type { Output as Reply } from '../sdk.ts';
-import { type Session, sessionOf } from '../session.ts';
+import { flagsOf, type Session, sessionOf } from '../session.ts';
 
 type Recorded = Reply<'listRequests'>['data'][number];
 type Filter = Parameters<Session['client']['requests']['listRequests']>[0];
@@ -143,7 +143,8 @@ function tailCommand(): Command {
     'railhead logs tail --failed',
     'railhead logs tail --operation createQuote',
   );
-  return command.action(async (flags: LogFlags) => {
+  return command.action(async () => {
+    const flags = flagsOf<LogFlags>(command);
     const session = await sessionOf(command);
     const { output } = session;
     const signal = interruption();
