@@ -4,6 +4,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
 import { CURRENCIES } from './catalog/currencies/currencies.ts';
 import { namingFor } from './catalog/naming.ts';
 import {
@@ -24,6 +25,7 @@ import { sealOldCustomers } from './features/customers/records/index.ts';
 import {
   createFollowers,
   type Followers,
+  OPEN_EPOCH,
   openEpoch,
 } from './features/notifications/events/index.ts';
 import {
@@ -191,9 +193,21 @@ function connectIssuers(runtime: Runtime, parts: CardParts): void {
   }
 }
 
+/** A connection of the committer. It was lost if the database crashed, so the epoch of events is opened. */
+async function connectCommitter(databaseUrl: string): Promise<pg.Client> {
+  const client = await connectLane(databaseUrl);
+  try {
+    await client.query(OPEN_EPOCH);
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
 function committerOf({ databaseUrl }: Settings, metrics: Metrics): Committer {
   const committer = createCommitter({
-    connect: () => connectLane(databaseUrl),
+    connect: () => connectCommitter(databaseUrl),
     enqueue: ENQUEUE,
     elapsed: () => performance.now(),
     onBatch: ({ units, ms, mode }) => metrics.batch(units, ms, mode),

@@ -5,7 +5,7 @@ import { eventSweeps } from './sweeps.ts';
 
 export { createFollowers, type Followers } from './followers.ts';
 export { countEvents, eventsAfter } from './range.ts';
-export { type Counted, countedSql, horizonOf, openEpoch } from './store.ts';
+export { type Counted, countedSql, horizonOf, OPEN_EPOCH, openEpoch } from './store.ts';
 
 /** What this feature adds to a server. */
 export const eventFeature = {

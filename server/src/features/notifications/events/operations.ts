@@ -14,7 +14,15 @@ import { openData, withBalances } from '../webhooks/index.ts';
 import { getEventById, listEvents } from './contract.ts';
 import { BEGINNING, type Cursor, cursorOf, type Place, readCursor } from './cursor.ts';
 import type { Followers } from './followers.ts';
-import { boundsOf, type EventFilter, type EventRow, eventOf, horizonOf, LOWEST } from './store.ts';
+import {
+  boundsOf,
+  type EventFilter,
+  type EventRow,
+  eventOf,
+  horizonOf,
+  LOWEST,
+  openEpoch,
+} from './store.ts';
 import { walk } from './walk.ts';
 
 export interface EventDeps {
@@ -127,7 +135,12 @@ async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const filter = filterOf(ctx, query);
   const started = ctx.effects.now();
   if (from.position === LOWEST) filter.createdAfter = Math.max(filter.createdAfter ?? 0, from.at);
-  const horizon = await horizonOf(ctx.db);
+  let horizon = await horizonOf(ctx.db);
+  if (from.position > horizon) {
+    // After a crash of the database, until the committer has connected again.
+    await openEpoch(ctx.db);
+    horizon = await horizonOf(ctx.db);
+  }
   if (from.position > horizon) {
     throw invalid([{ field: 'after', message: 'is not a cursor of this service' }]);
   }

@@ -226,8 +226,10 @@ export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Pro
   return rows.map(({ at }) => at);
 }
 
-/** Starts a new epoch of positions if the database was restored into another cluster or timeline. */
-export const openEpoch = (db: Database) => db.query('select open_event_epoch()');
+/** Starts a new epoch of positions after a crash, or after a restore into another cluster or timeline. */
+export const OPEN_EPOCH = 'select open_event_epoch()';
+
+export const openEpoch = (db: Database) => db.query(OPEN_EPOCH);
 
 // Event ids are ordered by time. An event that is still to be delivered is kept.
 const DELETE = `with old as (

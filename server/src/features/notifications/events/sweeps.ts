@@ -22,7 +22,10 @@ function retention(keepMs: number): Sweep {
   };
 }
 
-/** Transaction ids begin again after a failover to another timeline; positions must not. */
+/**
+ * Transaction ids begin again after a failover to another timeline; positions must not. Processes that store
+ * events do this when they connect.
+ */
 function epoch(): Sweep {
   let next = 0;
   return {

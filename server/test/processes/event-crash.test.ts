@@ -1,0 +1,67 @@
+// A follower of events misses none after a crash of the database, which then assigns the ids of transactions
+// again whose records had not reached the disk.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callOrThrow } from '../kit/crash/load.ts';
+import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+
+let place: Place;
+let server: Running;
+
+beforeAll(async () => {
+  place = createPlace('event-crash');
+  server = await place.start();
+}, 90_000);
+
+afterAll(() => place.remove(), 60_000);
+
+const read = (query: string) => callOrThrow(server, 'GET', `/events?${query}`);
+
+/** Creates a customer, which emits an event; returns its id. */
+async function created(): Promise<string> {
+  const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
+  return (await callOrThrow(server, 'POST', '/customers', person)).id;
+}
+
+/** Ids of the resources of the events after a cursor. */
+const followed = async (after: string): Promise<string[]> =>
+  (await read(`after=${after}&limit=100`)).data.map(
+    (each: { resourceId: string }) => each.resourceId,
+  );
+
+/** Uses the ids of two thousand transactions, of which the disk learns nothing. */
+const BURN = `set synchronous_commit = off;
+  create temporary table burned (n integer);
+  do $$ begin
+    for n in 1..2000 loop
+      begin
+        insert into burned values (n);
+        raise exception 'rolled back';
+      exception when raise_exception then null;
+      end;
+    end loop;
+  end $$`;
+
+it('goes on behind the ids that are assigned again', async () => {
+  const before = await created();
+  const { after: start } = await read('limit=1');
+  const client = new pg.Client({ connectionString: await place.database() });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query(
+    `select pid from pg_stat_activity where backend_type = 'walwriter'`,
+  );
+  // It would write the log to the disk.
+  process.kill(rows[0].pid, 'SIGSTOP');
+  await client.query(BURN);
+  const { after } = await read('limit=1');
+  await place.kill(server.child, 'both');
+  server = await place.start();
+  // The cursor is also valid before there is another event.
+  expect(await followed(after)).toEqual([]);
+  const later = await created();
+  expect(await followed(after)).toContain(later);
+  const all = await followed(start);
+  expect(all).toContain(later);
+  expect(all).not.toContain(before);
+}, 120_000);
