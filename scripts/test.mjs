@@ -1,5 +1,6 @@
 // `npm test [-- FILES and vitest flags]`: installs the packages of the tests and runs the main suite
-// or the named files. `npm run test:system` (--system) runs the tests of whole processes. A run of
+// or the named files. `npm run test:system` (--system) runs the tests of whole processes, `npm run
+// test:long` (--system --long) the same with their full number of kills, steps and events. A run of
 // the main suite also collects the statuses and error codes of all replies and fails if a declared
 // one is missing.
 import { spawn } from 'node:child_process';
@@ -15,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 await ensureInstalled({ dev: true });
 const vitest = path.join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const config = path.join(root, 'server', 'vitest.config.ts');
-const rest = process.argv.slice(2).filter((word) => word !== '--system');
+const rest = process.argv.slice(2).filter((word) => !['--system', '--long'].includes(word));
 const args = ['run', '--config', config, ...rest];
 const isSystem = process.argv.includes('--system');
 const whole = rest.length === 0 && !isSystem;
@@ -25,6 +26,7 @@ const env = {
   ...process.env,
   RAILHEAD_SEEN: path.join(notes, 'seen'),
   ...(suite ? { RAILHEAD_TEST_SUITE: suite } : {}),
+  ...(process.argv.includes('--long') ? { RAILHEAD_TEST_LENGTH: 'long' } : {}),
 };
 const child = spawn(process.execPath, [vitest, ...args], { cwd: root, stdio: 'inherit', env });
 // Ctrl-C reaches both processes; vitest ends the run and stops the database. Other signals reach

@@ -1,7 +1,9 @@
 // How `npm test` runs: one PostgreSQL for the whole run, two or three worker processes, each test
 // file with databases of its own. Paths given on the command line start at the checkout.
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * The run prints it. Files run in an order of this seed, since no test may depend on the order, and test
@@ -15,13 +17,32 @@ const TESTS = ['server/src/**/*.test.ts', 'server/test/**/*.test.ts', 'bench/src
 /** `scripts/test.mjs` sets it; absent: all tests, of which the command line selects some. */
 const suite = process.env.RAILHEAD_TEST_SUITE;
 
+/** Files that take half a minute and more run first, so that no worker is left alone with one at the end. */
+const LONG = new Set(
+  [
+    ...['guides', 'site', 'crash', 'crash-three-processes', 'signals', 'invariants', 'stop'],
+    ...['reference', 'event-followers.property', 'replay-kill', 'hosted-pages', 'flat'],
+  ].map((name) => `${name}.test.ts`),
+);
+
+const keyOf = ({ moduleId }: TestSpecification) =>
+  (LONG.has(path.basename(moduleId)) ? '0' : '1') +
+  createHash('sha256').update(`${seed} ${moduleId}`).digest('hex');
+
+/** The order of a seed, the long files first. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    return files.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  }
+}
+
 export default defineConfig({
   test: {
     root: path.dirname(import.meta.dirname),
     include: suite === 'system' ? SYSTEM.map((folder) => `${folder}/*.test.ts`) : TESTS,
     exclude: suite === 'main' ? SYSTEM : [],
     globalSetup: 'server/test/kit/app/global-setup.ts',
-    sequence: { shuffle: { files: true }, seed },
+    sequence: { shuffle: { files: true }, sequencer: LongFilesFirst, seed },
     env: { RAILHEAD_TEST_SEED: String(seed) },
     pool: 'forks',
     // System tests wait for processes more than they compute.

@@ -1,6 +1,6 @@
-// `node packages/sdk/scripts/run.mjs build|test`: installs the packages of packages/sdk, generates
+// `node packages/sdk/scripts/run.mjs generate|build|test`: installs the packages of packages/sdk, generates
 // its types from openapi.json and builds it as ES modules and CommonJS. `test` also runs its tests
-// with the kit of the server (`npm run test:sdk [-- FILES]`).
+// with the kit of the server (`npm run test:sdk [-- FILES]`); with --built it tests the last build.
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,6 +30,11 @@ function compile(config) {
 }
 
 async function generate() {
+  if (!hasLockedPackages(sdk)) {
+    say('Installing what the SDK is built with …');
+    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    run('npm', args);
+  }
   // It needs packages that are installed by now.
   const { generate: write } = await import('./generate.mjs');
   const { factory } = createRequire(path.join(sdk, 'package.json'))('typescript');
@@ -48,11 +53,6 @@ function renameInDeclarations(folder) {
 }
 
 async function build() {
-  if (!hasLockedPackages(sdk)) {
-    say('Installing what the SDK is built with …');
-    const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    run('npm', args);
-  }
   await generate();
   fs.rmSync(dist, { recursive: true, force: true });
   await Promise.all(['esm', 'cjs'].map((kind) => compile(`tsconfig.${kind}.json`)));
@@ -65,12 +65,14 @@ async function build() {
   fs.copyFileSync(path.join(root, 'LICENSE'), path.join(sdk, 'LICENSE'));
 }
 
-const [verb, ...rest] = process.argv.slice(2);
-if (verb !== 'build' && verb !== 'test') {
-  say('Usage: node packages/sdk/scripts/run.mjs build | test [FILES]');
+const [verb, ...words] = process.argv.slice(2);
+const rest = words.filter((word) => word !== '--built');
+if (!['generate', 'build', 'test'].includes(verb)) {
+  say('Usage: node packages/sdk/scripts/run.mjs generate | build | test [--built] [FILES]');
   process.exit(2);
 }
-await build();
+if (verb === 'generate') await generate();
+else if (!words.includes('--built')) await build();
 if (verb === 'test') {
   await ensureInstalled({ dev: true });
   await compile('tsconfig.json');

@@ -1,8 +1,9 @@
 // The hosted verification page from the link to the result: a person and a business, on a desktop
-// and on a phone, with typical input errors.
+// and on a phone (in a short run each on one of them), with typical input errors.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../kit/app/fixtures.ts';
 import { opened } from '../kit/app/test-app.ts';
+import { variantsOf } from '../kit/length.ts';
 import { browserPath, type Size, visit } from './browser.ts';
 import {
   documentFile,
@@ -17,10 +18,12 @@ import {
   WITHOUT_DATA,
 } from './office.ts';
 
+const SCREENS: readonly Size[] = ['desktop', 'phone'];
+
 const office = opened(openOffice);
 
 describe.runIf(browserPath)('the verification page', () => {
-  it.each<Size>(['desktop', 'phone'])(
+  it.each(variantsOf(SCREENS, 0))(
     'verifies a person, on a %s',
     async (size) => {
       const person = await customer(office.app, office.as, WITHOUT_DATA);
@@ -135,7 +138,7 @@ describe.runIf(browserPath)('the verification page', () => {
     TIMEOUT_MS,
   );
 
-  it.each<Size>(['desktop', 'phone'])(
+  it.each(variantsOf(SCREENS, 1))(
     'verifies a business, on a %s',
     async (size) => {
       const body = {

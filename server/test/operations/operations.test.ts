@@ -13,7 +13,7 @@ import { agentFixture, type HeldAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
 import { type CallOptions, watcher, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
-import { testApp } from '../kit/app/test-app.ts';
+import { opened, testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
 import { bodyOf, document, fill } from '../kit/http/requests.ts';
 
@@ -80,13 +80,60 @@ const withPermission = (contract: Contract, token = agent.accessToken): CallOpti
     : {};
 };
 
+let failures = 0;
+/** Each has a code of its own, because the log collapses errors of one kind. */
+function failure(): Error {
+  return Object.assign(new Error('internal detail'), { code: `FAILURE_${++failures}` });
+}
+
 /** The same operation with a handler that throws. */
 const breaking = (each: Operation): Operation => ({
   ...each,
   async run() {
-    throw new Error('internal detail');
+    throw failure();
   },
 });
+
+/** A server that accepts every credential and fails afterwards, with what it logs. */
+async function openFailing() {
+  let isAdmitted = false;
+  const lines: string[] = [];
+  const { runtime, files, operations, platform } = app;
+  const admit = async () => {
+    isAdmitted = true;
+    return systemCaller(platform.id, platform.environment);
+  };
+  const isPublic = ({ contract: { operationId } }: Operation) =>
+    contracts.some((each) => each.operationId === operationId && !each.auth);
+  const server = createServer({
+    files,
+    runtime: {
+      ...runtime,
+      clocks: {
+        ...runtime.clocks,
+        timeOf(owner) {
+          if (isAdmitted) throw failure();
+          return runtime.clocks.timeOf(owner);
+        },
+      },
+    },
+    // Operations without a credential admit no caller.
+    operations: operations.map((each) => (isPublic(each) ? breaking(each) : each)),
+    authenticate: admit,
+    agents: { callerOf: admit, isProven: () => true },
+    naming: namingFor('Service'),
+    log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
+    metrics: createMetrics(),
+    watch: watcher([]),
+  });
+  const reset = () => {
+    isAdmitted = false;
+    lines.length = 0;
+  };
+  return { server, lines, reset, close: () => server.close() };
+}
+
+const failing = opened(openFailing);
 
 /** Operations that require credentials. */
 const guarded = contracts.filter(({ auth }) => auth);
@@ -149,7 +196,7 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
   },
 );
 
-describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
+describe.each(contracts)('$operationId', ({ operationId, path }) => {
   // Public resources and those with a bearer code are visible to other platforms; their tests cover
   // that.
   if (path.includes('{') && !OPEN_TO_ALL.includes(operationId)) {
@@ -207,33 +254,8 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
 
   it('hides the details of an internal error', async () => {
     const contract = contractOf(operationId);
-    let broken = false;
-    const { runtime, files, operations, platform } = app;
-    const lines: string[] = [];
-    const admit = async () => {
-      broken = true;
-      return systemCaller(platform.id, platform.environment);
-    };
-    const server = createServer({
-      files,
-      runtime: {
-        ...runtime,
-        clocks: {
-          ...runtime.clocks,
-          timeOf(owner) {
-            if (broken) throw new Error('internal detail');
-            return runtime.clocks.timeOf(owner);
-          },
-        },
-      },
-      operations: auth ? operations : operations.map(breaking),
-      authenticate: admit,
-      agents: { callerOf: admit, isProven: () => true },
-      naming: namingFor('Service'),
-      log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
-      metrics: createMetrics(),
-      watch: watcher([]),
-    });
+    const { server, lines } = failing;
+    failing.reset();
     const body = bodyOf(contract);
     const wire = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
@@ -245,7 +267,6 @@ describe.each(contracts)('$operationId', ({ operationId, path, auth }) => {
       },
       ...(wire ? { payload: wire.payload } : {}),
     });
-    await server.close();
     expect(reply.statusCode).toBe(500);
     expect(reply.json().code).toBe('INTERNAL_ERROR');
     expect(reply.body).not.toContain('clock');

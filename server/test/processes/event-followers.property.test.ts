@@ -1,6 +1,6 @@
 // Clients follow the events of four processes: each receives every event once, in one order, and misses none,
 // while transactions commit in any order. RAILHEAD_FOLLOWED_EVENTS sets the number of events of the second
-// test, 100000 for instance.
+// test.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -8,11 +8,12 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { lengthOf } from '../kit/length.ts';
 
 const PROCESSES = 4;
-const RUNS = 6;
+const RUNS = lengthOf(3, 20);
 const GIVE_UP_MS = 15_000;
-const EVENTS = Number(process.env.RAILHEAD_FOLLOWED_EVENTS ?? 8_000);
+const EVENTS = Number(process.env.RAILHEAD_FOLLOWED_EVENTS ?? lengthOf(2_500, 100_000));
 const name = `railhead_followers_${process.pid}`;
 
 let pool: pg.Pool;

@@ -9,9 +9,10 @@ import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
 import { createPlace, type Place } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
+import { lengthOf } from '../kit/length.ts';
 
 const PROCESSES = 3;
-const RUNS = 8;
+const RUNS = lengthOf(4, 20);
 const DELIVERY_MS = 30_000;
 const name = `railhead_following_${process.pid}`;
 

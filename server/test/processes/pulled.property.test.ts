@@ -8,8 +8,9 @@ import { ENQUEUE } from '../../src/features/notifications/webhooks/index.ts';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
 import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { lengthOf } from '../kit/length.ts';
 
-const RUNS = 4;
+const RUNS = lengthOf(2, 20);
 const GIVE_UP_MS = 15_000;
 const name = `railhead_pulled_${process.pid}`;
 

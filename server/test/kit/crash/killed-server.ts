@@ -13,11 +13,12 @@ import { projectRoot } from '../../../src/runtime/config/root.ts';
 import { wholeEventData } from '../../../src/runtime/operation/event-data.ts';
 import { runSeed } from '../app/effects.ts';
 import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
+import { lengthOf } from '../length.ts';
 import { type BookSnapshot, pending, problemsOf, readSnapshot } from './books.ts';
 import { callOrThrow, createLoad, isDone, type Load, seeded } from './load.ts';
 import { createPlace, type Place, type Running } from './server.ts';
 
-const KILLS = Number(process.env.CRASH_KILLS ?? 5);
+const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
 const CLIENTS = 24;
 const PEOPLE = 6;
