@@ -26,7 +26,8 @@ const camel = (text) =>
 
 const pascal = (text) => text[0].toUpperCase() + text.slice(1);
 
-const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
+/** The group of an operation. */
+export const groupOf = ({ tags: [tag] }) => GROUPS[tag] ?? camel(tag);
 
 export function grouped(operations) {
   const groups = new Map();
@@ -71,19 +72,22 @@ export function groupsText(operations) {
 
 const inQuery = ({ parameters = [] }) => parameters.filter((each) => each.in === 'query');
 
+/** Whether the reply is a page of a list. */
+export const isList = ({ responses }) =>
+  JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
+
 /** i: Idempotency-Key, b: body, m: multipart, a: an agent's token, n: no credential, l: a list. */
 function flagsOf(operation) {
-  const { parameters = [], requestBody, security, responses } = operation;
+  const { parameters = [], requestBody, security } = operation;
   const [scheme] = (security ?? []).flatMap((each) => Object.keys(each));
   const content = requestBody?.content;
-  const isList = JSON.stringify(responses['200'] ?? '').includes('ListResponse"');
   return [
     parameters.some(({ name }) => name === 'Idempotency-Key') && 'i',
     content?.['application/json'] && 'b',
     content?.['multipart/form-data'] && 'm',
     scheme === 'AgentAuth' && 'a',
     security?.length === 0 && 'n',
-    isList && 'l',
+    isList(operation) && 'l',
   ]
     .filter(Boolean)
     .join('');

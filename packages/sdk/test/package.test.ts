@@ -67,7 +67,7 @@ function project(name: string, type: 'module' | 'commonjs', compilerOptions: obj
       types: [TYPES],
       ...compilerOptions,
     },
-    files: ['main.ts', 'readme.ts'],
+    files: ['main.ts', 'readme.ts', 'samples.ts'],
   });
   write('main.ts', PROGRAM);
   const args = ['install', '--offline', '--no-audit', '--no-fund', '--no-save', tarball];
@@ -90,6 +90,24 @@ function readmeCode(): string {
   return blocks.join('\n');
 }
 
+/** The samples of the pages of operations; each is a scope of its own. */
+async function sampleCode(): Promise<string> {
+  const load = (name: string) =>
+    import(new URL(`../../../site/.vitepress/operations/${name}.mjs`, import.meta.url).href);
+  const [{ entries }, { samplesOf }] = [await load('document'), await load('samples')];
+  const samples = entries
+    .filter(({ isWebhook }: { isWebhook: boolean }) => !isWebhook)
+    .map((entry: object) => samplesOf(entry, '').at(-1).text as string);
+  expect(samples.length).toBeGreaterThan(170);
+  const imports = new Set<string>();
+  const scopes = samples.map((text: string) => {
+    const lines = text.split('\n');
+    for (const line of lines) if (line.startsWith('import ')) imports.add(line);
+    return `{\n${lines.filter((line) => !line.startsWith('import ')).join('\n')}\n}`;
+  });
+  return [...imports, ...scopes].join('\n');
+}
+
 const NODE = { module: 'NodeNext', moduleResolution: 'NodeNext' };
 
 describe('the package', () => {
@@ -98,18 +116,20 @@ describe('the package', () => {
     ['CommonJS', 'commonjs', NODE],
     ['the older resolution', 'commonjs', { module: 'CommonJS', moduleResolution: 'Node10' }],
   ] as const)(
-    'compiles with its README in a strict project of %s and runs',
-    (name, type, options) => {
+    'compiles with its README and samples in a strict project of %s and runs',
+    async (name, type, options) => {
       const at = project(name.replaceAll(' ', '-').toLowerCase(), type, options);
       expect(readdirSync(path.join(at, 'node_modules')).filter((each) => each[0] !== '.')).toEqual([
         'railhead-sdk',
       ]);
-      // Once is enough for the code of the README.
-      writeFileSync(path.join(at, 'readme.ts'), type === 'module' ? readmeCode() : '');
+      // Once is enough for the code of the README and of the documentation.
+      const isFirst = type === 'module';
+      writeFileSync(path.join(at, 'readme.ts'), isFirst ? readmeCode() : '');
+      writeFileSync(path.join(at, 'samples.ts'), isFirst ? await sampleCode() : '');
       run(process.execPath, [tsc, '-p', '.'], at);
       expect(run(process.execPath, ['main.js'], at)).toBe(EXPECTED);
     },
-    60_000,
+    120_000,
   );
 
   it('contains what it needs and nothing else', () => {

@@ -102,7 +102,7 @@ async function agentPayment({ app, show }: Stage, customerId: string, bankId: st
 
 async function trust({ show }: Stage, externalAccountId: string) {
   const params = { externalAccountId };
-  const body = { code: CODE, endUserIpAddress };
+  const body = { code: CODE };
   await show('startBeneficiaryTrust', 'sms', {
     summary: 'Trust a payee: send a code',
     params,

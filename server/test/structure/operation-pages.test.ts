@@ -66,8 +66,11 @@ describe('the pages of operations', () => {
     expect(missing).toEqual([]);
   });
 
-  it('have samples in four languages', () => {
-    const fences = ['```sh [curl]', '```js [JavaScript]', '```python [Python]', '```go [Go]'];
+  it('have samples in four languages and with the SDK', () => {
+    const fences = [
+      ...['```sh [curl]', '```js [JavaScript]', '```python [Python]', '```go [Go]'],
+      '```ts [TypeScript SDK]',
+    ];
     const missing = operations.filter(
       (each) => !fences.every((fence) => pageFor(each.operationId).includes(fence)),
     );

@@ -1,5 +1,6 @@
-// The request of an operation in curl, JavaScript, Python and Go. Credentials are read from the
-// environment.
+// The request of an operation in curl, JavaScript, Python and Go, and with the TypeScript SDK. Credentials are
+// read from the environment.
+import { sdkSample } from './sdk-sample.mjs';
 
 const indented = (text, by) => text.replaceAll('\n', `\n${' '.repeat(by)}`);
 const json = (value) => JSON.stringify(value, null, 2);
@@ -218,5 +219,8 @@ export function samplesOf(entry, server) {
       ([status, { content: body }]) => status.startsWith('2') && body !== undefined,
     ),
   };
-  return LANGUAGES.map(([language, title, write]) => ({ language, title, text: write(request) }));
+  return [
+    ...LANGUAGES.map(([language, title, write]) => ({ language, title, text: write(request) })),
+    { language: 'ts', title: 'TypeScript SDK', text: sdkSample(entry, request) },
+  ];
 }

@@ -1,0 +1,100 @@
+// The call of an operation with the TypeScript SDK. The parameters of the path and of the query and the
+// fields of the body are one object.
+import { groupOf, isList } from '../../../packages/sdk/scripts/groups.mjs';
+
+const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const keyOf = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name));
+
+/** Longer objects and lists have a line for each item. */
+const MAX_LINE = 70;
+
+/** TypeScript that is inserted as it is. */
+const code = (text) => () => text;
+
+/** A value as a literal of TypeScript. */
+function literal(value, by = 0) {
+  if (typeof value === 'function') return value();
+  if (typeof value === 'string')
+    return value.includes('\n') ? JSON.stringify(value) : quoted(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isArray = Array.isArray(value);
+  const items = Object.entries(value).map(([key, each]) => {
+    const text = literal(each, by + 2);
+    return isArray ? text : `${keyOf(key)}: ${text}`;
+  });
+  if (items.length === 0) return isArray ? '[]' : '{}';
+  const line = isArray ? `[${items.join(', ')}]` : `{ ${items.join(', ')} }`;
+  if (by + line.length <= MAX_LINE && !line.includes('\n')) return line;
+  const [open, close] = isArray ? '[]' : '{}';
+  const pad = ' '.repeat(by + 2);
+  return `${open}\n${items.map((each) => `${pad}${each},\n`).join('')}${' '.repeat(by)}${close}`;
+}
+
+/** Examples of parameters are texts. */
+function typedExample({ example, schema }) {
+  if (schema.type === 'integer' || schema.type === 'number') return Number(example);
+  if (schema.type === 'boolean') return example === 'true';
+  return schema.type === 'array' ? String(example).split(',') : example;
+}
+
+const exampleOf = (parameter) =>
+  parameter.example === undefined ? `<${parameter.name}>` : typedExample(parameter);
+
+/** Fields of a form; `fileStream` reads the file. */
+const formOf = (form) =>
+  Object.fromEntries(
+    Object.entries(form).map(([name, value]) => [
+      name,
+      name === 'file' ? code(`fileStream(${quoted(value)})`) : value,
+    ]),
+  );
+
+/** Headers that are options of a call. */
+const OPTIONS = {
+  'Idempotency-Key': 'idempotencyKey',
+  'Request-Id': 'requestId',
+};
+
+function optionsOf(parameters) {
+  const options = parameters
+    .filter((each) => each.in === 'header' && each.example !== undefined)
+    .map(({ name, example }) => [OPTIONS[name], example])
+    .filter(([name]) => name !== undefined);
+  return options.length ? [Object.fromEntries(options)] : [];
+}
+
+/** Several arguments have a line each. */
+function argumentsOf(values) {
+  if (values.length <= 1) return values.map((each) => literal(each)).join('');
+  return `\n${values.map((each) => `  ${literal(each, 2)},\n`).join('')}`;
+}
+
+const CREDENTIALS = {
+  basic: 'RAILHEAD_BASE_URL, RAILHEAD_CLIENT_ID and RAILHEAD_CLIENT_SECRET',
+  bearer: 'RAILHEAD_BASE_URL and RAILHEAD_AGENT_TOKEN',
+  none: 'RAILHEAD_BASE_URL',
+};
+
+export function sdkSample({ operation }, { auth, body, form, hasForm, hasReply }) {
+  const parameters = operation.parameters ?? [];
+  const named = parameters
+    .filter((each) => each.in === 'path' || (each.in === 'query' && each.example !== undefined))
+    .map((each) => [each.name, exampleOf(each)]);
+  const input = { ...Object.fromEntries(named), ...body, ...formOf(form) };
+  const options = optionsOf(parameters);
+  const hasInput = Object.keys(input).length > 0 || options.length > 0;
+  const args = argumentsOf([...(hasInput ? [input] : []), ...options]);
+  const call = `client.${groupOf(operation)}.${operation.operationId}(${args})`;
+  return [
+    "import { createClient } from 'railhead-sdk';",
+    ...(hasForm && 'file' in form ? ["import { fileStream } from 'railhead-sdk/node';"] : []),
+    '',
+    `// Reads ${CREDENTIALS[auth]}.`,
+    'const client = createClient();',
+    ...(isList(operation)
+      ? [`for await (const each of ${call}) {`, '  console.log(each);', '}']
+      : hasReply
+        ? [`const result = await ${call};`, 'console.log(result);']
+        : [`await ${call};`]),
+  ].join('\n');
+}
