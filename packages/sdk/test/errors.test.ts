@@ -1,11 +1,18 @@
-// The main error of every operation, from a real server, and how errors are narrowed.
-import { describe, expect, it } from 'vitest';
+// The main error of every operation, from a real server, and how errors are narrowed. That every operation
+// also succeeds is tested by the stories of the examples, which contain each of them.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { agentFixture } from '../../../server/test/kit/agents/agents.ts';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
-import { read } from '../../../server/test/structure/sources.ts';
+import { read, tracked } from '../../../server/test/structure/sources.ts';
 import { type Client, isRailheadError, RailheadError } from '../src/index.ts';
 import { clientOf, functionOf } from './kit/clients.ts';
 
 const app = testApp();
+/** A token of an agent with all permissions. */
+let agentToken: string;
+beforeAll(async () => {
+  agentToken = (await agentFixture(app).agent()).accessToken;
+});
 
 interface Described {
   operationId: string;
@@ -28,8 +35,18 @@ const idsOf = ({ parameters = [] }: Described) =>
     parameters.filter((each) => each.in === 'path').map(({ name }) => [name, UNKNOWN]),
   );
 
-/** Where every field of the body is optional. */
-const INVALID: Record<string, object> = { updatePlatformConfig: { webhookEndpoint: 1 } };
+const has = ({ parameters = [] }: Described, parameter: string) =>
+  parameters.some(({ name }) => name === parameter);
+
+/** Input that the operation rejects; undefined if it takes none that could be wrong. */
+function wrongInput(operation: Described): object | undefined {
+  const { operationId, requestBody } = operation;
+  // Every field of the body is optional.
+  if (operationId === 'updatePlatformConfig') return { webhookEndpoint: 1 };
+  const ids = idsOf(operation);
+  if (Object.keys(ids).length > 0 || requestBody?.required) return ids;
+  return has(operation, 'limit') ? { limit: 0 } : undefined;
+}
 
 async function errorOf(client: Client, operation: Described, input: object) {
   const call = functionOf(client, operation.operationId)(input, { maxRetries: 0 });
@@ -57,23 +74,54 @@ describe('every operation', () => {
   });
 
   it('rejects an invalid request or an unknown id with a declared status and code', async () => {
-    const client = await clientOf(app, { agentToken: 'wrong' });
+    const client = await clientOf(app, { agentToken });
     const found: string[] = [];
     let rejected = 0;
     for (const operation of operations) {
-      const isAgents = operation.security?.some((each) => 'AgentAuth' in each);
-      const ids = idsOf(operation);
-      const isWrong = Object.keys(ids).length > 0 || operation.requestBody?.required;
-      if (isAgents || !isWrong) continue;
-      const input = { ...ids, ...INVALID[operation.operationId] };
+      const input = wrongInput(operation);
+      if (!input) continue;
       const error = await errorOf(client, operation, input);
       rejected++;
       const isDeclared = error && String(error.status) in operation.responses;
       const isClients = [400, 404, 410].includes(error?.status ?? 0);
       if (!isDeclared || !isClients) found.push(`${operation.operationId}: ${error}`);
     }
-    expect(rejected).toBeGreaterThan(100);
+    expect(rejected).toBeGreaterThan(150);
     expect(found).toEqual([]);
+  });
+
+  it('of an agent rejects what its policy does not permit', async () => {
+    const { accessToken } = await agentFixture(app).agent({ permissions: ['EXECUTE_QUOTES'] });
+    const client = await clientOf(app, { agentToken: accessToken });
+    const found: Record<string, string | undefined> = {};
+    for (const operation of operations) {
+      const isAgents = operation.security?.some((each) => 'AgentAuth' in each);
+      if (!isAgents || Object.keys(idsOf(operation)).length || operation.requestBody) continue;
+      const error = await errorOf(client, operation, {});
+      found[operation.operationId] = error?.code;
+    }
+    expect(found).toEqual({
+      getAgentMe: undefined,
+      agentListActions: undefined,
+      agentListInternalAccounts: 'FORBIDDEN',
+      agentListTransactions: 'FORBIDDEN',
+      agentListExternalAccounts: 'FORBIDDEN',
+    });
+  });
+
+  it('is in a story of the examples, which the SDK performs', () => {
+    const files = tracked.filter((file) => /^server\/examples\/\w+\.json$/.test(file));
+    const shown = new Set(
+      files.flatMap((file) =>
+        (
+          JSON.parse(read(file)) as { exchanges: { operationId: string; status: number }[] }
+        ).exchanges
+          .filter(({ status }) => status < 400)
+          .map(({ operationId }) => operationId),
+      ),
+    );
+    const absent = operations.filter(({ operationId }) => !shown.has(operationId));
+    expect(absent.map(({ operationId }) => operationId)).toEqual([]);
   });
 });
 

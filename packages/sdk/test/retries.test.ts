@@ -159,7 +159,7 @@ describe('a call', () => {
 describe('a limit of time', () => {
   it('ends an attempt', async () => {
     failing.behave(never, found);
-    await expect(get({ timeout: 100 })).resolves.toEqual({ id: 'Token:1' });
+    await expect(get({ timeout: 500 })).resolves.toEqual({ id: 'Token:1' });
     expect(retries).toMatchObject([{ code: 'TIMEOUT', status: undefined }]);
     failing.behave(never);
     await expect(get({ timeout: 50, maxRetries: 0 })).rejects.toMatchObject({
@@ -188,6 +188,9 @@ describe('a limit of time', () => {
     const paused = get({}, { signal: AbortSignal.timeout(100) });
     await expect(paused).rejects.toMatchObject({ name: 'TimeoutError' });
     await expect(get({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const early = new AbortController();
+    const onRequest = () => early.abort(reason);
+    await expect(get({ onRequest }, { signal: early.signal })).rejects.toBe(reason);
     expect(failing.seen).toHaveLength(1);
   });
 });

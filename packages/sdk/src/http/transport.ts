@@ -51,6 +51,8 @@ async function exchange(call: Attempted, info: RequestInfo, ms: number) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(TIMED_OUT), ms);
   const forward = () => controller.abort(signal?.reason);
+  // Aborted since the start of the call, such as by a hook.
+  if (signal?.aborted) forward();
   signal?.addEventListener('abort', forward, { once: true });
   const init: RequestInit & { duplex?: 'half' } = {
     method: operation.method,

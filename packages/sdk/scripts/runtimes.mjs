@@ -1,0 +1,134 @@
+// `npm run test:sdk:runtimes [-- NAME…]`: runs the packed package as ES modules and as CommonJS in each
+// version of Node.js, in Deno and in Bun, which npm installs, with a server of its own; prints a table.
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const sdk = path.join(root, 'packages', 'sdk');
+const programs = path.join(sdk, 'test', 'runtimes');
+const START_MS = 120_000;
+const RUN_MS = 120_000;
+
+const system = { linux: 'linux', darwin: 'darwin', win32: 'win' }[process.platform];
+const suffix = process.platform === 'win32' ? '.exe' : '';
+
+const nodeOf = (version) => ({
+  name: `node${version.split('.')[0]}`,
+  spec: `npm:node-${system}-${process.arch}@${version}`,
+  program: (folder) => [path.join(folder, 'bin', `node${suffix}`)],
+});
+
+const RUNTIMES = [
+  ...['20.20.2', '22.23.3', '24.21.0', '26.12.1'].map(nodeOf),
+  {
+    name: 'deno',
+    spec: '2.9.6',
+    program: (folder) => [path.join(folder, '..', '.bin', 'deno'), 'run', '--allow-all'],
+  },
+  {
+    name: 'bun',
+    spec: '1.4.5',
+    program: (folder) => [path.join(folder, '..', '.bin', 'bun'), 'run'],
+  },
+];
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+function selected(names) {
+  const unknown = names.filter((name) => !RUNTIMES.some((each) => each.name === name));
+  if (unknown.length === 0) {
+    return RUNTIMES.filter(({ name }) => names.length === 0 || names.includes(name));
+  }
+  say(`Unknown: ${unknown.join(', ')}. Names: ${RUNTIMES.map(({ name }) => name).join(', ')}.`);
+  return process.exit(2);
+}
+
+/** A project with the packed package and the runtimes. */
+function createProject(folder, runtimes) {
+  const pack = ['pack', '--json', '--pack-destination', folder];
+  const [{ filename }] = JSON.parse(execFileSync('npm', pack, { cwd: sdk, encoding: 'utf8' }));
+  const dependencies = Object.fromEntries(runtimes.map(({ name, spec }) => [name, spec]));
+  dependencies['railhead-sdk'] = `file:${filename}`;
+  const about = { name: 'runtimes', private: true, type: 'module', dependencies };
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(about));
+  // Deno and Bun are put in their places by the scripts of their packages.
+  const args = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
+  for (const name of fs.readdirSync(programs)) {
+    fs.copyFileSync(path.join(programs, name), path.join(folder, name));
+  }
+}
+
+async function startServer(dataDir) {
+  const args = [path.join(root, 'scripts', 'start.mjs'), '--data-dir', dataDir, '--port', '0'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let output = '';
+  child.stderr.on('data', (chunk) => {
+    output += chunk;
+  });
+  for (let waited = 0; !output.includes('Try it:'); waited += 50) {
+    if (child.exitCode !== null || waited > START_MS) {
+      child.kill('SIGKILL');
+      throw new Error(`The server does not start: ${output}`);
+    }
+    await sleep(50);
+  }
+  return child;
+}
+
+function credentialsIn(dataDir) {
+  const text = fs.readFileSync(path.join(dataDir, 'credentials.json'), 'utf8');
+  const { baseUrl, clientId, clientSecret, webhookPublicKey } = JSON.parse(text);
+  return {
+    RAILHEAD_BASE_URL: baseUrl,
+    RAILHEAD_CLIENT_ID: clientId,
+    RAILHEAD_CLIENT_SECRET: clientSecret,
+    WEBHOOK_PUBLIC_KEY: webhookPublicKey,
+  };
+}
+
+/** Runs both programs; returns a row of the table. */
+function tested({ name, program }, folder, credentials) {
+  const [file, ...args] = program(path.join(folder, 'node_modules', name));
+  const env = { ...process.env, ...credentials };
+  const run = (more) =>
+    spawnSync(file, more, { cwd: folder, env, encoding: 'utf8', timeout: RUN_MS });
+  const version = run(['--version']).stdout?.split('\n')[0] ?? '';
+  const results = ['program.mjs', 'program.cjs'].map((each) => {
+    const work = fs.mkdtempSync(path.join(folder, `${name}-`));
+    const { status, stdout, stderr, error } = run([...args, each, work]);
+    if (status === 0) return 'passes';
+    say(`${name} ${each}:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+    return 'fails';
+  });
+  return { name: `${name} ${version.replace(/^\D*/, '').split(' ')[0]}`, results };
+}
+
+const runtimes = selected(process.argv.slice(2));
+const build = spawnSync(process.execPath, [path.join(sdk, 'scripts', 'run.mjs'), 'build'], {
+  stdio: 'inherit',
+});
+if (build.status !== 0) process.exit(build.status ?? 1);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'sdk-runtimes-'));
+let server;
+try {
+  say('Installing the runtimes …');
+  createProject(folder, runtimes);
+  const dataDir = path.join(folder, 'data');
+  server = await startServer(dataDir);
+  const rows = runtimes.map((each) => tested(each, folder, credentialsIn(dataDir)));
+  console.log('| Runtime | ES modules | CommonJS |\n| --- | --- | --- |');
+  for (const { name, results } of rows) console.log(`| ${name} | ${results.join(' | ')} |`);
+  if (rows.some(({ results }) => results.includes('fails'))) process.exitCode = 1;
+} finally {
+  if (server) {
+    const ended = new Promise((resolve) => server.once('exit', resolve));
+    server.kill('SIGTERM');
+    await ended;
+  }
+  fs.rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
