@@ -9,7 +9,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
-    testTimeout: 30_000,
+    // .ci/run runs it beside the tests of whole processes; slow is not wrong, hanging is.
+    testTimeout: 60_000,
     hookTimeout: 90_000,
     teardownTimeout: 30_000,
   },
