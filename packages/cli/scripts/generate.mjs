@@ -23,6 +23,7 @@ const textOf = ({ description = '' }) =>
     .split('\n\n')
     .filter((each) => each && !/^\*\*(Errors|Guides|Idempotency)\*\*/.test(each))
     .join('\n\n')
+    .replaceAll(/ \(\[all values\]\([^)]*\)\)/g, '')
     .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replaceAll('**', '')
     .replaceAll('`', '');

@@ -77,6 +77,7 @@ export function report(error: unknown, output: Output): ExitCode {
   for (const { field, message } of shown.fields ?? [])
     output.note(`  ${field || 'body'}: ${message}`);
   if (shown.hint) output.note(shown.hint);
-  if (shown.requestId) output.note(dim(`Request ${shown.requestId}`));
+  if (shown.requestId && !shown.hint?.includes(shown.requestId))
+    output.note(dim(`Request ${shown.requestId}`));
   return exitCode;
 }

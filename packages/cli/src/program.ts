@@ -66,7 +66,9 @@ function unknownCommand(word: string, commands: readonly Command[]): CliError {
     word,
     commands.map((each) => each.name()),
   );
-  const hint = near ? `Did you mean ${near}?` : 'Read `railhead --help`.';
+  const isShort = commands.length <= 8;
+  const all = isShort ? `Commands: ${commands.map((each) => each.name()).join(', ')}.` : undefined;
+  const hint = near ? `Did you mean ${near}?` : (all ?? 'Read `railhead --help`.');
   return usageError(`Unknown command '${word}'`, hint);
 }
 
@@ -100,6 +102,7 @@ function configure(command: Command, isJson: boolean): void {
       },
     })
     .helpOption('-h, --help', 'Show this.')
+    .helpCommand(false)
     .showSuggestionAfterError(true)
     .exitOverride();
   for (const each of command.commands) configure(each, isJson);
@@ -111,8 +114,7 @@ function addGlobalOptions(program: Command): void {
     .option('--query <expression>', 'Print a part of the JSON: a JMESPath expression.')
     .option('--profile <name>', 'Use a stored profile, or local for the server in this folder.')
     .option('--base-url <url>', 'Use another server.')
-    .addOption(new Option('--verbose', 'Print a line for each request.'))
-    .helpCommand(false);
+    .addOption(new Option('--verbose', 'Print a line for each request.'));
 }
 
 const GROUPS: readonly (readonly [title: string, commands: () => readonly Command[]])[] = [

@@ -62,14 +62,19 @@ describe('the package', () => {
   });
 
   it('shows its help in less than 300 ms', () => {
-    const times = Array.from({ length: 5 }, () => {
-      const start = performance.now();
-      run('--help');
-      return performance.now() - start;
-    });
-    const best = Math.min(...times);
-    console.info(`railhead --help: ${Math.round(best)} ms`);
-    expect(best).toBeLessThan(300);
+    const timeOf = (start: () => unknown) => {
+      const times = Array.from({ length: 5 }, () => {
+        const started = performance.now();
+        start();
+        return performance.now() - started;
+      });
+      return Math.round(Math.min(...times));
+    };
+    const bare = timeOf(() => spawnSync(process.execPath, ['-e', '0']));
+    const help = timeOf(() => run('--help'));
+    console.info(`railhead --help: ${help} ms, Node.js alone: ${bare} ms`);
+    // While other tests run, Node.js alone takes long.
+    expect(help).toBeLessThan(Math.max(300, 3.5 * bare));
   });
 });
 

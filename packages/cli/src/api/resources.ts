@@ -59,7 +59,7 @@ function helpOf(resource: Resource, operation: Operation, hidden: number): strin
   if (body?.examples.length) {
     lines.push(`  ${name} --example > body.json`);
     const others = body.examples.slice(1).map((each: Example) => each.name);
-    if (others.length) lines.push('', `Names for --example: ${others.join(', ')}`);
+    if (others.length) lines.push('', 'Other examples:', ...others.map((each) => `  ${each}`));
   }
   if (hidden > 0) {
     lines.push('', `${hidden} more flags set fields of nested objects. Completion lists them,`);

@@ -44,9 +44,8 @@ export function forward(url: URL, { headers, body }: Webhook): Promise<Forwarded
     });
     sent.once('response', (response) => {
       response.resume();
-      response.once('close', () =>
-        resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() }),
-      );
+      // The sooner it is in the journal, the shorter is the time in which a kill leaves it uncertain.
+      resolve({ kind: 'replied', status: response.statusCode ?? 0, ms: ms() });
     });
     sent.once('timeout', () => sent.destroy(new Error(`no reply within ${TIMEOUT_MS / 1_000} s`)));
     sent.once('error', (error: NodeJS.ErrnoException) => {

@@ -1,21 +1,32 @@
-// One resource as lines of names and values; fields of nested objects have a dot path.
+// One resource as lines of names and values; the fields of nested objects are indented below them.
 import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 
-type Line = readonly [name: string, text: string];
+const INDENT = '  ';
 
-function linesOf(value: unknown, path: string): Line[] {
-  const text = shortText(value);
-  if (text !== undefined) return text === '' ? [] : [[path, text]];
-  const entries = Array.isArray(value)
-    ? value.map((each, index) => [String(index), each] as const)
-    : Object.entries(value as object);
-  return entries.flatMap(([name, each]) => linesOf(each, path ? `${path}.${name}` : name));
+/** The parts of an array of objects are numbered from 1. */
+function partsOf(name: string, value: unknown): (readonly [name: string, value: unknown])[] {
+  if (!Array.isArray(value)) return [[name, value]];
+  return value.map((each, index) => [value.length > 1 ? `${name} ${index + 1}` : name, each]);
+}
+
+function linesOf(value: object, indent: string, styles: Styles): string[] {
+  const entries = Object.entries(value);
+  const short = entries.filter(([, each]) => shortText(each) !== undefined);
+  const width = Math.max(0, ...short.map(([name]) => name.length));
+  return entries.flatMap(([name, each]) => {
+    const text = shortText(each);
+    if (text !== undefined) {
+      return text === '' ? [] : [`${indent}${styles.dim(name.padEnd(width))}  ${text}`];
+    }
+    return partsOf(name, each).flatMap(([title, part]) => [
+      `${indent}${styles.dim(title)}`,
+      ...linesOf(part as object, indent + INDENT, styles),
+    ]);
+  });
 }
 
 export function detailLines(value: unknown, styles: Styles): string[] {
   if (!isObject(value)) return [shortText(value) ?? JSON.stringify(value)];
-  const lines = linesOf(value, '');
-  const width = Math.max(0, ...lines.map(([name]) => name.length));
-  return lines.map(([name, text]) => `${styles.dim(name.padEnd(width))}  ${text}`);
+  return linesOf(value, '', styles);
 }

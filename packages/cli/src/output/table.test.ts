@@ -56,8 +56,12 @@ it.each([
 });
 
 it('shows a resource with paths of nested fields', () => {
-  const lines = detailLines({ id: '1', address: { city: 'Portland' }, keys: [{ id: 'k' }] }, plain);
-  expect(lines).toEqual(['id            1', 'address.city  Portland', 'keys.0.id     k']);
+  const keys = [{ id: 'k' }, { id: 'l', none: null }];
+  const lines = detailLines({ id: '1', name: 'Ada', address: { city: 'Portland' }, keys }, plain);
+  expect(lines).toEqual([
+    ...['id    1', 'name  Ada', 'address', '  city  Portland'],
+    ...['keys 1', '  id  k', 'keys 2', '  id    l'],
+  ]);
   expect(detailLines(5, plain)).toEqual(['5']);
 });
 

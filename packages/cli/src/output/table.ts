@@ -10,7 +10,7 @@ const MAX_COLUMNS = 7;
 export interface Column {
   readonly title: string;
   readonly texts: readonly string[];
-  /** Ids and times are useless in part. */
+  /** Ids, types and times are useless in part. */
   readonly isFixed: boolean;
 }
 
@@ -67,11 +67,11 @@ export function layOut(
 
 /** The most important fields of all resources, in this order; others follow in the order of the reply. */
 const PREFERRED = [
-  ...['id', 'eventId', 'number', 'timestamp', 'createdAt', 'at', 'name', 'fullName', 'type'],
-  ...['eventType', 'operationId', 'status', 'state', 'kycStatus', 'kybStatus', 'errorCode'],
-  ...['sentAmount', 'receivedAmount', 'balance', 'amount', 'authorizedAmount', 'settledAmount'],
-  ...['currency', 'last4', 'url', 'delivery', 'customerType', 'permissions', 'resourceId'],
-  ...['customerId', 'platformCustomerId'],
+  ...['id', 'eventId', 'number', 'name', 'fullName', 'type', 'eventType', 'operationId'],
+  ...['status', 'state', 'kycStatus', 'kybStatus', 'errorCode', 'balance', 'amount'],
+  ...['sentAmount', 'receivedAmount', 'authorizedAmount', 'settledAmount', 'currency', 'last4'],
+  ...['timestamp', 'createdAt', 'at', 'url', 'delivery', 'customerType', 'permissions'],
+  ...['resourceId', 'customerId', 'platformCustomerId'],
 ];
 /** Rarely of interest in a list. */
 const OMITTED = ['updatedAt', 'region', 'isDeleted', 'clientSecret', 'statusChangedAt', 'replayed'];
@@ -90,7 +90,7 @@ const titleOf = (name: string) =>
 export const columnOf = (name: string, texts: readonly string[]): Column => ({
   title: titleOf(name),
   texts,
-  isFixed: /(^id|Id|At|timestamp|^at)$/.test(name),
+  isFixed: /(^id|Id|At|timestamp|^at|^type|Type|^status)$/.test(name),
 });
 
 /** The columns of a list of resources, chosen by what its items have. */

@@ -22,7 +22,10 @@ const isFailed = ({ status, lastAttempt }: Delivery) =>
 
 /** What the receiver replied to the last attempt, or why there was no reply. */
 const resultOf = ({ lastAttempt }: Delivery): string =>
-  lastAttempt ? String(lastAttempt.responseStatus ?? lastAttempt.error ?? lastAttempt.result) : '';
+  // `ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:3000` has its code first.
+  String(lastAttempt?.responseStatus ?? lastAttempt?.error ?? lastAttempt?.result ?? '').split(
+    ':',
+  )[0] ?? '';
 
 async function find({ client }: Session, flags: DeliveryFlags): Promise<Delivery[]> {
   const wanted = Number(flags.number) || 20;

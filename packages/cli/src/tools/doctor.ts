@@ -111,13 +111,19 @@ async function permissions(client: Client, { clientId }: Target): Promise<Check>
   return warning(name, 'unknown', 'The token was not found in the list of tokens.');
 }
 
+function aheadText(minutes: number): string {
+  if (minutes < 120) return `${minutes} minutes`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
+}
+
 async function sandboxClock(client: Client): Promise<Check> {
   const name = 'Clock of the platform';
   try {
     const { currentTime, frozen } = await client.sandbox.getSandboxClock();
     const ahead = Math.round((Date.parse(currentTime) - Date.now()) / 60_000);
     if (!frozen && Math.abs(ahead) < 1) return ok(name, 'real time');
-    const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${ahead} min ahead`}`;
+    const text = `${shortText(currentTime)} UTC, ${frozen ? 'frozen' : `${aheadText(ahead)} ahead`}`;
     return ok(name, text);
   } catch {
     return ok(name, 'real time: a production platform');

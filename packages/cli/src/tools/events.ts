@@ -71,11 +71,11 @@ const table = (output: Output, events: readonly Listed[]) =>
           'type',
           events.map(({ type }) => type),
         ),
+        columnOf('status', events.map(statusOf)),
         columnOf(
           'timestamp',
           events.map(({ timestamp }) => shortText(timestamp) ?? ''),
         ),
-        columnOf('status', events.map(statusOf)),
         columnOf(
           'resourceId',
           events.map(({ resourceId = '' }) => resourceId),

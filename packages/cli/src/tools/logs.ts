@@ -185,7 +185,7 @@ function getCommand(): Command {
   });
 }
 
-const COLUMNS = ['id', 'createdAt', 'status', 'operationId', 'errorCode', 'durationMs'] as const;
+const COLUMNS = ['id', 'status', 'operationId', 'errorCode', 'createdAt', 'durationMs'] as const;
 
 const columns = (items: readonly Recorded[]): Column[] =>
   COLUMNS.map((name) =>

@@ -37,7 +37,8 @@ function readWorld(name: string): object {
 const idOf = (value: unknown): string => {
   if (!isObject(value)) return '';
   if (Array.isArray(value.data)) return value.data.map(idOf).join(', ');
-  return typeof value.id === 'string' ? value.id : '';
+  const { id } = isObject(value.agent) ? value.agent : value;
+  return typeof id === 'string' ? id : '';
 };
 
 function loadCommand(): Command {

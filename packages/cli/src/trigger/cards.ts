@@ -170,13 +170,13 @@ export const AGENT_STORIES: readonly Story[] = [
   },
   {
     name: 'agent.approval',
-    summary: 'An agent requests a payment above its threshold; the platform approves it.',
+    summary: 'A payment of an agent above its threshold is approved.',
     outcome: 'The action was {action.status} and is {approval.status}.',
     steps: () => [...agentPays(300_00), decision('approval', 'approveAgentAction'), SETTLE],
   },
   {
     name: 'agent.rejected',
-    summary: 'An agent requests a payment above its threshold; the platform rejects it.',
+    summary: 'A payment of an agent above its threshold is rejected.',
     outcome: 'The action was {action.status} and is {rejection.status}.',
     steps: () => [...agentPays(300_00), decision('rejection', 'rejectAgentAction')],
   },

@@ -71,7 +71,7 @@ export const PAYMENT_STORIES: readonly Story[] = [
   },
   {
     name: 'payout.suspended',
-    summary: 'A payout fails and its funds wait in suspense for an operator.',
+    summary: 'A payout fails; its funds wait in suspense.',
     outcome: 'The payout is {payment.status}: {payment.failureReason}.',
     steps: () => payout('007', advance('PT5S')),
   },
@@ -107,7 +107,7 @@ export const PAYMENT_STORIES: readonly Story[] = [
   },
   {
     name: 'uma.received',
-    summary: 'A payment from a UMA address arrives; the reply of the webhook endpoint decides.',
+    summary: 'A UMA payment arrives; the webhook endpoint decides.',
     outcome: 'The payment is {payment.status}.',
     steps: () => [
       ...[customer(), account(), received('$success.usd@sandbox.uma.money')],

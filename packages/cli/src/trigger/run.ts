@@ -11,7 +11,7 @@ function summaryOf(reply: unknown): { id: string; status: string } {
   if (!isObject(reply)) return { id: '', status: '' };
   const first = Array.isArray(reply.data) ? (reply.data[0] as unknown) : (reply.agent ?? reply);
   const { id, status, state, kycStatus, balance } = isObject(first) ? first : {};
-  const text = status ?? state ?? kycStatus ?? balance;
+  const text = balance ?? status ?? state ?? kycStatus;
   return { id: typeof id === 'string' ? id : '', status: shortText(text) ?? '' };
 }
 

@@ -79,8 +79,11 @@ export interface Served {
   client: Client;
 }
 
-/** A port outside the range from which connections of other tests take theirs while the server is down. */
-let nextPort = 21_000 + (process.pid % 9_000);
+/**
+ * Outside the range from which connections of other tests take their ports while the server is down, and ten
+ * for each process.
+ */
+let nextPort = 21_000 + (process.pid % 900) * 10;
 
 /** A server of its own for the tests of a file, and the program with its credentials. */
 export function served(name: string): Served {
