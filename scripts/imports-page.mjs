@@ -76,7 +76,7 @@ const directOf = (imports, from) => NAMES.filter((to) => imports.get(from).has(t
 // recursion terminates.
 const reaches = (imports, from, to) =>
   directOf(imports, from).some((via) => via === to || reaches(imports, via, to));
-const drawnOf = (imports, from) => {
+const directImportsOf = (imports, from) => {
   const direct = directOf(imports, from);
   return direct.filter((to) => !direct.some((via) => via !== to && reaches(imports, via, to)));
 };
@@ -87,7 +87,7 @@ const drawing = (imports) => [
   '  subgraph features',
   ...wings.toReversed().map((wing) => `    ${wing}`),
   '  end',
-  ...NAMES.flatMap((from) => drawnOf(imports, from).map((to) => `  ${from} --> ${to}`)),
+  ...NAMES.flatMap((from) => directImportsOf(imports, from).map((to) => `  ${from} --> ${to}`)),
   '```',
 ];
 

@@ -79,7 +79,7 @@ const stampFor = (dev) => ({
 });
 
 /** Whether npm has completed an installation of this lock file. */
-function wasAsked(dev) {
+function requiredInstallation(dev) {
   const { list, platform } = stampFor(dev);
   const stamp = readJson(STAMP);
   return stamp?.list === list && stamp.platform === platform && (stamp.dev || !dev);
@@ -94,7 +94,7 @@ function findMissing(dev) {
     .filter(([place, entry]) => place.includes('node_modules/') && isExpected(entry, dev))
     .filter(([place, entry]) => !isThere(place, entry, installed));
   // npm omits optional packages that are unavailable. Another attempt at each start would not help.
-  const real = wasAsked(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
+  const real = requiredInstallation(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
   if (real.length === 0) return undefined;
   const hasDev = Object.values(installed).some((entry) => entry.dev);
   return { dev: dev || hasDev, fresh: false };

@@ -25,7 +25,7 @@ const pesos = (clabeNumber) => ({
 
 const EUROS = euros('DE89370400440532013000');
 const PESOS = pesos('032180001183500000');
-const COMES_BACK = euros('DE51370400440532013005');
+const RETURNED_IBAN = euros('DE51370400440532013005');
 
 const sending = (amount) => ({ lockedCurrencySide: 'SENDING', lockedCurrencyAmount: amount });
 const receiving = (amount) => ({ lockedCurrencySide: 'RECEIVING', lockedCurrencyAmount: amount });
@@ -123,7 +123,7 @@ async function pay(parts, owner, before, target, lock) {
   return { quote, left };
 }
 
-async function payAndArrive(parts, owner, before, target, lock) {
+async function payAndComplete(parts, owner, before, target, lock) {
   const { quote, left } = await pay(parts, owner, before, target, lock);
   const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
@@ -179,11 +179,11 @@ export async function runStory(parts) {
   heading('A customer with money');
   const owner = await begin(parts);
   heading('Dollars to euros');
-  const first = await payAndArrive(parts, owner, FUNDS, EUROS, sending(1_000_00));
+  const first = await payAndComplete(parts, owner, FUNDS, EUROS, sending(1_000_00));
   heading('Dollars to pesos');
-  const second = await payAndArrive(parts, owner, first.left, PESOS, receiving(10_000_00));
+  const second = await payAndComplete(parts, owner, first.left, PESOS, receiving(10_000_00));
   heading('A payment that the bank returns');
-  const third = await payAndReturn(parts, owner, second.left, COMES_BACK, sending(250_00));
+  const third = await payAndReturn(parts, owner, second.left, RETURNED_IBAN, sending(250_00));
   heading('The ledger');
   await closeBooks(parts, owner, first.quote, second.quote, third);
   tick('Every webhook is genuine', `${parts.webhooks.finish()} of them, each in its place`);

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPlace, type Running } from '../../../server/test/kit/crash/server.ts';
+import { createDataFolder, type Running } from '../../../server/test/kit/crash/server.ts';
 import { type Client, createClient, type EventStream, type StoredEvent } from '../src/index.ts';
 import { fileStore } from '../src/node.ts';
 
-const place = createPlace('sdk-follow');
+const place = createDataFolder('sdk-follow');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sdk-follow-'));
 /** Outside the range from which connections of other tests take theirs while the server is down. */
 const port = String(20_000 + (process.pid % 10_000));

@@ -11,7 +11,7 @@ import { opened } from '../kit/app/test-app.ts';
 import { cardFixture } from '../kit/cards/cards.ts';
 import { nextSecret, startOwnership } from '../kit/customers/ownership.ts';
 import { documentForm, pdfFile } from '../kit/http/documents.ts';
-import { provenCustomer } from '../kit/sca/strong-customers.ts';
+import { phoneVerifiedCustomer } from '../kit/sca/strong-customers.ts';
 import { evmWallet } from '../kit/wallets/chain-wallets.ts';
 import { browserPath, launch, SIZES, type Size } from './browser.ts';
 import { COMPLETE_DATA, inspect, press, TIMEOUT_MS, title, WITHOUT_DATA } from './office.ts';
@@ -80,7 +80,7 @@ async function ownershipLink(): Promise<string> {
 }
 
 async function resetLink(): Promise<string> {
-  const { id } = await provenCustomer(ownership.app);
+  const { id } = await phoneVerifiedCustomer(ownership.app);
   const path = `/sca/factors/reset?customerId=${id}`;
   return ok(await ownership.app.call('POST', path, { factor: 'SMS_OTP' }), 201).verificationLink;
 }

@@ -6,7 +6,7 @@ import { ok } from '../kit/app/fixtures.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { base64url } from '../kit/wallets/authenticator.ts';
 import {
-  drawKeys,
+  generateKeys,
   openSessionKey,
   type WalletFixture,
   walletFixture,
@@ -140,7 +140,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
     async ({ verifies, userVerification, attestation }) => {
       const opened = await device(verifies);
       const { added } = await registered(opened, { attestation, userVerification });
-      const keys = drawKeys();
+      const keys = generateKeys();
       const request = { clientPublicKey: keys.uncompressedKey, userVerification };
       const session = ok(await proved(opened, added, request), 200);
       expect(session).toMatchObject({ type: 'PASSKEY', nickname: 'Chromium' });
@@ -161,7 +161,7 @@ describe.runIf(browserPath)('a passkey of a browser', () => {
       const userVerification = 'preferred';
       const { added } = await registered(opened, { attestation: 'none', userVerification });
       await opened.page.goto(sites[1].origin);
-      const request = { clientPublicKey: drawKeys().publicKey, userVerification };
+      const request = { clientPublicKey: generateKeys().publicKey, userVerification };
       expect(await proved(opened, added, request)).toMatchObject({
         status: 401,
         body: {

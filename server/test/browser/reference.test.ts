@@ -2,7 +2,7 @@
 // credentials, the search finds what it should, and nothing is loaded from elsewhere.
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPlace, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type Running } from '../kit/crash/server.ts';
 import {
   browserPath,
   expectAccessible,
@@ -13,7 +13,7 @@ import {
   visit,
 } from './browser.ts';
 
-const place = createPlace('reference');
+const place = createDataFolder('reference');
 const TIMEOUT_MS = 60_000;
 
 /** What is typed into the search, and an operation that must be among the results. */

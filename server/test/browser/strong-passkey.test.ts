@@ -5,7 +5,7 @@ import type { CDPSession } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFunds } from '../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
-import type { Answer } from '../kit/app/harness.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
 import { factorFixture, giveSite } from '../kit/sca/factors.ts';
@@ -77,7 +77,7 @@ async function withPasskey() {
 }
 
 /** Starts a login and submits the page's assertion. */
-async function logIn(id: string): Promise<Answer> {
+async function logIn(id: string): Promise<ApiResponse> {
   const fixture = loginFixture(app, as());
   const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
   const passkeyAssertion = await inPage('prove', passkeyOptions);
@@ -85,7 +85,7 @@ async function logIn(id: string): Promise<Answer> {
 }
 
 /** Payouts of a hundred euros each that wait for authorization. */
-async function waiting(customerId: string, count: number): Promise<Answer['body'][]> {
+async function waiting(customerId: string, count: number): Promise<ApiResponse['body'][]> {
   const account = await internalAccount(app, customerId, 'EUR', as());
   const deposit = { accountId: account.id, currency: 'EUR', amount: 1_000_00n };
   await app.operate((ctx) => receiveFunds(ctx, deposit), app.production);
@@ -96,7 +96,7 @@ async function waiting(customerId: string, count: number): Promise<Answer['body'
   };
   const payee = { customerId, currency: 'EUR', accountInfo };
   const target = ok(await app.call('POST', '/customers/external-accounts', payee, as()), 201);
-  const quotes: Answer['body'][] = [];
+  const quotes: ApiResponse['body'][] = [];
   for (let index = 0; index < count; index++) {
     const body = quoteBody(account.id, target.id, 100_00);
     const { id } = ok(await app.call('POST', '/quotes', body, as()), 201);
@@ -105,13 +105,13 @@ async function waiting(customerId: string, count: number): Promise<Answer['body'
   return quotes;
 }
 
-const requested = ({ scaChallenge }: Answer['body']) => scaChallenge.passkeyAssertionOptions;
+const requested = ({ scaChallenge }: ApiResponse['body']) => scaChallenge.passkeyAssertionOptions;
 
 const submitAssertion = (quoteId: string, passkeyAssertion: object) =>
   authorize(app, quoteId, { passkeyAssertion, origin: ORIGIN, endUserIpAddress: ADDRESS }, as());
 
 /** Rejected as an incorrect proof. */
-const expectWrong = ({ status, body }: Answer) =>
+const expectWrong = ({ status, body }: ApiResponse) =>
   expect([status, body.reason]).toEqual([400, 'passkeyAssertion: is incorrect']);
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {

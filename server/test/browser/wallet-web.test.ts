@@ -11,12 +11,12 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BASE_PATH } from '../../src/http/server.ts';
 import { balances, ok } from '../kit/app/fixtures.ts';
-import type { Answer } from '../kit/app/harness.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import {
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   signedHeaders,
   type WalletFixture,
   walletFixture,
@@ -111,7 +111,7 @@ async function signInByCode(page: Page, email: string) {
 
 async function walletOf(email: string): Promise<string> {
   const { data } = ok(await app.call('GET', '/customers?limit=100'), 200);
-  const person = data.find((each: Answer['body']) => each.email === email);
+  const person = data.find((each: ApiResponse['body']) => each.email === email);
   return (await fixture.walletOf(person.id)).id;
 }
 
@@ -154,7 +154,7 @@ async function walk({ page }: Visit, size: Size) {
   await balanceIs(page, '87.654322');
   expect(await balances(app, accountId)).toEqual({ balance: 87_654_322, total: 87_654_322 });
   const { data } = ok(await app.call('GET', `/transactions?accountIdentifier=${accountId}`), 200);
-  const paid = data.filter(({ type }: Answer['body']) => type === 'OUTGOING');
+  const paid = data.filter(({ type }: ApiResponse['body']) => type === 'OUTGOING');
   expect(paid).toMatchObject([{ status: 'COMPLETED', sentAmount: { amount: 12_345_678 } }]);
 
   await press(page, 'Show the words');
@@ -211,7 +211,7 @@ async function signedIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
   const route = `/api/credentials/${credential.id}`;
   const sent = await relayed('POST', `${route}/challenge`, { cookie });
-  const keys = drawKeys();
+  const keys = generateKeys();
   const { otpEncryptionTargetBundle: bundle } = sent.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
   const requested = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };

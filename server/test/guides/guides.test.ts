@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { namingFor } from '../../src/catalog/naming.ts';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { type OperatorService, openOperator } from '../kit/app/operator-service.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { RUN_PAGES } from '../kit/guides/blocks.ts';
 import {
   absentPrograms,
@@ -39,7 +39,7 @@ const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0)
 /** Runs every guide in every shell, and not only the README. */
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
-let place: Place;
+let place: DataFolder;
 let running: Running;
 let base: string;
 let bin: string;
@@ -136,7 +136,7 @@ function differing(): RegExp {
 }
 
 beforeAll(async () => {
-  place = createPlace('guides');
+  place = createDataFolder('guides');
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
   bin = gatherPrograms(base);

@@ -43,7 +43,7 @@ import {
   ok,
   quoteBody,
 } from '../kit/app/fixtures.ts';
-import type { Answer } from '../kit/app/harness.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { mintFixture } from '../kit/payments/mints.ts';
 import { walletFixture } from '../kit/wallets/embedded-wallets.ts';
@@ -84,7 +84,7 @@ beforeEach(() => {
 });
 
 /** The reply's body; its id has the tested suffix. */
-function made(response: Answer | Answer['body'], status?: number) {
+function made(response: ApiResponse | ApiResponse['body'], status?: number) {
   const body = status === undefined ? response : ok(response, status);
   expect(body.id.slice(-3)).toBe(suffix);
   return body;
@@ -152,7 +152,7 @@ describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
       await app.call('GET', `/transactions?customerId=${person.id}&type=CARD`),
       200,
     );
-    expect(data.map((each: Answer['body']) => each.status)).toEqual(['SETTLED']);
+    expect(data.map((each: ApiResponse['body']) => each.status)).toEqual(['SETTLED']);
   });
 
   it('do not change the minting of a stablecoin', async () => {

@@ -11,7 +11,7 @@ import { walletRequests } from '../../src/features/wallets/store.ts';
 import { fund, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { CallOptions, TestApp, TestPlatform } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
-import { createPlace, type Place as Folder, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder as Folder, type Running } from '../kit/crash/server.ts';
 import {
   type IdentityProvider,
   providerKey,
@@ -23,19 +23,19 @@ import { type MailServer, startMailServer } from '../kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 import { giveSite, SITE } from '../kit/sca/factors.ts';
 import { CODE as SCA_CODE } from '../kit/sca/strong-customers.ts';
-import { liveAsAgent } from '../kit/secrets/agents.ts';
-import { digitsAt, liveWithCard, NUMBERS, SIGNERS } from '../kit/secrets/cards.ts';
-import { CREDENTIALS, liveAsIssuer } from '../kit/secrets/issuer.ts';
+import { runAgentScenario } from '../kit/secrets/agents.ts';
+import { digitsAt, NUMBERS, runCardScenario, SIGNERS } from '../kit/secrets/cards.ts';
+import { CREDENTIALS, runIssuerScenario } from '../kit/secrets/issuer.ts';
 import {
   databaseText,
   type Exchange,
   errorsIn,
   outputsOf,
-  type Place,
+  type SearchedText,
   type SecretList,
   secretList,
 } from '../kit/secrets/search.ts';
-import { liveStrongly, type StrongLifecycle } from '../kit/secrets/second-factors.ts';
+import { runScaScenario, type StrongLifecycle } from '../kit/secrets/second-factors.ts';
 import {
   beginLifecycle,
   type Completed,
@@ -44,7 +44,7 @@ import {
   recorded,
   refreshLate,
 } from '../kit/secrets/wallets.ts';
-import { CODE, drawKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
+import { CODE, generateKeys, signedHeaders } from '../kit/wallets/embedded-wallets.ts';
 import { walletPaymentFixture } from '../kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
@@ -57,7 +57,7 @@ let sms: Receiver;
 let hook: Receiver;
 let provider: IdentityProvider;
 let key: Awaited<ReturnType<typeof providerKey>>;
-let places: Place[];
+let places: SearchedText[];
 let exchanges: Exchange[];
 let planted: string;
 const secrets = secretList();
@@ -99,9 +99,9 @@ const sandboxToken = (now: number) => async (claims: object) => {
 async function inProduction(lifecycle: Lifecycle): Promise<void> {
   const config = { embeddedWalletConfig: { otpLength: 12, alphanumeric: true } };
   ok(await lifecycle.app.call('PATCH', '/config', config, { as: lifecycle.as }), 200);
-  const lived = await goOn(await beginLifecycle(lifecycle));
+  const completed = await goOn(await beginLifecycle(lifecycle));
   await noteCustody();
-  const { fixture, accountId, email, session } = lived;
+  const { fixture, accountId, email, session } = completed;
   ok(await fixture.signed('DELETE', `/auth/credentials/${email.id}`, undefined, session), 204);
   await app.advance(HOUR);
   const reason = { actor: 'Ada', reason: 'lost the mailbox' };
@@ -118,7 +118,7 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
   const noteSecret = (...retained: string[]) =>
     list.note('what is in a damaged row', `Hush${randomBytes(6).toString('hex')}`, ...retained);
   const path = `/internal-accounts/${accountId}/export`;
-  const body = { clientPublicKey: drawKeys().uncompressedKey };
+  const body = { clientPublicKey: generateKeys().uncompressedKey };
   const requested = ok(await fixture.call('POST', path, body), 202);
   await db.query('update wallets set seed = $2 where id = $1', [
     accountId,
@@ -171,11 +171,11 @@ async function malformed(list: SecretList, path: string): Promise<void> {
 
 /** All wallet operations and payments; then the database is damaged. */
 async function inSandbox(lifecycle: Lifecycle): Promise<void> {
-  const lived = await goOn(await beginLifecycle(lifecycle));
+  const completed = await goOn(await beginLifecycle(lifecycle));
   lifecycle.wait();
-  await lived.fixture.otpBundle(lived.email.id);
+  await completed.fixture.otpBundle(completed.email.id);
   await noteCustody();
-  const { accountId, customerId, session } = lived;
+  const { accountId, customerId, session } = completed;
   const payer = walletPaymentFixture(lifecycle.app);
   await fund(lifecycle.app, accountId, 100_000_000);
   const { id: to } = await payer.sparkAccount(customerId);
@@ -187,29 +187,29 @@ async function inSandbox(lifecycle: Lifecycle): Promise<void> {
   ok(await payer.execute(other.id, twice), 200);
   ok(await payer.execute(other.id, twice), 200);
   await app.settle();
-  await late(lived);
-  await damage(lifecycle, lived);
+  await late(completed);
+  await damage(lifecycle, completed);
 }
 
 /** A customer under strong authentication, and another one with an agent. */
 async function withStrongAuthentication(lifecycle: StrongLifecycle): Promise<void> {
-  await liveStrongly(lifecycle);
-  await liveAsAgent(lifecycle);
+  await runScaScenario(lifecycle);
+  await runAgentScenario(lifecycle);
 }
 
 const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
 /** A session whose encrypted key is in the database until it is requested. */
-async function late(lived: Completed): Promise<void> {
+async function late(completed: Completed): Promise<void> {
   const polls = 'update platforms set wallet_polls = $2 where id = $1';
-  await app.runtime.db.query(polls, [lived.as.id, 1]);
-  await refreshLate(lived, async () => {
+  await app.runtime.db.query(polls, [completed.as.id, 1]);
+  await refreshLate(completed, async () => {
     await app.advance(10_000);
     const waiting = "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
     expect(await app.runtime.db.query(waiting, [])).toHaveLength(1);
     places.push(...(await inDatabase()));
   });
-  await app.runtime.db.query(polls, [lived.as.id, 0]);
+  await app.runtime.db.query(polls, [completed.as.id, 0]);
 }
 
 beforeAll(async () => {
@@ -267,8 +267,8 @@ beforeAll(async () => {
     as: app.platform,
     sentCode: async () => SCA_CODE,
   });
-  await liveWithCard({ app: played.app, as: app.platform, secrets, look: searchPlaces, places });
-  await liveAsIssuer({ app: played.app, as: app.platform, secrets });
+  await runCardScenario({ app: played.app, as: app.platform, secrets, look: searchPlaces, places });
+  await runIssuerScenario({ app: played.app, as: app.platform, secrets });
   planted = `Planted${randomBytes(8).toString('hex')}`;
   const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
   ok(await played.app.call('POST', '/customers', plant), 201);
@@ -378,7 +378,7 @@ function remote({ credentials }: Running, as: TestPlatform): TestApp {
 
 describe('a server process', () => {
   const list = secretList();
-  const own: Folder = createPlace('secrets');
+  const own: Folder = createDataFolder('secrets');
   afterAll(() => own.remove(), 60_000);
 
   it('prints and stores no secret except the login for its user', async () => {

@@ -4,13 +4,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
-import { createPlace, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type Running } from '../kit/crash/server.ts';
 
 const PAGE = fs.readFileSync(path.join(projectRoot(), 'docs', 'backups.md'), 'utf8');
 const COMMANDS = [...PAGE.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands ?? '');
 const [, OUTPUT = ''] = /^```text\n(.*?)^```/ms.exec(PAGE) ?? [];
 
-const place = createPlace('backup');
+const place = createDataFolder('backup');
 afterAll(() => place.remove(), 60_000);
 
 async function call({ credentials }: Running, method: string, at: string, body?: object) {

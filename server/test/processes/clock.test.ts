@@ -7,7 +7,7 @@ import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 
 const CLIENT = { id: 'clocks', secret: 'know-this' };
 const PAYMENTS = 120;
@@ -17,7 +17,7 @@ const name = `railhead_clock_${process.pid}`;
 const adminUrl = () => (inject('testServer') as { url: string }).url;
 
 let url: string;
-let places: [Place, Place];
+let places: [DataFolder, DataFolder];
 let one: Running;
 let two: Running;
 let database: pg.Client;
@@ -34,7 +34,7 @@ const env = () => ({
 beforeAll(async () => {
   await execute(adminUrl(), `create database ${name}`);
   url = databaseUrl(adminUrl(), name);
-  places = [createPlace('clock-one'), createPlace('clock-two')];
+  places = [createDataFolder('clock-one'), createDataFolder('clock-two')];
   [one, two] = await Promise.all([places[0].start([], env()), places[1].start([], env())]);
   database = new pg.Client({ connectionString: url });
   await database.connect();

@@ -7,14 +7,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
 /** The demonstration's timeout is 60 s; it may build before and stop a server afterwards. */
 const DEMO_MS = 120_000;
 
-let place: Place;
+let place: DataFolder;
 let tmp: string;
 let running: Running;
 let endpoint: Receiver;
@@ -44,7 +44,7 @@ async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
 }
 
 beforeAll(async () => {
-  place = createPlace('demo');
+  place = createDataFolder('demo');
   tmp = path.join(path.dirname(place.dir), 'tmp');
   fs.mkdirSync(tmp, { mode: 0o755 });
   fs.chmodSync(path.dirname(place.dir), 0o711);

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
-import { createPlace, type Place } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 import { lengthOf } from '../kit/length.ts';
 
@@ -17,7 +17,7 @@ const DELIVERY_MS = 30_000;
 const name = `railhead_following_${process.pid}`;
 
 let pool: pg.Pool;
-let places: Place[];
+let places: DataFolder[];
 let receiver: Receiver;
 let platform: string;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = Array.from({ length: PROCESSES }, (_, index) => createPlace(`follower-${index}`));
+  places = Array.from({ length: PROCESSES }, (_, index) => createDataFolder(`follower-${index}`));
   receiver = await startReceiver();
   const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
   // The first creates the platform; all of them deliver.

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { eventIdSql } from '../kit/app/query-plans.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const EVENTS = 3_000;
@@ -14,13 +14,13 @@ const ENV = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
 const FLAGS = ['--processes', '2'];
 const WAIT = { timeout: 90_000, interval: 50 };
 
-let place: Place;
+let place: DataFolder;
 let server: Running;
 let receiver: Receiver;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  place = createPlace('replay');
+  place = createDataFolder('replay');
   server = await place.start(FLAGS, ENV);
 }, 120_000);
 

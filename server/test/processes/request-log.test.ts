@@ -2,7 +2,7 @@
 // earlier is found by its id in the next process.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it, vi } from 'vitest';
-import { createPlace, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type Running } from '../kit/crash/server.ts';
 
 const REQUESTS = 200;
 /** Records of the last second may be lost. */
@@ -10,7 +10,7 @@ const LOST_MS = 1_000;
 const CLIENTS = 4;
 const TOGETHER = 16;
 
-const place = createPlace('request-log');
+const place = createDataFolder('request-log');
 afterAll(() => place.remove(), 60_000);
 
 function send({ credentials }: Running, path: string): Promise<Response> {

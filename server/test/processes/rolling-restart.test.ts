@@ -13,7 +13,7 @@ import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const CLIENT = { id: 'rolling', secret: 'know-this' };
@@ -71,7 +71,7 @@ function configuration(port: number, servers: readonly Running[]): string {
 }
 
 let url: string;
-let places: Place[];
+let places: DataFolder[];
 let servers: Running[];
 let proxy: ChildProcess;
 let proxied: Running;
@@ -117,7 +117,7 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
   receiver = await startReceiver();
-  places = [createPlace('rolling-one'), createPlace('rolling-two')];
+  places = [createDataFolder('rolling-one'), createDataFolder('rolling-two')];
   const env = { ...ENV, DATABASE_URL: url };
   servers = await Promise.all(places.map((place) => place.start(['--drain', '2'], env)));
   await createAccounts();
@@ -181,7 +181,7 @@ function paySteadily() {
 
 /** Stops a server and starts it again on its port. */
 async function replace(at: number): Promise<void> {
-  const [place, server] = [places[at], servers[at]] as [Place, Running];
+  const [place, server] = [places[at], servers[at]] as [DataFolder, Running];
   server.child.kill('SIGTERM');
   expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
   const { port } = new URL(server.origin);

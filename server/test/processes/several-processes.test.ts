@@ -3,16 +3,16 @@
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 
 const WAIT = { timeout: 30_000, interval: 50 };
 const PROCESSES = 2;
 
-let place: Place;
+let place: DataFolder;
 let server: Running;
 
 beforeAll(async () => {
-  place = createPlace('several');
+  place = createDataFolder('several');
   server = await place.start(['--processes', String(PROCESSES)], { RAILHEAD_RATE_LIMIT: '0' });
 }, 90_000);
 
@@ -97,13 +97,13 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
   it('stop together, and leave nothing running', async () => {
     server.child.kill('SIGTERM');
     expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await place.allGone()).toEqual([]);
+    expect(await place.remainingProcesses()).toEqual([]);
   }, 60_000);
 });
 
 describe('roles', () => {
   it('without api serve health and metrics only', async () => {
-    const own = createPlace('roles');
+    const own = createDataFolder('roles');
     try {
       const flags = ['--roles', 'jobs,deliver', '--public-url', 'http://localhost:4000'];
       const child = own.launch(flags);

@@ -6,13 +6,18 @@ import net from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Credentials, createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import {
+  type Credentials,
+  createDataFolder,
+  type DataFolder,
+  type Running,
+} from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
-const places: Place[] = [];
+const places: DataFolder[] = [];
 
-function place(): Place {
-  const made = createPlace('signals');
+function place(): DataFolder {
+  const made = createDataFolder('signals');
   places.push(made);
   return made;
 }
@@ -43,11 +48,11 @@ async function callAs(
   return { status: reply.status, body: (await reply.json()) as any };
 }
 
-const storedCredentials = (at: Place) =>
+const storedCredentials = (at: DataFolder) =>
   JSON.parse(fs.readFileSync(path.join(at.dir, 'credentials.json'), 'utf8')) as Credentials;
 
 describe('a running server', () => {
-  let own: Place;
+  let own: DataFolder;
   let server: Running;
   beforeAll(async () => {
     own = place();
@@ -109,7 +114,7 @@ describe('a running server', () => {
     expect((await call(server, 'GET', '/config')).status).toBe(200);
     other.child.kill('SIGINT');
     expect(await beside.ended(other.child)).toMatchObject({ code: 0, signal: null });
-    expect(await beside.allGone()).toEqual([]);
+    expect(await beside.remainingProcesses()).toEqual([]);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
   }, 90_000);
 });
@@ -136,7 +141,7 @@ async function stopsAccepting(server: Running): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  let own: Place;
+  let own: DataFolder;
   let receiver: Receiver;
   beforeAll(async () => {
     own = place();
@@ -164,7 +169,7 @@ describe('SIGTERM', () => {
     receiver.behave(200);
     expect(await slow).toMatchObject({ status: 200, body: { response_status: 202 } });
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await own.allGone()).toEqual([]);
+    expect(await own.remainingProcesses()).toEqual([]);
   }, 90_000);
 
   it('keeps data and credentials for the next start', async () => {
@@ -178,7 +183,7 @@ describe('SIGTERM', () => {
     server.child.kill('SIGTERM');
     server.child.kill('SIGTERM'); // a second one changes nothing
     expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await own.allGone()).toEqual([]);
+    expect(await own.remainingProcesses()).toEqual([]);
   }, 90_000);
 
   it('does not wait for a receiver that never replies, and delivers again later', async () => {
@@ -277,7 +282,7 @@ describe('an invalid setting', () => {
     const { code, out, err } = await own.ended(own.launch(flags));
     expect([code, out]).toEqual([1, '']);
     expect(fs.existsSync(own.dir)).toBe(false);
-    expect(await own.allGone()).toEqual([]);
+    expect(await own.remainingProcesses()).toEqual([]);
     return err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line));
   };
 

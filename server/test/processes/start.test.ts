@@ -11,12 +11,12 @@ import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
 import { createTestDatabase } from '../kit/app/database.ts';
-import { createPlace, type Place } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder } from '../kit/crash/server.ts';
 
-const places: Place[] = [];
+const places: DataFolder[] = [];
 
-function place(): Place {
-  const made = createPlace('start');
+function place(): DataFolder {
+  const made = createDataFolder('start');
   places.push(made);
   return made;
 }
@@ -44,7 +44,7 @@ async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** Starts a server; returns the address that it prints. */
-async function printed(own: Place, flags: string[]): Promise<string> {
+async function printed(own: DataFolder, flags: string[]): Promise<string> {
   const { child, origin, credentials } = await own.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
   expect(own.reported(child).err).toContain(`Base URL       ${origin}/`);

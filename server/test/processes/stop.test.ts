@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { projectRoot } from '../../src/runtime/config/root.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type IdentityService, startIdentityService } from '../kit/http/identity-service.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
@@ -31,7 +31,7 @@ interface Token {
 const basicOf = ({ clientId, clientSecret }: Token) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 
-let place: Place;
+let place: DataFolder;
 let receiver: Receiver;
 /** A provider of text messages. */
 let provider: IdentityService;
@@ -41,7 +41,7 @@ const sockets: net.Socket[] = [];
 const start = () => place.start([], { RAILHEAD_SMS_URL: provider.url, LOG_LEVEL: 'warn' });
 
 beforeAll(async () => {
-  place = createPlace('stop');
+  place = createDataFolder('stop');
   receiver = await startReceiver();
   provider = await startIdentityService();
   server = await start();
@@ -97,7 +97,7 @@ async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
   const ms = performance.now() - sentMs;
   expect(ms).toBeLessThan(LIMIT_MS);
-  expect(await place.allGone()).toEqual([]);
+  expect(await place.remainingProcesses()).toEqual([]);
   return ms;
 }
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const PROCESSES = 3;
@@ -17,7 +17,7 @@ const EACH = 5_00;
 const ENV = { RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0', LOG_LEVEL: 'error' };
 const WAIT = { timeout: 40_000, interval: 100 };
 
-let place: Place;
+let place: DataFolder;
 let server: Running;
 let receiver: Receiver;
 let url: string;
@@ -27,7 +27,7 @@ let euros: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  place = createPlace('three');
+  place = createDataFolder('three');
   server = await place.start(['--processes', String(PROCESSES)], ENV);
   url = await place.database();
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });

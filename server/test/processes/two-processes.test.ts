@@ -9,7 +9,7 @@ import { databaseUrl, execute } from '../kit/app/database.ts';
 import { accountInfos } from '../kit/app/fixtures.ts';
 import { pending, problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const CLIENT = { id: 'both', secret: 'know-this' };
@@ -19,7 +19,7 @@ const FUNDS = 100_00;
 const name = `railhead_two_${process.pid}`;
 
 let url: string;
-let places: Place[];
+let places: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
 let account: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
-  places = [createPlace('one'), createPlace('two')];
+  places = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && rejected.size < 5 && !rejected.has(id);
     if (first) rejected.add(id);

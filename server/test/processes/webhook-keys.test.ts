@@ -9,14 +9,14 @@ import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { main } from '../../src/operator.ts';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { type Received, type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const name = `railhead_keys_${process.pid}`;
 const MASTER_KEY = '07'.repeat(32);
 
 let url: string;
-let places: Place[];
+let places: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
 let account: string;
@@ -95,7 +95,7 @@ beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
-  places = [createPlace('one'), createPlace('two')];
+  places = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, received) => {
     receive(received).then((good) => response.writeHead(good ? 200 : 400).end());
   });

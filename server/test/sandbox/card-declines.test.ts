@@ -2,16 +2,16 @@
 // payments of other cards, and with invalid bodies; and the effect of repeated requests.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../kit/app/fixtures.ts';
-import type { Answer } from '../kit/app/harness.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
-  type Act,
   NOTICES,
   type NoticeKind,
   notice,
   openCardStories,
   REQUEST_KINDS,
   requests,
+  type Step,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -20,7 +20,7 @@ beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** How a payment reaches a state, the notices that it accepts then, and the error of the others. */
 interface Parent {
-  acts: readonly Act[];
+  steps: readonly Step[];
   status: string;
   takes: readonly NoticeKind[];
   /** Where the payment is not the invalid field. */
@@ -31,50 +31,50 @@ const auth = requests('authorization', 40);
 const cleared = notice('clearing', 40);
 const PARENTS: Readonly<Record<string, Parent>> = {
   'is authorized': {
-    acts: [auth],
+    steps: [auth],
     status: 'AUTHORIZED',
     takes: ['authorization_advice', 'clearing'],
   },
   'is cleared in part': {
-    acts: [auth, notice('clearing', 30)],
+    steps: [auth, notice('clearing', 30)],
     status: 'PARTIALLY_SETTLED',
     takes: ['authorization_advice', 'clearing', 'return'],
   },
-  'is settled': { acts: [auth, cleared], status: 'SETTLED', takes: ['return'] },
+  'is settled': { steps: [auth, cleared], status: 'SETTLED', takes: ['return'] },
   'is settled with nothing cleared': {
-    acts: [auth, notice('clearing', 0)],
+    steps: [auth, notice('clearing', 0)],
     status: 'SETTLED',
     takes: [],
   },
   'is refunded': {
-    acts: [auth, cleared, notice('return', 40)],
+    steps: [auth, cleared, notice('return', 40)],
     status: 'REFUNDED',
     takes: ['return_reversal'],
     amount: ['return'],
   },
   'is an exception': {
-    acts: [requests('authorization', 40, '006')],
+    steps: [requests('authorization', 40, '006')],
     status: 'EXCEPTION',
     takes: [],
   },
   'is an exception with something cleared': {
-    acts: [requests('financial_authorization', 40, '006')],
+    steps: [requests('financial_authorization', 40, '006')],
     status: 'EXCEPTION',
     takes: ['return'],
   },
   'is an authorized credit': {
-    acts: [requests('credit_authorization', 40)],
+    steps: [requests('credit_authorization', 40)],
     status: 'AUTHORIZED',
     takes: ['clearing'],
   },
   'is a settled credit': {
-    acts: [requests('financial_credit_authorization', 40)],
+    steps: [requests('financial_credit_authorization', 40)],
     status: 'SETTLED',
     takes: [],
   },
 };
 
-const fieldsOf = ({ status, body }: Answer) => [
+const fieldsOf = ({ status, body }: ApiResponse) => [
   ...[status, body.code],
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field).sort(),
 ];
@@ -84,10 +84,10 @@ describe('a payment that', () => {
     NOTICES.map((what) => [name, what] as const),
   );
   it.each(cases)('%s: %s', async (name, what) => {
-    const { acts, status, takes, amount = [] } = expectedOf(PARENTS, name);
+    const { steps, status, takes, amount = [] } = expectedOf(PARENTS, name);
     const story = await fixture.begin();
-    for (const act of acts) {
-      await act(story);
+    for (const step of steps) {
+      await step(story);
       await story.next();
     }
     const before = await story.payment();
@@ -106,7 +106,7 @@ describe('a payment that', () => {
 
   it('cannot be refunded above the cleared amount less earlier refunds', async () => {
     const story = await fixture.begin();
-    for (const act of [auth, cleared, notice('return', 10)]) await act(story);
+    for (const step of [auth, cleared, notice('return', 10)]) await step(story);
     const { id: cardTransactionId } = await story.payment();
     const returns = (amount: number) => story.simulate('return', { cardTransactionId, amount });
     expect(fieldsOf(await returns(30_01))).toEqual([400, 'INVALID_INPUT', 'amount']);
@@ -199,17 +199,17 @@ describe('a simulated message', () => {
     });
   });
 
-  const NEWS: Readonly<Record<NoticeKind, { acts: readonly Act[]; shows: object }>> = {
-    authorization_advice: { acts: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
-    clearing: { acts: [auth], shows: { settledAmount: { amount: 20_00 } } },
-    return: { acts: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
-    return_reversal: { acts: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
+  const NEWS: Readonly<Record<NoticeKind, { steps: readonly Step[]; shows: object }>> = {
+    authorization_advice: { steps: [auth], shows: { authorizedAmount: { amount: 20_00 } } },
+    clearing: { steps: [auth], shows: { settledAmount: { amount: 20_00 } } },
+    return: { steps: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
+    return_reversal: { steps: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
   };
   describe.each(NOTICE_OPERATIONS)('%s', (_operation, what) => {
     it('has one effect for an idempotency key', async () => {
-      const { acts, shows } = NEWS[what];
+      const { steps, shows } = NEWS[what];
       const story = await fixture.begin();
-      for (const act of acts) await act(story);
+      for (const step of steps) await step(story);
       const { id: cardTransactionId } = await story.payment();
       const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
       const key = { 'idempotency-key': `notice ${what}` };

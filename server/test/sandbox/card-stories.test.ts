@@ -3,12 +3,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { opened } from '../kit/app/test-app.ts';
 import {
-  type Act,
   becomes,
   notice,
   openCardStories,
   type RequestKind,
   requests,
+  type Step,
   type StoryOptions,
 } from '../kit/cards/card-story.ts';
 import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
@@ -18,7 +18,7 @@ beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Just before, there is no event. */
 const waits =
-  (ms: number): Act =>
+  (ms: number): Step =>
   async (story) => {
     await fixture.app.advance(ms - 1);
     expect(await story.next()).toEqual([]);
@@ -26,7 +26,7 @@ const waits =
   };
 
 interface Story extends StoryOptions {
-  acts: readonly (readonly [Act, readonly string[]])[];
+  steps: readonly (readonly [Step, readonly string[]])[];
   end: string;
   /** Balance of the system account for cards, in dollars. */
   stored?: number;
@@ -56,11 +56,11 @@ const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
 
 const STORIES: Readonly<Record<string, Story>> = {
   'cleared as it was authorized': {
-    acts: [paid(), whole],
+    steps: [paid(), whole],
     end: `${FULLY_SETTLED}; account 960/960`,
   },
   'cleared in pieces': {
-    acts: [
+    steps: [
       paid(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [notice('clearing', 20), [`PARTIALLY_SETTLED 40, cleared 30 in 2, ${DEBITED}`]],
@@ -69,14 +69,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 40, cleared 40 in 3, ${DEBITED}; account 960/960`,
   },
   'never cleared': {
-    acts: [
+    steps: [
       paid(),
       [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'never cleared, while it is still being taken': {
-    acts: [
+    steps: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
       [waits(HALF_A_MINUTE), ['account 1000/1000']],
@@ -84,7 +84,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'cleared in part, and no more': {
-    acts: [
+    steps: [
       paid(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [notice('clearing', 0), ['account 990/990', `SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
@@ -92,7 +92,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 40, cleared 10 in 1, ${DEBITED}; account 990/990`,
   },
   'cleared for more, which is taken then': {
-    acts: [
+    steps: [
       paid(),
       [
         notice('clearing', 50),
@@ -107,7 +107,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'cleared for more than a limit that it was within': {
     card: { maxSpendPerTransaction: 40_00 },
-    acts: [
+    steps: [
       paid(),
       [
         notice('clearing', 50),
@@ -121,7 +121,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more, as slowly as the first time': {
-    acts: [
+    steps: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [waits(HALF_A_MINUTE), ['account 960/960']],
       [
@@ -133,7 +133,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
   'cleared for more while it is still being taken': {
-    acts: [
+    steps: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [
         notice('clearing', 50),
@@ -145,16 +145,16 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'cleared for more than there is': {
     funds: 40,
-    acts: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
+    steps: [barely, [notice('clearing', 50), [`EXCEPTION 40, cleared 50 in 1, ${DEBITED}`]]],
     end: `EXCEPTION 40, cleared 50 in 1, ${DEBITED}; account 0/0`,
     stored: -10,
   },
   'cleared for more when the card was closed, at our cost': {
-    acts: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]]],
+    steps: [paid(), closed, [notice('clearing', 50), [`SETTLED 40, cleared 50 in 1, ${DEBITED}`]]],
     end: `SETTLED 40, cleared 50 in 1, ${DEBITED}; account 960/960`,
   },
   'cleared and returned when the card is frozen': {
-    acts: [
+    steps: [
       paid(),
       frozen,
       whole,
@@ -166,7 +166,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1; account 1000/1000`,
   },
   'never cleared, of a card that was closed': {
-    acts: [
+    steps: [
       paid(),
       closed,
       [notice('clearing', 0), ['account 1000/1000', `SETTLED 40, cleared 0, ${DEBITED}`]],
@@ -174,7 +174,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
   'advised to be more': {
-    acts: [
+    steps: [
       paid(),
       [
         notice('authorization_advice', 60),
@@ -186,7 +186,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   },
   'advised to be more than there is': {
     funds: 40,
-    acts: [
+    steps: [
       barely,
       [notice('authorization_advice', 60), [`AUTHORIZED 60, ${DEBITED}`]],
       [notice('clearing', 40), [`PARTIALLY_SETTLED 60, cleared 40 in 1, ${DEBITED}`]],
@@ -196,7 +196,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     stored: -20,
   },
   'advised to be less': {
-    acts: [
+    steps: [
       paid(),
       [notice('authorization_advice', 25), ['account 975/975', `AUTHORIZED 25, ${DEBITED}`]],
       [notice('clearing', 25), [`SETTLED 25, cleared 25 in 1, ${DEBITED}`]],
@@ -204,7 +204,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 25, cleared 25 in 1, ${DEBITED}; account 975/975`,
   },
   'advised to be no more than was cleared': {
-    acts: [
+    steps: [
       paid(),
       [notice('clearing', 30), [`PARTIALLY_SETTLED 40, cleared 30 in 1, ${DEBITED}`]],
       [
@@ -215,7 +215,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `SETTLED 30, cleared 30 in 1, ${DEBITED}; account 970/970`,
   },
   'refunded in full, and the refund is reversed': {
-    acts: [
+    steps: [
       paid(),
       whole,
       [
@@ -227,7 +227,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `${FULLY_SETTLED}; account 960/960`,
   },
   'refunded in parts, and the last refund is reversed': {
-    acts: [
+    steps: [
       paid(),
       whole,
       [notice('return', 10), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
@@ -240,7 +240,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `${FULLY_SETTLED}, refunded 10 in 1; account 970/970`,
   },
   'returned before all of it was cleared': {
-    acts: [
+    steps: [
       paid(),
       [notice('clearing', 10), [`PARTIALLY_SETTLED 40, cleared 10 in 1, ${DEBITED}`]],
       [
@@ -255,7 +255,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `REFUNDED 40, cleared 10 in 1, ${DEBITED}, refunded 10 in 1; account 1000/1000`,
   },
   'of a single message, returned': {
-    acts: [
+    steps: [
       [
         requests('financial_authorization', 40),
         ['account 960/1000', `${FULLY_SETTLED} (1 pending)`, 'account 960/960'],
@@ -265,11 +265,11 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: `${FULLY_SETTLED}, refunded 15 in 1; account 975/975`,
   },
   'a credit that is cleared': {
-    acts: [announced('credit_authorization'), [notice('clearing', 40), ARRIVED]],
+    steps: [announced('credit_authorization'), [notice('clearing', 40), ARRIVED]],
     end: `${ARRIVED[1]}; account 1040/1040`,
   },
   'a credit that is cleared in pieces, in part': {
-    acts: [
+    steps: [
       announced('credit_authorization'),
       [notice('clearing', 15), ['account 1015/1015', 'PARTIALLY_SETTLED +40, cleared 15 in 1']],
       [notice('clearing', 0), ['SETTLED +40, cleared 15 in 1']],
@@ -277,11 +277,11 @@ const STORIES: Readonly<Record<string, Story>> = {
     end: 'SETTLED +40, cleared 15 in 1; account 1015/1015',
   },
   'a credit that never comes': {
-    acts: [announced('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
+    steps: [announced('credit_authorization'), [notice('clearing', 0), ['SETTLED +40, cleared 0']]],
     end: 'SETTLED +40, cleared 0; account 1000/1000',
   },
   'a credit without an authorization': {
-    acts: [
+    steps: [
       frozen,
       announced('credit_authorization_advice'),
       closed,
@@ -296,10 +296,10 @@ describe('a payment', () => {
     ['USD', 'USDB'].map((currency) => [name, currency] as const),
   );
   it.each(cases)('%s, from %s', async (name, currency) => {
-    const { acts, end, stored = 0, ...begun } = expectedOf(STORIES, name);
+    const { steps, end, stored = 0, ...begun } = expectedOf(STORIES, name);
     const story = await fixture.begin({ ...begun, currency });
-    for (const [act, events] of acts) {
-      await act(story);
+    for (const [step, events] of steps) {
+      await step(story);
       expect(await story.next()).toEqual(events);
     }
     expect(await story.end()).toBe(end);

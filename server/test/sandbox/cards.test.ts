@@ -33,7 +33,7 @@ const SECOND = 1_000;
 
 interface Issuing {
   now: string[];
-  later?: { afterMs: number; comes: string[] };
+  later?: { afterMs: number; events: string[] };
   end: { state: string; stateReason: string | null };
 }
 
@@ -46,7 +46,7 @@ const ISSUING: Readonly<Record<string, Issuing>> = {
     now: ['card CLOSED ISSUER_REJECTED'],
     end: { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' },
   },
-  '005': { now: [], later: { afterMs: 30 * SECOND, comes: ['card ACTIVE'] }, end: ACTIVE },
+  '005': { now: [], later: { afterMs: 30 * SECOND, events: ['card ACTIVE'] }, end: ACTIVE },
 };
 
 describe('the table of issuing', () => {
@@ -60,7 +60,7 @@ describe('the table of issuing', () => {
     const holder = await cards.holder();
     await app.settle();
     const platformCardId = cardName(suffix);
-    const requested = ok(await cards.askCard(holder, { platformCardId }), 201);
+    const requested = ok(await cards.requestCard(holder, { platformCardId }), 201);
     expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
     const story = await fixture.storyOf(requested, holder);
     expect(await story.next()).toEqual(row.now);
@@ -69,7 +69,7 @@ describe('the table of issuing', () => {
       expect(await story.next()).toEqual([]);
       expect((await cards.cardNow(requested.id)).state).toBe('PROCESSING');
       await app.advance(1);
-      expect(await story.next()).toEqual(row.later.comes);
+      expect(await story.next()).toEqual(row.later.events);
     }
     const now = await cards.cardNow(requested.id);
     expect(now).toMatchObject(row.end);
@@ -121,7 +121,7 @@ describe('the table of funding', () => {
       ['USDB', 'USD'],
     ] as const) {
       const heldHolder = await cards.holder({ currency });
-      const created = await cards.askCard(heldHolder, { platformCardId: cardName(suffix) });
+      const created = await cards.requestCard(heldHolder, { platformCardId: cardName(suffix) });
       ends(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
@@ -236,7 +236,7 @@ describe('the table of descriptors', () => {
 
 /** Cards that receive a request, and the decision if it is not an approval. */
 interface Situation {
-  begun(): StoryOptions;
+  options(): StoryOptions;
   patch?: Record<string, unknown>;
   declines: Partial<Record<RequestKind, string | undefined>>;
 }
@@ -250,34 +250,37 @@ const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
   'is not issued yet': {
-    begun: () => ({ card: { platformCardId: cardName('001') } }),
+    options: () => ({ card: { platformCardId: cardName('001') } }),
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
   'was never issued': {
-    begun: () => ({ card: { platformCardId: cardName('002') } }),
+    options: () => ({ card: { platformCardId: cardName('002') } }),
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
   'is frozen': {
-    begun: () => ({}),
+    options: () => ({}),
     patch: { state: 'FROZEN' },
     // An advice cannot be declined.
     declines: { ...ofAll('CARD_PAUSED'), credit_authorization_advice: undefined },
   },
   'is closed': {
-    begun: () => ({}),
+    options: () => ({}),
     patch: { state: 'CLOSED' },
     declines: ofAll('CARD_NOT_ACTIVE'),
   },
   'may spend one cent less': {
-    begun: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
+    options: () => ({ card: { maxSpendPerTransaction: 39_99 } }),
     declines: ofDebits('SPEND_LIMIT_EXCEEDED'),
   },
   'may spend just so much': {
-    begun: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
+    options: () => ({ card: { maxSpendPerTransaction: 40_00 } }),
     declines: {},
   },
-  'has one dollar less': { begun: () => ({ funds: 39 }), declines: ofDebits('INSUFFICIENT_FUNDS') },
-  'has just so much': { begun: () => ({ funds: 40 }), declines: {} },
+  'has one dollar less': {
+    options: () => ({ funds: 39 }),
+    declines: ofDebits('INSUFFICIENT_FUNDS'),
+  },
+  'has just so much': { options: () => ({ funds: 40 }), declines: {} },
 };
 
 describe('a card funded by a wallet', () => {
@@ -312,8 +315,8 @@ describe('a card that', () => {
     REQUEST_KINDS.map((what) => [name, what] as const),
   );
   it.each(cases)('%s: %s', async (name, what) => {
-    const { begun, patch, declines } = expectedOf(SITUATIONS, name);
-    const story = await fixture.begin(begun());
+    const { options, patch, declines } = expectedOf(SITUATIONS, name);
+    const story = await fixture.begin(options());
     if (patch) ok(await story.patch(patch), 200);
     await story.next();
     await story.request(what, 40);

@@ -5,11 +5,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { NAME_CHECKS_BY_SUFFIX } from '../../src/connectors/sandbox/payments/names.ts';
 import { UMA_SCRIPTS } from '../../src/connectors/sandbox/uma/uma-addresses.ts';
 import { balances, customer, fundedCustomer, internalAccount, ok } from '../kit/app/fixtures.ts';
-import type { Answer } from '../kit/app/harness.ts';
+import type { ApiResponse } from '../kit/app/harness.ts';
 import { opened } from '../kit/app/test-app.ts';
 import {
   expectedOf,
-  expectStory,
+  expectWebhooks,
   INITIAL_AMOUNT,
   type MethodName,
   openSandboxFixture,
@@ -26,7 +26,7 @@ beforeEach(() => fixture.drain());
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-const code = ({ status, body }: Answer) => [status, body.code];
+const code = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** Status, and the name that the bank holds. */
 type Verdict = readonly [status: string, fullName?: string];
@@ -233,7 +233,7 @@ describe('the table of UMA addresses, as receivers', () => {
     expect(quote.receivingCurrency.code).toBe(currency);
     id = quote.transactionId;
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectStory(fixture, { id, quoteId: quote.id, accounts, story }, row);
+    await expectWebhooks(fixture, { id, quoteId: quote.id, accounts, story }, row);
   }
 
   it.each(NAMES_OF_UMA)('%s', (name) => pay(at(name), expectedOf(RECEIVERS, name)));
@@ -296,6 +296,6 @@ describe('the table of UMA addresses, as senders', () => {
       return;
     }
     ({ id } = ok(response, 200));
-    await expectStory(fixture, { id, accounts, story }, row);
+    await expectWebhooks(fixture, { id, accounts, story }, row);
   });
 });

@@ -3,13 +3,13 @@
 import { describe, expect, it } from 'vitest';
 import { agentFixture } from '../kit/agents/agents.ts';
 import { externalAccount, fund, ok, quoteBody } from '../kit/app/fixtures.ts';
-import type { Answer, TestPlatform } from '../kit/app/harness.ts';
+import type { ApiResponse, TestPlatform } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { delegatedFixture } from '../kit/cards/delegated-cards.ts';
 import { document } from '../kit/http/requests.ts';
 import {
-  drawKeys,
   encryptOtp,
+  generateKeys,
   passkeyBody,
   walletFixture,
 } from '../kit/wallets/embedded-wallets.ts';
@@ -22,7 +22,7 @@ const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
 
 const app = testApp();
 
-type Send = (headers?: Record<string, string>) => Promise<Answer>;
+type Send = (headers?: Record<string, string>) => Promise<ApiResponse>;
 interface Case {
   /**
    * Creates the resources of the operation without leaving a session open, except one that it acts
@@ -54,7 +54,7 @@ async function secondCredential(as: TestPlatform, accountId: string) {
 async function otpVerification(as: TestPlatform): Promise<Send> {
   const { credential } = await wallet(as);
   const bundle = await walletFixture(app, { as }).otpBundle(credential.id);
-  const encryptedOtpBundle = await encryptOtp('000000', bundle, drawKeys().publicKey);
+  const encryptedOtpBundle = await encryptOtp('000000', bundle, generateKeys().publicKey);
   const path = `/auth/credentials/${credential.id}/verify`;
   return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
 }
@@ -93,7 +93,7 @@ const CASES: Record<string, Case> = {
   refreshAuthSession: {
     done: 201,
     async prepare(as) {
-      const clientPublicKey = drawKeys().uncompressedKey;
+      const clientPublicKey = generateKeys().uncompressedKey;
       return sender(as, 'POST', `/auth/sessions/${await session(as)}/refresh`, { clientPublicKey });
     },
   },
@@ -114,7 +114,7 @@ const CASES: Record<string, Case> = {
     done: 200,
     async prepare(as) {
       const path = `/internal-accounts/${(await wallet(as)).accountId}/export`;
-      return sender(as, 'POST', path, { clientPublicKey: drawKeys().uncompressedKey });
+      return sender(as, 'POST', path, { clientPublicKey: generateKeys().uncompressedKey });
     },
   },
   updateCustomerById: {

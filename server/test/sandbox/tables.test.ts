@@ -11,16 +11,16 @@ import { opened } from '../kit/app/test-app.ts';
 import {
   ACCOUNT_METHODS,
   expectedOf,
-  expectStory,
+  expectWebhooks,
   INITIAL_AMOUNT,
   type MethodName,
+  type ObservedAccount,
   openSandboxFixture,
   payeeOf,
   payerOf,
   type Row,
   register,
   SENT,
-  type Watched,
   watch,
 } from '../kit/payments/sandbox-outcomes.ts';
 
@@ -44,11 +44,11 @@ async function payer(currency: string, method: MethodName, suffix: string) {
   const account = await internalAccount(app, person.id, currency);
   const target = ok(await register(fixture, person.id, method, suffix), 201);
   await fund(app, account.id, INITIAL_AMOUNT);
-  return { person, account, target, watched: payerOf(account) };
+  return { person, account, target, observed: payerOf(account) };
 }
 
 /** The platform's fee account, relative to the balance that earlier rows left. */
-async function earner(): Promise<Watched> {
+async function earner(): Promise<ObservedAccount> {
   const { id } = await internalAccount(fixture.app, null, 'USD');
   const { total } = await balances(fixture.app, id);
   return {
@@ -178,7 +178,7 @@ describe('the table of quotes', () => {
   );
   it.each(rows)('…%s, %s to %s', async (suffix, from, method) => {
     const { app } = fixture;
-    const { account, target, watched } = await payer(from, method, suffix);
+    const { account, target, observed } = await payer(from, method, suffix);
     const quote = ok(
       await app.call('POST', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: account.id },
@@ -189,12 +189,12 @@ describe('the table of quotes', () => {
       }),
       201,
     );
-    const accounts = [watched, ...(from === 'USD' ? [await earner()] : [])];
+    const accounts = [observed, ...(from === 'USD' ? [await earner()] : [])];
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
     const payment = { id, quoteId: quote.id, accounts, story };
-    await expectStory(fixture, payment, expectedOf(QUOTES, suffix));
+    await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
   });
 
   const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
@@ -216,7 +216,7 @@ describe('the table of quotes', () => {
       201,
     );
     // External funds are returned externally: the customer's own account has no postings.
-    const bystander: Watched = {
+    const bystander: ObservedAccount = {
       id: ownInternalAccount.id,
       name: 'customer',
       labels: [[0, 'none']],
@@ -230,7 +230,7 @@ describe('the table of quotes', () => {
         : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
     ok(await begin, 200);
     const payment = { id, quoteId: quote.id, accounts, story };
-    await expectStory(fixture, payment, expectedOf(QUOTES, suffix));
+    await expectWebhooks(fixture, payment, expectedOf(QUOTES, suffix));
   });
 });
 
@@ -321,13 +321,13 @@ describe('the table of transfers', () => {
   );
   it.each(payouts)('…%s, paid out: %s', async (suffix, method) => {
     const { app } = fixture;
-    const { account, target, watched } = await payer(
+    const { account, target, observed } = await payer(
       ACCOUNT_METHODS[method].currency,
       method,
       suffix,
     );
     let id = '';
-    const story = await watch(fixture, () => id, [watched]);
+    const story = await watch(fixture, () => id, [observed]);
     const body = {
       source: { accountId: account.id },
       destination: { accountId: target.id },
@@ -335,7 +335,7 @@ describe('the table of transfers', () => {
       purposeOfPayment: 'GIFT',
     };
     ({ id } = ok(await app.call('POST', '/transfer-out', body), 201));
-    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(PAYOUTS, suffix));
+    await expectWebhooks(fixture, { id, accounts: [observed], story }, expectedOf(PAYOUTS, suffix));
   });
 
   it.each(suffixes)('…%s, debited by a transfer', async (suffix) => {
@@ -343,16 +343,16 @@ describe('the table of transfers', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USD');
     const source = ok(await register(fixture, person.id, 'USD', suffix), 201);
-    const watched = payeeOf(account);
+    const observed = payeeOf(account);
     let id = '';
-    const story = await watch(fixture, () => id, [watched]);
+    const story = await watch(fixture, () => id, [observed]);
     const body = {
       source: { accountId: source.id },
       destination: { accountId: account.id },
       amount: SENT,
     };
     ({ id } = ok(await app.call('POST', '/transfer-in', body), 201));
-    await expectStory(fixture, { id, accounts: [watched], story }, expectedOf(DEBITS, suffix));
+    await expectWebhooks(fixture, { id, accounts: [observed], story }, expectedOf(DEBITS, suffix));
   });
 
   it.each(suffixes)('…%s, debited for a quote', async (suffix) => {
@@ -373,7 +373,7 @@ describe('the table of transfers', () => {
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);
     ok(await app.call('POST', `/quotes/${quote.id}/execute`), 200);
-    await expectStory(
+    await expectWebhooks(
       fixture,
       { id, quoteId: quote.id, accounts, story },
       expectedOf(DEBIT_FUNDED, suffix),

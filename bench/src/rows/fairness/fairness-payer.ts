@@ -38,7 +38,7 @@ export interface Payer {
   close(): void;
 }
 
-interface Answer {
+interface HttpReply {
   status: number;
   text: string;
 }
@@ -47,7 +47,7 @@ function caller(port: number) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   let keys = 0;
   const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
-  const send = (method: string, path: string, body: string): Promise<Answer> =>
+  const send = (method: string, path: string, body: string): Promise<HttpReply> =>
     new Promise((resolve, reject) => {
       const headers = {
         authorization: AUTHORIZATION,

@@ -201,11 +201,11 @@ const balancesOf = (head: string, lines: string) => `${head}
     and ($4::text is null or coalesce(p.environment, split_part(account, ':', 2)) = $4)
   order by each.day, account`;
 
-const MOVED_BALANCES = balancesOf(RUN, 'run');
+const CHANGED_BALANCES = balancesOf(RUN, 'run');
 const ALL_BALANCES = balancesOf(RUN + RESTING, 'lines');
 
 /** Balances on days with transfers; with `idle` also on days without. */
 export const exportBalances = (
   stream: RowStream,
   { idle, ...range }: ExportRange & { idle: boolean },
-): AsyncIterable<BalanceLine[]> => stream(idle ? ALL_BALANCES : MOVED_BALANCES, valuesOf(range));
+): AsyncIterable<BalanceLine[]> => stream(idle ? ALL_BALANCES : CHANGED_BALANCES, valuesOf(range));

@@ -13,7 +13,12 @@ import {
 } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
-import { CODE, execute, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
+import {
+  CODE,
+  execute,
+  logIn,
+  phoneVerifiedCustomer,
+} from '../../../test/kit/sca/strong-customers.ts';
 
 const DAY = 86_400_000;
 
@@ -54,7 +59,7 @@ describe('failed request of an agent', () => {
 
 describe('approval', () => {
   it('leaves the action pending if the customer must log in first', async () => {
-    const person = await provenCustomer(app);
+    const person = await phoneVerifiedCustomer(app);
     const euros = await internalAccount(app, person.id, 'EUR');
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');
@@ -81,7 +86,7 @@ describe('approval', () => {
   });
 
   it('leaves the action pending while the customer is locked, on both paths', async () => {
-    const person = await provenCustomer(app);
+    const person = await phoneVerifiedCustomer(app);
     const euros = await internalAccount(app, person.id, 'EUR');
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');

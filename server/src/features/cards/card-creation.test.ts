@@ -2,7 +2,7 @@
 // of the request at the issuer.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
-import type { Answer, TestPlatform } from '../../../test/kit/app/harness.ts';
+import type { ApiResponse, TestPlatform } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardFixture, cardName } from '../../../test/kit/cards/cards.ts';
 import { walletFixture } from '../../../test/kit/wallets/embedded-wallets.ts';
@@ -23,8 +23,8 @@ const businessInfo = {
   incorporatedOn: '1991-12-26',
 };
 
-const coded = ({ status, body }: Answer) => [status, body.code];
-const fieldsOf = ({ body }: Answer) =>
+const coded = ({ status, body }: ApiResponse) => [status, body.code];
+const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
 /** A platform of its own with such limits. */
@@ -44,7 +44,7 @@ describe('createCard', () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
     const body = ok(
-      await fixture.askCard(holder, { platformCardId, maxSpendPerTransaction: 5 }),
+      await fixture.requestCard(holder, { platformCardId, maxSpendPerTransaction: 5 }),
       201,
     );
     expect(body).toEqual({
@@ -81,7 +81,7 @@ describe('createCard', () => {
 
   it('generates platformCardId if it is absent', async () => {
     const { platformCardId } = ok(
-      await fixture.askCard(await fixture.holder(), { platformCardId: undefined }),
+      await fixture.requestCard(await fixture.holder(), { platformCardId: undefined }),
       201,
     );
     expect(platformCardId).toMatch(/^card_[0-9a-f-]{36}$/);
@@ -128,7 +128,7 @@ describe('the cardholder', () => {
     const holder = await fixture.holder();
     const otherPlatformFixture = await cardFixture(app, { as: app.other }).holder();
     for (const id of [otherPlatformFixture.customer.id, 'Customer:unknown', '']) {
-      const response = await fixture.askCard({ ...holder, customer: { id } });
+      const response = await fixture.requestCard({ ...holder, customer: { id } });
       expect([...coded(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
@@ -136,7 +136,7 @@ describe('the cardholder', () => {
       ]);
     }
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
-    expect(coded(await fixture.askCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(coded(await fixture.requestCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
@@ -144,7 +144,7 @@ describe('the cardholder', () => {
     const unchecked = cardFixture(app, { as: app.unregulated });
     const holder = await unchecked.holder(more);
     const reason = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
-    expect(coded(await unchecked.askCard(holder))).toEqual(reason);
+    expect(coded(await unchecked.requestCard(holder))).toEqual(reason);
     await app.operate(async (ctx) => {
       await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
@@ -164,7 +164,7 @@ describe('the funding sources', () => {
   });
 
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
-  const why = (response: Answer) => {
+  const why = (response: ApiResponse) => {
     expect(coded(response)).toEqual(INELIGIBLE);
     const emitted = response.body.details.errors as { field: string; message: string }[];
     return emitted.map(({ field, message }) => `${field} ${message}`);
@@ -182,7 +182,7 @@ describe('the funding sources', () => {
       '',
       platformAccount.id,
     ];
-    expect(why(await fixture.askCard(holder, { fundingSources }))).toEqual([
+    expect(why(await fixture.requestCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 does not belong to the cardholder',
       'fundingSources.2 is no account',
       'fundingSources.3 is no account',
@@ -196,7 +196,7 @@ describe('the funding sources', () => {
     const eur = await internalAccount(app, usd.customer.id, 'EUR');
     const usdb = await internalAccount(app, usd.customer.id, 'USDB');
     const fundingSources = [usd.accountId, eur.id, usdb.id];
-    expect(why(await fixture.askCard(usd, { fundingSources }))).toEqual([
+    expect(why(await fixture.requestCard(usd, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
       'fundingSources.2 is in another currency than the first',
     ]);
@@ -208,13 +208,13 @@ describe('the funding sources', () => {
       const row = await ctx.read(internalAccounts, holder.accountId);
       if (row) transitionInternalAccount(ctx, row, 'freeze');
     });
-    expect(why(await fixture.askCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
+    expect(why(await fixture.requestCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
   });
 
   it('are accepted by the issuer, which receives the platformCardId', async () => {
     const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
     const holder = await fixture.holder();
-    expect(why(await fixture.askCard(holder, { platformCardId: cardName('003') }))).toEqual(
+    expect(why(await fixture.requestCard(holder, { platformCardId: cardName('003') }))).toEqual(
       NOT_ACCEPTED,
     );
     const { id } = await fixture.card(holder, { platformCardId: cardName('004') });
@@ -228,7 +228,7 @@ describe('the funding sources', () => {
     const twice = [holder.accountId, holder.accountId];
     const eleven = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
     for (const fundingSources of [twice, eleven]) {
-      const response = await fixture.askCard(holder, { fundingSources });
+      const response = await fixture.requestCard(holder, { fundingSources });
       expect([...coded(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
@@ -244,7 +244,7 @@ describe('the limit of cards', () => {
     const tight = cardFixture(app, { as });
     const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
     const all = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => tight.askCard(holders[index % 5] as never)),
+      Array.from({ length: 30 }, (_, index) => tight.requestCard(holders[index % 5] as never)),
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(7);
@@ -253,10 +253,10 @@ describe('the limit of cards', () => {
     await app.settle();
     const [firstHolder] = holders;
     if (!firstHolder) throw new Error('no holder');
-    expect(coded(await tight.askCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    expect(coded(await tight.requestCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
     ok(await tight.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
-    ok(await tight.askCard(firstHolder), 201);
-    expect(coded(await tight.askCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    ok(await tight.requestCard(firstHolder), 201);
+    expect(coded(await tight.requestCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
   });
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
@@ -265,10 +265,10 @@ describe('the limit of cards', () => {
     const [one, secondHolder] = [await tight.holder(), await tight.holder()];
     const rejected = await tight.card(one, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
-    const all = await Promise.all(Array.from({ length: 30 }, () => tight.askCard(one)));
+    const all = await Promise.all(Array.from({ length: 30 }, () => tight.requestCard(one)));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(2);
-    expect(coded(await tight.askCard(one))).toEqual([409, 'CARD_LIMIT_REACHED']);
-    ok(await tight.askCard(secondHolder), 201);
+    expect(coded(await tight.requestCard(one))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    ok(await tight.requestCard(secondHolder), 201);
   });
 
   it('follows the operator: more at once, fewer without closing any', async () => {
@@ -282,12 +282,12 @@ describe('the limit of cards', () => {
         if (row) ctx.update(platforms, row, { card_program });
       }, as);
     const firstCard = await tight.card(holder);
-    expect((await tight.askCard(holder)).status).toBe(409);
+    expect((await tight.requestCard(holder)).status).toBe(409);
     await change(2);
     await tight.card(holder);
     await change(1);
     ok(await tight.patchCard(firstCard.id, { state: 'CLOSED' }), 200);
-    expect((await tight.askCard(holder)).status).toBe(409);
+    expect((await tight.requestCard(holder)).status).toBe(409);
   });
 });
 
@@ -296,7 +296,7 @@ describe('platformCardId', () => {
     const holder = await fixture.holder();
     const platformCardId = cardName();
     const all = await Promise.all(
-      Array.from({ length: 8 }, () => fixture.askCard(holder, { platformCardId })),
+      Array.from({ length: 8 }, () => fixture.requestCard(holder, { platformCardId })),
     );
     const made = all.filter(({ status }) => status === 201);
     expect(made).toHaveLength(1);
@@ -304,10 +304,12 @@ describe('platformCardId', () => {
     expect(rejection.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
     ok(await fixture.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
-    ok(await fixture.askCard(holder, { platformCardId }), 201);
+    ok(await fixture.requestCard(holder, { platformCardId }), 201);
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     ok(
-      await otherPlatformFixture.askCard(await otherPlatformFixture.holder(), { platformCardId }),
+      await otherPlatformFixture.requestCard(await otherPlatformFixture.holder(), {
+        platformCardId,
+      }),
       201,
     );
   });

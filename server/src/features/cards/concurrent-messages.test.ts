@@ -90,7 +90,7 @@ const decide = (
   });
 
 describe('funds in suspense of a payment in progress', () => {
-  const giving = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
+  const refund = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
   const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
   /** A cleared payment of an account that was closed, with 60 that came back for it. */
@@ -98,7 +98,7 @@ describe('funds in suspense of a payment in progress', () => {
     const paid = await payments.begin({ funds: 100 });
     await paid.notify({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(paid.accountId);
-    await paid.notify(giving(60n));
+    await paid.notify(refund(60n));
     const text = 'select 1 from suspense_items where id = $1';
     const waits = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
     const suspense = async () =>
@@ -112,7 +112,7 @@ describe('funds in suspense of a payment in progress', () => {
     await decide(
       returnSuspenseFunds,
       paid.id,
-      crossed(() => paid.notify(giving(40n))),
+      crossed(() => paid.notify(refund(40n))),
     );
     expect(await now()).toEqual([0, false]);
   });
@@ -126,7 +126,7 @@ describe('funds in suspense of a payment in progress', () => {
 
   it('that were missing are settled at their current amount', async () => {
     const { paid, now } = await suspensePayment();
-    await paid.notify(giving(40n));
+    await paid.notify(refund(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
     await paid.notify(REVERSAL);
     expect(await now()).toEqual([-40, true]);

@@ -2,7 +2,7 @@
 // counted twice and nothing is lost.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof cardPayments>;
@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 describe('concurrent notices', () => {
@@ -23,7 +23,7 @@ describe('concurrent notices', () => {
   });
 
   it('a clearing and an expiry release the rest in either order', async () => {
-    const all: BegunPayment[] = [];
+    const all: CardPaymentFixture[] = [];
     while (all.length < 4) all.push(await fixture.begin());
     await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.notify(EXPIRY, false)]));
     await app.settle();
@@ -39,7 +39,7 @@ describe('concurrent notices', () => {
   it('refunds never exceed the cleared amount', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
-    const both = await Promise.allSettled([1, 2, 3].map(() => paid.notify(giving(60), false)));
+    const both = await Promise.allSettled([1, 2, 3].map(() => paid.notify(refund(60), false)));
     expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });

@@ -3,7 +3,7 @@
 // balance in the end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund, ok } from '../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardPayments } from '../../../test/kit/cards/card-payments.ts';
 
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
-const giving = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
+const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
 const advice = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
@@ -63,7 +63,7 @@ describe('a clearing', () => {
     await paid.notify(clearing(MAX_AMOUNT / 2 + 1));
     await paid.notify(advice(MAX_AMOUNT / 2 + 2));
     expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
-    await paid.notify(giving(MAX_AMOUNT / 2 + 1));
+    await paid.notify(refund(MAX_AMOUNT / 2 + 1));
     expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
   });
 
@@ -141,7 +141,7 @@ describe('a clearing', () => {
     expect(await paid.now()).toEqual(lost);
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
     // Of what comes back the account gets what it had paid, and no more.
-    await paid.notify(giving(120));
+    await paid.notify(refund(120));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await paid.notify(REVERSAL);
     expect(await paid.now()).toEqual(lost);
@@ -169,7 +169,7 @@ describe('an expiry', () => {
   it('after a full refund leaves the payment REFUNDED', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
-    await paid.notify(giving(30));
+    await paid.notify(refund(30));
     expect((await paid.now()).status).toBe('PARTIALLY_SETTLED');
     await paid.notify(EXPIRY);
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
@@ -252,13 +252,13 @@ describe('a return', () => {
   it('of a part stays SETTLED with another event; of the rest it is REFUNDED', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
-    await paid.notify(giving(30));
+    await paid.notify(refund(30));
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
     expect(await paid.shown()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
-    await paid.notify(giving(70));
+    await paid.notify(refund(70));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
     expect((await paid.events()).slice(3)).toEqual(emitted);
@@ -266,12 +266,12 @@ describe('a return', () => {
 
   it('above the cleared amount is rejected', async () => {
     const paid = await fixture.begin();
-    await expect(paid.notify(giving(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(paid.notify(refund(1))).rejects.toThrow('exceeds the cleared amount');
     await paid.notify(clearing(40));
-    await expect(paid.notify(giving(41))).rejects.toThrow('exceeds the cleared amount');
-    await paid.notify(giving(40));
-    await expect(paid.notify(giving(1))).rejects.toThrow('exceeds the cleared amount');
-    await expect(paid.notify(giving(0))).rejects.toThrow('must be above zero');
+    await expect(paid.notify(refund(41))).rejects.toThrow('exceeds the cleared amount');
+    await paid.notify(refund(40));
+    await expect(paid.notify(refund(1))).rejects.toThrow('exceeds the cleared amount');
+    await expect(paid.notify(refund(0))).rejects.toThrow('must be above zero');
     expect((await paid.now()).account).toBe('940 of 940');
   });
 
@@ -279,7 +279,7 @@ describe('a return', () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
     await fixture.freezeAccount(paid.accountId);
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
@@ -287,7 +287,7 @@ describe('a return', () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
     const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
@@ -300,7 +300,7 @@ describe('a return', () => {
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify(clearing(100));
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     expect((await paid.now()).account).toBe('100 of 100');
     const second = await otherPayment(paid.card.id, 60);
     await paid.notify(REVERSAL);
@@ -316,7 +316,7 @@ describe('a return', () => {
     expect(await paid.now()).not.toHaveProperty('receivable');
     // Again, under names of their own.
     await fund(app, paid.accountId, 5);
-    await paid.notify(giving(100));
+    await paid.notify(refund(100));
     await paid.notify(REVERSAL);
     expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
@@ -333,7 +333,7 @@ async function otherPayment(cardId: string, amount: number): Promise<string> {
   await simulate(cardId, 'authorization', { amount, ...more });
   const { data } = ok(await app.call('GET', '/transactions?limit=100&sortOrder=desc'), 200);
   const [made] = data.filter(
-    (each: Answer['body']) => each.cardId === cardId && each.merchant.descriptor === 'Second',
+    (each: ApiResponse['body']) => each.cardId === cardId && each.merchant.descriptor === 'Second',
   );
   return made.id;
 }
@@ -349,7 +349,7 @@ describe('a credit', () => {
     expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1100 of 1100', settled: -100 });
     const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
     expect(await paid.events()).toEqual(emitted);
-    await expect(paid.notify(giving(10))).rejects.toThrow('A credit cannot be refunded.');
+    await expect(paid.notify(refund(10))).rejects.toThrow('A credit cannot be refunded.');
     await expect(paid.notify(advice(10))).rejects.toThrow('A credit has no authorization advice.');
   });
 
@@ -370,7 +370,7 @@ describe('an account in USDB', () => {
     await paid.notify(EXPIRY);
     const account = '1670003 of 1670003';
     expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
-    await paid.notify(giving(33));
+    await paid.notify(refund(33));
     expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
     expect(await paid.shown()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });

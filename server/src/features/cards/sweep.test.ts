@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
-import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import { cardFixture } from '../../../test/kit/cards/cards.ts';
 import { resolveException } from './clearing/exceptions.ts';
 import { cardPaymentOf } from './index.ts';
@@ -21,7 +21,7 @@ const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount)
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
 /** Ids of payments of which a network may say more. */
-const openOnes = async (...all: { id: string }[]) => {
+const openPayments = async (...all: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
   const rows = await app.runtime.db.query(text, [all.map((each) => each.id)]);
   return rows.map((each) => each.id as string);
@@ -44,9 +44,9 @@ describe('payments that accept further messages', () => {
     const atOnce = await fixture.begin({ kind: 'financial_authorization' });
     const brought = await fixture.begin({ kind: 'financial_credit_authorization' });
     const all = [whole, expired, advised, person, credit, atOnce, brought];
-    expect(await openOnes(...all)).toEqual(sorted(whole, expired, advised, person, credit));
+    expect(await openPayments(...all)).toEqual(sorted(whole, expired, advised, person, credit));
     for (const each of [whole, advised, credit]) await each.notify(clearing(40));
-    expect(await openOnes(...all)).toEqual(sorted(whole, expired, advised, person, credit));
+    expect(await openPayments(...all)).toEqual(sorted(whole, expired, advised, person, credit));
     await whole.notify(clearing(60));
     await expired.notify(EXPIRY);
     await advised.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
@@ -54,11 +54,11 @@ describe('payments that accept further messages', () => {
       await resolveException(ctx, await cardPaymentOf(ctx, person.id), { outcome: 'write-off' });
     });
     await credit.notify(clearing(60));
-    expect(await openOnes(...all)).toEqual([]);
+    expect(await openPayments(...all)).toEqual([]);
     // Late words find nothing to strike out, and leave nothing.
     await expired.notify(clearing(10));
     await expired.notify(EXPIRY);
-    expect(await openOnes(...all)).toEqual([]);
+    expect(await openPayments(...all)).toEqual([]);
   });
 });
 
@@ -76,7 +76,7 @@ describe('after thirty days', () => {
     expect((await paid.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
     expect(await part.now()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
     expect(await credit.now()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await openOnes(paid, part, credit)).toEqual([]);
+    expect(await openPayments(paid, part, credit)).toEqual([]);
     // No word of the network, so none is in its log.
     const log = await cardNetwork(app).logOf(paid.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
@@ -90,11 +90,11 @@ describe('after thirty days', () => {
     const inException = await fixture.begin({ descriptor: 'Shop 006' });
     await waitOut(30 * DAY_MS);
     expect(await inException.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
-    expect(await openOnes(inException)).toEqual([]);
+    expect(await openPayments(inException)).toEqual([]);
   });
 
   it('each ends once with several processes and concurrent notices', async () => {
-    const all: BegunPayment[] = [];
+    const all: CardPaymentFixture[] = [];
     while (all.length < 5) all.push(await fixture.begin());
     app.effects.set(app.effects.now() + 30 * DAY_MS);
     await Promise.all([
@@ -108,7 +108,7 @@ describe('after thirty days', () => {
       const { settledAmount } = await each.shown();
       expect(settledAmount.amount).toBe(40);
     }
-    expect(await openOnes(...all)).toEqual([]);
+    expect(await openPayments(...all)).toEqual([]);
   });
 
   it('cards of every platform are included', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type BegunPayment, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';
 import type { IssuerPort } from '../../connectors/ports/cards.ts';
 import type { Connectors } from '../../connectors/ports/index.ts';
 import { fundingDebitJobs } from '../../features/cards/clearing/funding-debits.ts';
@@ -35,7 +35,7 @@ const SLOW = { descriptor: 'Shop 005' };
 const WAIT_MS = 30_000;
 const BECAUSE = ['--reason', 'They wrote so'];
 
-const resolveDebit = ({ id }: Pick<BegunPayment, 'id'>, as: string, ...more: string[]) =>
+const resolveDebit = ({ id }: Pick<CardPaymentFixture, 'id'>, as: string, ...more: string[]) =>
   run('cards', 'resolve-debit', id, '--as', as, ...BECAUSE, ...more);
 
 const pass = (ms: number) => app.effects.set(app.effects.now() + ms);
@@ -67,7 +67,7 @@ function crossed(concurrentWork: () => Promise<unknown>): Runtime {
 }
 
 /** The recorded input of the operator. */
-const reported = ({ id }: BegunPayment) => {
+const reported = ({ id }: CardPaymentFixture) => {
   const text = 'select kind, state, reason from rail_results where transaction_id = $1 order by id';
   return app.runtime.db.query(text, [id]);
 };

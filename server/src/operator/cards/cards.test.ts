@@ -123,8 +123,8 @@ describe('platform cards and set-cards', () => {
     expect(await shown(as)).toEqual(program);
     const otherCardFixture = cardFixture(app, { as });
     const holder = await otherCardFixture.holder();
-    ok(await otherCardFixture.askCard(holder), 201);
-    expect((await otherCardFixture.askCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
+    ok(await otherCardFixture.requestCard(holder), 201);
+    expect((await otherCardFixture.requestCard(holder)).body.code).toBe('CARD_LIMIT_REACHED');
     expect((await set(as, '--frame-origins', 'none')).code).toBe(0);
     expect(await shown(as)).toEqual({ ...program, frameOrigins: [] });
     expect(await shown(app.platform)).toEqual(USUAL);

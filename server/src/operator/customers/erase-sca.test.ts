@@ -6,7 +6,7 @@ import { erase } from '../../../test/kit/customers/erasure.ts';
 import { exportOf } from '../../../test/kit/customers/export.ts';
 import { factorFixture } from '../../../test/kit/sca/factors.ts';
 import { loginFixture } from '../../../test/kit/sca/login.ts';
-import { ADDRESS, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
+import { ADDRESS, logIn, phoneVerifiedCustomer } from '../../../test/kit/sca/strong-customers.ts';
 import {
   scaChallenges,
   scaEnrollments,
@@ -22,7 +22,7 @@ const app = testApp();
  * A customer with both factors, a login, a failure, a reset, and a pending challenge and enrolment.
  */
 async function lifecycle() {
-  const person = await provenCustomer(app);
+  const person = await phoneVerifiedCustomer(app);
   const { id } = person;
   const factors = factorFixture(app);
   const { secret, base32, recoveryCodes } = await factors.withTotp(id);

@@ -9,7 +9,12 @@ import { confirmCode, european, sendCode } from '../../../test/kit/customers/con
 import { startReceiver } from '../../../test/kit/http/webhook-receiver.ts';
 import { factorFixture } from '../../../test/kit/sca/factors.ts';
 import { loginFixture, scaEventsOf, verdict } from '../../../test/kit/sca/login.ts';
-import { ADDRESS, CODE, logIn, provenCustomer } from '../../../test/kit/sca/strong-customers.ts';
+import {
+  ADDRESS,
+  CODE,
+  logIn,
+  phoneVerifiedCustomer,
+} from '../../../test/kit/sca/strong-customers.ts';
 
 const HOUR = 3_600_000;
 const UNKNOWN = '01980000-0000-7000-8000-000000000000';
@@ -188,7 +193,7 @@ describe('a reset without an identity service', () => {
   });
 
   it('can be decided in the sandbox too, and the page then requests nothing', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await start(id, {});
     expect(await json('reject-reset', resetId, ...DECISION)).toMatchObject({ status: 'REJECTED' });
     const url = new URL(verificationLink).pathname;
@@ -198,7 +203,7 @@ describe('a reset without an identity service', () => {
 
 describe('sca show', () => {
   it('shows the state of a customer, and no authentication secrets', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { secret, base32, recoveryCodes } = await factorFixture(app).withTotp(id);
     await logIn(app, id);
     const login = loginFixture(app);
@@ -248,7 +253,7 @@ describe('sca show', () => {
 
 describe('sca unlock', () => {
   it('unlocks a suspended customer, and keeps the current login', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     await logIn(app, id);
     const login = loginFixture(app);
     for (let count = 0; count < 9; count++) {
@@ -269,7 +274,7 @@ describe('sca unlock', () => {
   });
 
   it('rejects deleted and unknown customers', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     await rejected('The customer was deleted.', 'unlock', id, ...DECISION);
     await rejected('Customer not found.', 'unlock', `Customer:${UNKNOWN}`, ...DECISION);
@@ -278,8 +283,8 @@ describe('sca unlock', () => {
 
 describe('sca events', () => {
   it('lists events, latest first, with the address opened', async () => {
-    const { id } = await provenCustomer(app);
-    const otherCustomer = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
+    const otherCustomer = await phoneVerifiedCustomer(app);
     await logIn(app, otherCustomer.id);
     await logIn(app, id);
     app.effects.set(app.effects.now() + 1);

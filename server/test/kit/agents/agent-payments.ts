@@ -2,8 +2,8 @@
 // both paths, and the audit.
 import { expect } from 'vitest';
 import { externalAccount, ok, quoteBody } from '../app/fixtures.ts';
-import type { Answer, TestApp } from '../app/harness.ts';
-import type { AgentFixture, HeldAgent } from './agents.ts';
+import type { ApiResponse, TestApp } from '../app/harness.ts';
+import type { AgentFixture, FundedAgent } from './agents.ts';
 
 export const KINDS = ['EXECUTE_QUOTE', 'TRANSFER_OUT', 'TRANSFER_IN'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -16,7 +16,7 @@ export const limits = (more: object) => ({
 });
 
 /** Status and code of a rejection. */
-export const coded = ({ status, body }: Answer) => [status, body.code];
+export const coded = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** An audit entry. */
 interface Line extends Record<string, unknown> {
@@ -35,7 +35,7 @@ export async function agentPayer(
   overrides: object = {},
   amount?: number,
 ) {
-  const heldAgent: HeldAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
+  const heldAgent: FundedAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
   const { as } = fixture;
   const outside = await externalAccount(app, heldAgent.customer.id, 'USD', '000', { as });
 
@@ -56,13 +56,17 @@ export async function agentPayer(
   };
 
   /** Requests a payment of this kind. */
-  async function request(kind: Kind, sending = 100_00): Promise<Answer> {
+  async function request(kind: Kind, sending = 100_00): Promise<ApiResponse> {
     if (kind === 'EXECUTE_QUOTE') return execute((await quote(sending)).id);
     return transfer(kind === 'TRANSFER_OUT' ? 'out' : 'in', sending);
   }
 
   /** Requests a payment and returns its action, which must have this status. */
-  async function requested(kind: Kind, status: string, sending?: number): Promise<Answer['body']> {
+  async function requested(
+    kind: Kind,
+    status: string,
+    sending?: number,
+  ): Promise<ApiResponse['body']> {
     const body = ok(await request(kind, sending), kind === 'EXECUTE_QUOTE' ? 200 : 201);
     expect([body.type, body.status]).toEqual([kind, status]);
     return body;
@@ -128,7 +132,7 @@ export const onTransaction = (
   decision: 'approve' | 'reject',
   id: string,
   body?: object,
-): Promise<Answer> => app.call('POST', `/transactions/${id}/${decision}`, body);
+): Promise<ApiResponse> => app.call('POST', `/transactions/${id}/${decision}`, body);
 
 /** Creates an agent with a pending action. */
 export const waitsAt =

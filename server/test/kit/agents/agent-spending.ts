@@ -118,7 +118,7 @@ export function spenders(app: TestApp) {
     change,
     pay,
     /** Concurrent payments of these amounts, distributed over the runtimes. */
-    crowd: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
+    concurrentPayments: (id: string, amounts: readonly bigint[], runtimes: readonly Runtime[]) =>
       Promise.all(
         amounts.map((amount, index) =>
           pay(id, amount, { runtime: runtimes[index % runtimes.length] as Runtime }),

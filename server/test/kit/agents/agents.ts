@@ -1,7 +1,7 @@
 // Fixture for agents: a funded customer, an agent with a permissive policy, and requests with the access
 // token of the agent.
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
@@ -20,7 +20,7 @@ export const policy = (overrides: Json = {}) => ({
 });
 
 export type AgentFixture = ReturnType<typeof agentFixture>;
-export type HeldAgent = Awaited<ReturnType<AgentFixture['agent']>>;
+export type FundedAgent = Awaited<ReturnType<AgentFixture['agent']>>;
 
 let counter = 0;
 
@@ -32,7 +32,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer> => app.call(method, path, body, { as, headers });
+  ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
 
   const redeem = (code: string) =>
     app.call('POST', `/agents/device-codes/${code}/redeem`, undefined, { as: null });
@@ -45,7 +45,7 @@ export function agentFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {})
       path: string,
       body?: unknown,
       { headers = {} }: Pick<CallOptions, 'headers'> = {},
-    ): Promise<Answer> => {
+    ): Promise<ApiResponse> => {
       const authorization = `Bearer ${accessToken}`;
       return app.call(method, path, body, { as: null, headers: { authorization, ...headers } });
     };

@@ -88,7 +88,7 @@ export function timeOf({ worker, deliverer, runtime }: App, effects: TestEffects
   return { settle, advance };
 }
 
-export interface SeenEvent {
+export interface EmittedEvent {
   id: string;
   platformId: string;
   type: string;
@@ -100,7 +100,7 @@ export interface SeenEvent {
 }
 
 /** Every event of a server, oldest first; data of an erased customer is null. */
-export async function emittedEvents({ db, vault }: App['runtime']): Promise<SeenEvent[]> {
+export async function emittedEvents({ db, vault }: App['runtime']): Promise<EmittedEvent[]> {
   const rows = await db.query(
     `select e.id, e.platform_id, e.type, e.subject, e.data, b.data as base, e.sealed_for, data_key,
         e.balance, e.held

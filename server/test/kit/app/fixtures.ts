@@ -1,12 +1,12 @@
 // Fixtures that most tests need: a customer with funds, an external account.
 import { expect } from 'vitest';
-import type { Answer, CallOptions, TestApp } from './harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from './harness.ts';
 
 let counter = 0;
 const next = () => String(++counter).padStart(6, '0');
 
 /** Fails with the body when the status differs. */
-export function ok(response: Answer, status: number): Answer['body'] {
+export function ok(response: ApiResponse, status: number): ApiResponse['body'] {
   expect(response.status, JSON.stringify(response.body)).toBe(status);
   return response.body;
 }

@@ -4,7 +4,7 @@ import { namingFor } from '../../../src/catalog/naming.ts';
 import { faultBody } from '../../../src/http/fault-body.ts';
 import { operation } from '../../../src/kernel/contract/operation.ts';
 import { type Code, Fault } from '../../../src/kernel/fault.ts';
-import { watcher } from './harness.ts';
+import { contractChecker } from './harness.ts';
 
 const contract = operation({
   operationId: 'doThing',
@@ -20,11 +20,11 @@ const contract = operation({
 function problemsOf(code: Code, term = 'Service'): string[] {
   const problems: string[] = [];
   const fault = new Fault(code, 'No.');
-  watcher(problems, term)(contract, fault.status, faultBody(namingFor(term), fault));
+  contractChecker(problems, term)(contract, fault.status, faultBody(namingFor(term), fault));
   return problems;
 }
 
-describe('watcher', () => {
+describe('contractChecker', () => {
   it('reports an error code that the contract does not list', () => {
     expect(problemsOf('QUOTE_NOT_FOUND')).toEqual([
       'doThing 404 is not declared: neither its contract nor operation-errors.ts lists ' +
@@ -44,7 +44,7 @@ describe('watcher', () => {
 
   it('reports a success status that the contract does not have', () => {
     const problems: string[] = [];
-    watcher(problems)(contract, 201, {});
+    contractChecker(problems)(contract, 201, {});
     expect(problems).toEqual(['doThing 201 is not declared']);
   });
 });

@@ -38,7 +38,7 @@ export interface TestPlatform {
   clientSecret: string;
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   // A test reads replies of every shape; what it reads it also asserts.
   // biome-ignore lint/suspicious/noExplicitAny: see above.
@@ -67,7 +67,7 @@ function checkEvents({ operationId }: Contract, problems: string[], seenFile?: s
 }
 
 /** Reports a reply that violates its contract, and records its status and code otherwise. */
-export function watcher(problems: string[], serviceNamePrefix = 'Service') {
+export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutral(code) as Code;
   const seenFile = process.env.RAILHEAD_SEEN;
@@ -151,7 +151,12 @@ export async function startApp(options: AppOptions = {}) {
     siteFolder: path.join(os.tmpdir(), 'no-site'),
     files: { folder: mkdtempSync(path.join(os.tmpdir(), 'files-')) },
   };
-  const app: App = await compose(settings, effects, log, watcher(problems, serviceNamePrefix));
+  const app: App = await compose(
+    settings,
+    effects,
+    log,
+    contractChecker(problems, serviceNamePrefix),
+  );
   app.readiness.started();
   const { runtime, server } = app;
   const { commit } = runtime.committer;
@@ -199,7 +204,7 @@ export async function startApp(options: AppOptions = {}) {
     path: string,
     body?: unknown,
     { as = main, headers = {} }: CallOptions = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const auth = as && Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
     const wire = body === undefined ? undefined : await wireOf(body);
     const request = {

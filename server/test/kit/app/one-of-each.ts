@@ -7,7 +7,7 @@ import { delegatedFixture } from '../cards/delegated-cards.ts';
 import { ownerHarness } from '../customers/owners.ts';
 import { documentForm, pdfFile } from '../http/documents.ts';
 import { mintFixture } from '../payments/mints.ts';
-import { provenCustomer } from '../sca/strong-customers.ts';
+import { phoneVerifiedCustomer } from '../sca/strong-customers.ts';
 import { walletFixture } from '../wallets/embedded-wallets.ts';
 import { customer, externalAccount, fund, internalAccount, ok, quoteBody } from './fixtures.ts';
 import type { TestApp, TestPlatform } from './harness.ts';
@@ -60,7 +60,7 @@ async function actionOf(
 
 /** A pending factor reset. */
 async function resetOf(app: TestApp, as: TestPlatform): Promise<string> {
-  const { id } = await provenCustomer(app, { as });
+  const { id } = await phoneVerifiedCustomer(app, { as });
   const body = { factor: 'SMS_OTP' };
   const path = `/sca/factors/reset?customerId=${id}`;
   return ok(await app.call('POST', path, body, { as }), 201).resetId;

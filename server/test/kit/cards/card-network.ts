@@ -10,7 +10,7 @@ import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
 import { type CardMessageRow, cardMessages } from '../../../src/features/cards/store.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 let counter = 0;
 
@@ -67,7 +67,7 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   async function paymentsOf(
     customerId: string,
     options: CallOptions = {},
-  ): Promise<Answer['body'][]> {
+  ): Promise<ApiResponse['body'][]> {
     const query = `customerId=${customerId}&type=CARD&sortOrder=asc&limit=100`;
     return ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200).data;
   }

@@ -8,7 +8,7 @@ import { internalAccounts } from '../../../src/features/balances/internal-accoun
 import { cardNetworkHandler } from '../../../src/features/cards/index.ts';
 import type { SystemAccount } from '../../../src/ledger/chart.ts';
 import { ok } from '../app/fixtures.ts';
-import type { Answer, TestApp } from '../app/harness.ts';
+import type { ApiResponse, TestApp } from '../app/harness.ts';
 import { cardFixture } from './cards.ts';
 
 const SYSTEM_ACCOUNTS: readonly SystemAccount[] = [
@@ -31,7 +31,7 @@ export interface Choice {
 }
 
 type CardPayments = ReturnType<typeof cardPayments>;
-export type BegunPayment = Awaited<ReturnType<CardPayments['begin']>>;
+export type CardPaymentFixture = Awaited<ReturnType<CardPayments['begin']>>;
 
 export function cardPayments(app: TestApp) {
   const { holder, card: cardFor, patchCard } = cardFixture(app);
@@ -41,7 +41,7 @@ export function cardPayments(app: TestApp) {
     'sandbox',
   );
 
-  async function pursesOf(currency: string): Promise<Map<SystemAccount, number>> {
+  async function systemBalances(currency: string): Promise<Map<SystemAccount, number>> {
     const ids = SYSTEM_ACCOUNTS.map((accountName) => `system:sandbox:${accountName}:${currency}`);
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
@@ -51,14 +51,14 @@ export function cardPayments(app: TestApp) {
     );
   }
 
-  async function payment(id: string): Promise<Answer['body']> {
+  async function payment(id: string): Promise<ApiResponse['body']> {
     return ok(await app.call('GET', `/transactions/${id}`), 200);
   }
 
   /** A payment with a card funded by this account. */
-  async function beginOn(card: Answer['body'], of: Choice & { accountId: string }) {
+  async function beginOn(card: ApiResponse['body'], of: Choice & { accountId: string }) {
     const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = of;
-    const before = await pursesOf(currency);
+    const before = await systemBalances(currency);
     const from = (await app.events()).length;
     const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
     const path = `/sandbox/cards/${card.id}/simulate/${kind}`;
@@ -88,7 +88,7 @@ export function cardPayments(app: TestApp) {
       /** Status, available and total balance, and changes of the system accounts. */
       async now() {
         const { status } = await payment(id);
-        const after = await pursesOf(currency);
+        const after = await systemBalances(currency);
         const changed = SYSTEM_ACCOUNTS.map(
           (accountName) =>
             [

@@ -4,7 +4,7 @@
 import { expect } from 'vitest';
 import { systemAccount } from '../../../src/ledger/chart.ts';
 import { balances, ok } from '../app/fixtures.ts';
-import type { Answer } from '../app/harness.ts';
+import type { ApiResponse } from '../app/harness.ts';
 import { type Fixture, openSandboxFixture } from '../payments/sandbox-outcomes.ts';
 import { cardFixture, cardName } from './cards.ts';
 
@@ -131,7 +131,7 @@ export async function openCardStories() {
       headers?: Record<string, string>,
     ) => cards.call('POST', `/sandbox/cards/${card.id}/simulate/${kind}`, body, headers);
 
-    const tokenOf = (response: Answer): string => ok(response, 202).issuerTransactionToken;
+    const tokenOf = (response: ApiResponse): string => ok(response, 202).issuerTransactionToken;
 
     /** Payments of the card from the list; each must equal its own resource. */
     async function payments(): Promise<Resource[]> {
@@ -168,7 +168,7 @@ export async function openCardStories() {
         );
       },
       /** Sends a notice about the only payment; returns the raw reply. */
-      send: async (kind: NoticeKind, dollars?: number): Promise<Answer> => {
+      send: async (kind: NoticeKind, dollars?: number): Promise<ApiResponse> => {
         const { id: cardTransactionId } = await payment();
         const money = dollars === undefined ? {} : { amount: dollars * CENTS };
         return simulate(kind, { cardTransactionId, ...money });
@@ -208,16 +208,16 @@ export async function openCardStories() {
 }
 
 /** One step of a story. */
-export type Act = (story: CardStory) => Promise<unknown>;
+export type Step = (story: CardStory) => Promise<unknown>;
 
 export const requests =
-  (kind: RequestKind, dollars: number, suffix?: string): Act =>
+  (kind: RequestKind, dollars: number, suffix?: string): Step =>
   (story) =>
     story.request(kind, dollars, suffix);
 
 /** The reply has the same reference as the first one. */
 export const notice =
-  (kind: NoticeKind, dollars?: number): Act =>
+  (kind: NoticeKind, dollars?: number): Step =>
   async (story) => {
     const { issuerTransactionToken } = await story.payment();
     const body = ok(await story.send(kind, dollars), 202);
@@ -225,6 +225,6 @@ export const notice =
   };
 
 export const becomes =
-  (state: string): Act =>
+  (state: string): Step =>
   async (story) =>
     ok(await story.patch({ state }), 200);

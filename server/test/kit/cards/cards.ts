@@ -1,9 +1,9 @@
 // A fixture for tests of cards: cardholders with funds, issued cards, and their events.
 // The suffix of platformCardId selects the outcome in the sandbox, so it is generated here.
 
-import type { SeenEvent } from '../app/effects.ts';
+import type { EmittedEvent } from '../app/effects.ts';
 import { customer, fund, internalAccount, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
@@ -27,7 +27,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Answer> => app.call(method, path, body, { as, headers });
+  ): Promise<ApiResponse> => app.call(method, path, body, { as, headers });
 
   /** An approved customer with the balance `funds`, in minor units. */
   async function holder({ currency = 'USD', funds = 0, ...more }: Json & HolderChoice = {}) {
@@ -47,26 +47,29 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   });
 
   /** The reply to a request for a card, before it is issued. */
-  const requestCard = (of: Cardholder, overrides: Json = {}): Promise<Answer> =>
+  const requestCard = (of: Cardholder, overrides: Json = {}): Promise<ApiResponse> =>
     call('POST', '/cards', cardBody(of, overrides));
 
-  const cardNow = async (id: string): Promise<Answer['body']> =>
+  const cardNow = async (id: string): Promise<ApiResponse['body']> =>
     ok(await call('GET', `/cards/${id}`), 200);
 
   /** A card after the response of the issuer: ACTIVE unless its suffix selects another outcome. */
-  async function card(of: Cardholder, overrides: Json = {}): Promise<Answer['body']> {
+  async function card(of: Cardholder, overrides: Json = {}): Promise<ApiResponse['body']> {
     const { id } = ok(await requestCard(of, overrides), 201);
     await app.settle();
     return cardNow(id);
   }
 
-  const patchCard = (id: string, body: Json, headers?: Record<string, string>): Promise<Answer> =>
-    call('PATCH', `/cards/${id}`, body, headers);
+  const patchCard = (
+    id: string,
+    body: Json,
+    headers?: Record<string, string>,
+  ): Promise<ApiResponse> => call('PATCH', `/cards/${id}`, body, headers);
 
   /** Events of a type, or of a prefix that ends with a period; optionally of one subject. */
-  async function eventsOf(type: string, subject?: string): Promise<SeenEvent[]> {
+  async function eventsOf(type: string, subject?: string): Promise<EmittedEvent[]> {
     const all = await app.events();
-    const isType = (each: SeenEvent) =>
+    const isType = (each: EmittedEvent) =>
       type.endsWith('.') ? each.type.startsWith(type) : each.type === type;
     return all.filter((each) => isType(each) && (!subject || each.subject === subject));
   }
@@ -78,7 +81,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     call,
     holder,
     cardBody,
-    askCard: requestCard,
+    requestCard: requestCard,
     card,
     cardNow,
     patchCard,

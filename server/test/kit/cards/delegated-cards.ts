@@ -2,7 +2,7 @@
 // three requests that create a delegated key.
 
 import { fund, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { type Holder, signedHeaders, walletFixture } from '../wallets/embedded-wallets.ts';
 import { cardFixture } from './cards.ts';
 
@@ -43,30 +43,33 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     ...overrides,
   });
 
-  const request = (body: unknown, headers?: Record<string, string>): Promise<Answer> =>
+  const request = (body: unknown, headers?: Record<string, string>): Promise<ApiResponse> =>
     call('POST', PATH, body, headers);
 
   /** The next request after a reply with a payload to sign. */
-  const follow = async (body: unknown, requested: Answer, session: Holder): Promise<Answer> =>
-    request(body, await signedHeaders(ok(requested, 202), session));
+  const follow = async (
+    body: unknown,
+    requested: ApiResponse,
+    session: Holder,
+  ): Promise<ApiResponse> => request(body, await signedHeaders(ok(requested, 202), session));
 
   /** The first two requests; returns the payload of the third. */
-  const made = async (body: unknown, session: Holder): Promise<Answer> =>
+  const made = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     follow(body, await request(body), session);
 
   /** An active key, by all three requests. */
-  async function key(of: WalletCard, overrides: object = {}): Promise<Answer['body']> {
+  async function key(of: WalletCard, overrides: object = {}): Promise<ApiResponse['body']> {
     const body = bodyOf(of, overrides);
     return ok(await follow(body, await made(body, of.session), of.session), 201);
   }
 
-  const listed = async (query: string): Promise<Answer['body'][]> =>
+  const listed = async (query: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `${PATH}?${query}`), 200).data;
 
-  const keyNow = async (id: string): Promise<Answer['body']> =>
+  const keyNow = async (id: string): Promise<ApiResponse['body']> =>
     ok(await call('GET', `${PATH}/${id}`), 200);
 
-  const revoke = (id: string): Promise<Answer> => call('DELETE', `${PATH}/${id}`);
+  const revoke = (id: string): Promise<ApiResponse> => call('DELETE', `${PATH}/${id}`);
 
   return {
     get as() {

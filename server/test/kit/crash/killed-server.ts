@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../http/webhook-receiver.ts';
 import { lengthOf } from '../length.ts';
 import { type BookSnapshot, pending, problemsOf, readSnapshot } from './books.ts';
 import { callOrThrow, createLoad, isDone, type Load, seeded } from './load.ts';
-import { createPlace, type Place, type Running } from './server.ts';
+import { createDataFolder, type DataFolder, type Running } from './server.ts';
 
 const KILLS = Number(process.env.CRASH_KILLS ?? lengthOf(3, 30));
 const SEED = Number(process.env.CRASH_SEED ?? runSeed());
@@ -35,7 +35,7 @@ const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMI
 const chance = seeded(SEED);
 /** The number of processes of the server. */
 let flags: string[];
-let place: Place;
+let place: DataFolder;
 let server: Running;
 let load: Load;
 let receiver: Receiver;
@@ -43,7 +43,7 @@ let receiver: Receiver;
 const rejected = new Set<string>();
 
 async function prepare(): Promise<void> {
-  place = createPlace('crash', os.tmpdir());
+  place = createDataFolder('crash', os.tmpdir());
   const whim = seeded(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && !rejected.has(id) && whim() < 0.02;
@@ -280,7 +280,7 @@ export function testKilledServer(processes: number): void {
     it('stops cleanly and leaves no process behind', async () => {
       server.child.kill('SIGTERM');
       expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
-      expect(await place.allGone()).toEqual([]);
+      expect(await place.remainingProcesses()).toEqual([]);
     }, 60_000);
   });
 }

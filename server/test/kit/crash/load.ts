@@ -16,13 +16,13 @@ interface Act {
   /** Identifies its effect: an amount, a description, a remittance text, a quote. */
   readonly mark: string;
   /** The reply, if it determines the result. */
-  response: Answer | undefined;
+  response: ApiResponse | undefined;
   /** Whether its effect was in the latest snapshot, and the attempts since. */
   seen: boolean;
   sent: number;
 }
 
-interface Answer {
+interface ApiResponse {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes; what is read is checked.
   body: any;
@@ -61,7 +61,7 @@ async function request(
   path: string,
   body?: object,
   key?: string,
-): Promise<Answer | undefined> {
+): Promise<ApiResponse | undefined> {
   const { baseUrl, clientId, clientSecret } = server.credentials;
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
   try {
@@ -193,7 +193,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   let made = 0;
   let suffix = false;
 
-  function note(act: Act, response: Answer): void {
+  function note(act: Act, response: ApiResponse): void {
     const name = `${act.kind} ${act.key}`;
     const { status, replayed } = response;
     if (status >= 500 || status === 429) {
@@ -213,7 +213,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
   }
 
   /** Sends until there is a reply. */
-  async function sendUntilReply(act: Act): Promise<Answer> {
+  async function sendUntilReply(act: Act): Promise<ApiResponse> {
     for (;;) {
       const to = await injector.through();
       inFlight++;
@@ -230,7 +230,7 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     }
   }
 
-  function act(kind: Kind, path: string, body?: object, mark?: string): Promise<Answer> {
+  function act(kind: Kind, path: string, body?: object, mark?: string): Promise<ApiResponse> {
     made++;
     const key = `act-${made}`;
     const named = { quote: { description: key }, transfer: { remittanceInformation: key } };

@@ -47,7 +47,7 @@ interface Ended {
 }
 
 /** A data folder and its processes. */
-export interface Place {
+export interface DataFolder {
   readonly dir: string;
   /** Starts a process without waiting, on any free port unless the flags say otherwise. */
   launch(
@@ -66,7 +66,7 @@ export interface Place {
   /** A connection string of the database, for queries. */
   database(): Promise<string>;
   /** Waits until no process of this folder's servers is left; returns those that remain. */
-  allGone(): Promise<Process[]>;
+  remainingProcesses(): Promise<Process[]>;
   /** Stops its processes, by id, and removes all folders. */
   remove(): Promise<void>;
 }
@@ -139,7 +139,7 @@ const plainEnv = () =>
   );
 
 /** A fresh data folder without processes; on disk if durability is tested. */
-export function createPlace(name: string, folder = scratchFolder()): Place {
+export function createDataFolder(name: string, folder = scratchFolder()): DataFolder {
   const base = fs.mkdtempSync(path.join(folder, `railhead-${name}-`));
   const dir = path.join(base, 'data');
   const cluster = clusterOf(dir);
@@ -229,7 +229,7 @@ export function createPlace(name: string, folder = scratchFolder()): Place {
       if (url === undefined) throw new Error('no database is running');
       return url;
     },
-    allGone: waitUntilAllEnd,
+    remainingProcesses: waitUntilAllEnd,
     async remove() {
       for (const child of output.keys()) if (!hasEnded(child)) note(child);
       for (const each of left()) killProcess(each.pid);

@@ -5,7 +5,7 @@ import {
 } from '../../../src/features/customers/documents/index.ts';
 import { documents } from '../../../src/features/customers/documents/store.ts';
 import { customer, ok } from '../app/fixtures.ts';
-import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
+import { type ApiResponse, startApp, type TestPlatform } from '../app/harness.ts';
 import { type DocumentFile, documentForm, pngFile } from '../http/documents.ts';
 
 type Fields = Record<string, string | undefined>;
@@ -28,9 +28,9 @@ export const bill = (
 export const png = (name = 'scan.png'): DocumentFile => ({ bytes: pngFile(1, 1), name });
 
 /** Fields with errors in a rejection, sorted. */
-export const errorFields = (response: Answer) =>
+export const errorFields = (response: ApiResponse) =>
   (response.body.details?.errors ?? []).map((each: { field: string }) => each.field).sort();
-export const statusAndCode = ({ status, body }: Answer) => [status, body.code];
+export const statusAndCode = ({ status, body }: ApiResponse) => [status, body.code];
 
 export type DocumentHarness = Awaited<ReturnType<typeof openDocumentHarness>>;
 
@@ -44,7 +44,7 @@ export async function openDocumentHarness() {
     file: DocumentFile | null,
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const input = Object.entries(fields).filter((each): each is [string, string] => !!each[1]);
     const form = documentForm(Object.fromEntries(input), file ?? undefined);
     return app.call(method, url, form, { as, headers });

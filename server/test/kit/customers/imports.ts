@@ -2,7 +2,7 @@
 // and events.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
-import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 
 const COLUMNS = [
   ...['umaAddress', 'platformCustomerId', 'customerType', 'fullName', 'birthDate'],
@@ -69,7 +69,7 @@ export async function importHarness(app: TestApp) {
     content: string | Buffer,
     as: TestPlatform = app.platform,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const form = new FormData();
     form.set('file', new Blob([content], { type: 'text/csv' }), 'c.csv');
     return app.call('POST', '/customers/bulk/csv', form, { as, headers });

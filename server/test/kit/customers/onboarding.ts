@@ -4,7 +4,7 @@
 import { platforms } from '../../../src/features/tenancy/platform/store.ts';
 import type { Mode } from '../../../src/kernel/mode.ts';
 import { ok } from '../app/fixtures.ts';
-import { type Answer, startApp, type TestPlatform } from '../app/harness.ts';
+import { type ApiResponse, startApp, type TestPlatform } from '../app/harness.ts';
 import { documentForm, pdfFile } from '../http/documents.ts';
 
 const address = {
@@ -142,7 +142,7 @@ export async function openOnboarding(options: Parameters<typeof startApp>[0] = {
       for (const type of BUSINESS_DOCUMENTS) await addDocument(as, customerId, type);
       return owners;
     },
-    submit: (as: TestPlatform, customerId: string): Promise<Answer> =>
+    submit: (as: TestPlatform, customerId: string): Promise<ApiResponse> =>
       app.call('POST', '/verifications', { customerId }, { as }),
     /** `kycStatus` or `kybStatus`, followed by those of the owners. */
     async statuses(as: TestPlatform, customerId: string) {

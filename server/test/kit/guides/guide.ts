@@ -146,7 +146,7 @@ export function gatherPrograms(
   return bin;
 }
 
-interface Place {
+interface GuideEnvironment {
   readonly shell: Shell;
   /** The only folder programs are found in. */
   readonly bin: string;
@@ -169,7 +169,7 @@ interface Session {
   end(): Promise<void>;
 }
 
-function openShell({ shell, bin, cwd, env, limitMs }: Place): Session {
+function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session {
   const command = [which(shell) as string, ...SHELLS[shell]].join(' ');
   const child = spawn('/bin/sh', ['-c', `exec ${command} 2>&1`], {
     cwd,
@@ -228,7 +228,11 @@ function writeFile(cwd: string, lines: readonly string[]): void {
 }
 
 /** Follows a guide up to the first fence with a different output. */
-async function follow(session: Session, steps: readonly Step[], place: Place): Promise<Result> {
+async function follow(
+  session: Session,
+  steps: readonly Step[],
+  place: GuideEnvironment,
+): Promise<Result> {
   const values: Value[] = [];
   const failed = (line: number, what: string): Result => ({
     problems: [`${line} ${what}`],
@@ -252,7 +256,7 @@ async function follow(session: Session, steps: readonly Step[], place: Place): P
 }
 
 /** Runs the guide in a shell. */
-export async function runGuide(file: string, place: Place): Promise<Result> {
+export async function runGuide(file: string, place: GuideEnvironment): Promise<Result> {
   const steps = readGuide(fs.readFileSync(file, 'utf8'));
   const session = openShell(place);
   try {

@@ -36,10 +36,10 @@ export const signToken = (
     .setProtectedHeader({ alg, kid: jwk.kid, ...header } as { alg: string })
     .sign(privateKey);
 
-type Answer = (reply: ServerResponse, request: IncomingMessage) => void;
+type ApiResponse = (reply: ServerResponse, request: IncomingMessage) => void;
 
 const json =
-  (value: unknown): Answer =>
+  (value: unknown): ApiResponse =>
   (reply) =>
     reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
@@ -49,11 +49,11 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let providerKeys = keys;
   let requested: string[] = [];
   /** Replies by path that replace the correct ones. */
-  const spoilt = new Map<string, Answer>();
+  const spoilt = new Map<string, ApiResponse>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
     requested.push(path);
-    const right: Record<string, Answer> = {
+    const right: Record<string, ApiResponse> = {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: providerKeys.map(({ jwk }) => jwk) }),
     };
@@ -69,8 +69,8 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     show(...fresh: ProviderKey[]) {
       providerKeys = fresh;
     },
-    spoil: (path: string, response: Answer | object) =>
-      spoilt.set(path, typeof response === 'function' ? (response as Answer) : json(response)),
+    spoil: (path: string, response: ApiResponse | object) =>
+      spoilt.set(path, typeof response === 'function' ? (response as ApiResponse) : json(response)),
     restore: () => spoilt.clear(),
     /** Paths requested since the last call. */
     seen(): string[] {

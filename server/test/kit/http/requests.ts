@@ -5,7 +5,7 @@ import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { policy } from '../agents/agents.ts';
 import { accountInfos } from '../app/fixtures.ts';
 import { ownerBody } from '../customers/owners.ts';
-import { drawKeys } from '../wallets/embedded-wallets.ts';
+import { generateKeys } from '../wallets/embedded-wallets.ts';
 import { documentForm, pdfFile } from './documents.ts';
 import { sample } from './sample.ts';
 
@@ -62,8 +62,8 @@ const BODIES: Record<string, () => Json> = {
   }),
   completeScaLogin: () => ({ factor: 'TOTP', endUserIpAddress: '203.0.113.7', code: '123456' }),
   updateInternalAccount: () => ({ privateEnabled: true }),
-  exportInternalAccount: () => ({ clientPublicKey: drawKeys().uncompressedKey }),
-  refreshAuthSession: () => ({ clientPublicKey: drawKeys().publicKey }),
+  exportInternalAccount: () => ({ clientPublicKey: generateKeys().uncompressedKey }),
+  refreshAuthSession: () => ({ clientPublicKey: generateKeys().publicKey }),
   createStablecoinMint: () => ({
     amount: '10000',
     fundingSource: { type: 'WIRE' },

@@ -71,7 +71,7 @@ export function register({ app }: Fixture, customerId: string, method: MethodNam
 }
 
 /** An internal account whose balance events are compared, and labels for its amounts. */
-export interface Watched {
+export interface ObservedAccount {
   id: string;
   name: string;
   /** The initial amount comes first. */
@@ -81,7 +81,11 @@ export interface Watched {
 type Label = readonly [amount: number, word: string];
 
 /** `payer remaining/initial`: available and total balance. */
-function balanceLine({ name, labels: words }: Watched, balance: number, total: number): string {
+function balanceLine(
+  { name, labels: words }: ObservedAccount,
+  balance: number,
+  total: number,
+): string {
   const all = new Map<number, string>(words);
   const [available, totalBalance] = [balance, total].map((amount) => all.get(amount) ?? amount);
   return `${name} ${available}/${totalBalance}`;
@@ -105,7 +109,7 @@ function paymentLine({ type, data }: Delivery): string {
 export const INITIAL_AMOUNT = 2_000_000;
 export const SENT = 500_000;
 
-export const payerOf = (account: { id: string }): Watched => ({
+export const payerOf = (account: { id: string }): ObservedAccount => ({
   id: account.id,
   name: 'payer',
   labels: [
@@ -114,7 +118,7 @@ export const payerOf = (account: { id: string }): Watched => ({
   ],
 });
 
-export const payeeOf = (account: { id: string }): Watched => ({
+export const payeeOf = (account: { id: string }): ObservedAccount => ({
   id: account.id,
   name: 'payee',
   labels: [
@@ -134,7 +138,7 @@ export function expectedOf<R>(table: Readonly<Record<string, R>>, key: string): 
 export async function watch(
   fixture: Fixture,
   paymentId: () => string,
-  accounts: readonly Watched[],
+  accounts: readonly ObservedAccount[],
 ) {
   await fixture.app.settle();
   let receivedCount = fixture.arrivals.length;
@@ -183,7 +187,7 @@ export interface Row {
 interface Payment {
   id: string;
   quoteId?: string;
-  accounts: readonly Watched[];
+  accounts: readonly ObservedAccount[];
   story: Awaited<ReturnType<typeof watch>>;
 }
 
@@ -216,7 +220,7 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
 }
 
 /** Advances the clock through the events of the row and compares them with the expected ones. */
-export async function expectStory(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
+export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
   const { id, story, accounts } = payment;
   const { now, later, end } = row;

@@ -2,7 +2,7 @@
 // accounts for mints and burns. Symbols and identifiers are unique, and none has a sandbox suffix by
 // accident.
 import { customer, externalAccount, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { sparkWallet } from '../wallets/chain-wallets.ts';
 
 type Json = Record<string, unknown>;
@@ -17,7 +17,7 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   const read = (path: string) => app.call('GET', path, undefined, { as });
 
   /** A write with a new idempotency key, or with `key`. */
-  const write = (path: string, body: Json, key = `stablecoin-${++counter}`): Promise<Answer> =>
+  const write = (path: string, body: Json, key = `stablecoin-${++counter}`): Promise<ApiResponse> =>
     app.call('POST', path, body, { as, headers: { 'idempotency-key': key } });
 
   const linkBody = (overrides: Json = {}) => ({

@@ -2,7 +2,7 @@
 // responses to approval requests, which accepts all other events.
 
 import { customer, internalAccount, ok } from '../app/fixtures.ts';
-import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 import { startApp } from '../app/harness.ts';
 import { type Received, startReceiver } from '../http/webhook-receiver.ts';
 
@@ -37,7 +37,7 @@ export async function openUmaFixture() {
     ok(await app.call('PATCH', '/config', { webhookEndpoint: receiver.url }, { as }), 200);
   }
 
-  const receive = (body: object, as: TestPlatform = app.platform): Promise<Answer> => {
+  const receive = (body: object, as: TestPlatform = app.platform): Promise<ApiResponse> => {
     const usual = {
       senderUmaAddress: SENDER,
       receivingCurrencyCode: 'USD',

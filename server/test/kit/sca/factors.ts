@@ -6,7 +6,7 @@ import { scaEvents } from '../../../src/features/sca/events/events.ts';
 import { platforms } from '../../../src/features/tenancy/platform/store.ts';
 import { ok } from '../app/fixtures.ts';
 import {
-  type Answer,
+  type ApiResponse,
   type CallOptions,
   startApp,
   type TestApp,
@@ -87,7 +87,7 @@ export const giveSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SI
   }, as);
 
 /** Expects INVALID_INPUT for these fields. */
-export function expectBad(reply: Answer, ...fields: string[]) {
+export function expectBad(reply: ApiResponse, ...fields: string[]) {
   expect([reply.status, reply.body.code]).toEqual([400, 'INVALID_INPUT']);
   expect(fieldsOf(reply)).toEqual(fields);
 }

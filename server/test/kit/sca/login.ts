@@ -6,11 +6,11 @@ import {
   scaEventPersonal,
   scaEvents,
 } from '../../../src/features/sca/events/events.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { ADDRESS } from './strong-customers.ts';
 
 /** Status, code and invalid fields. */
-export const verdict = ({ status, body }: Answer): unknown[] => [
+export const verdict = ({ status, body }: ApiResponse): unknown[] => [
   status,
   body.code,
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
@@ -30,8 +30,8 @@ export function loginFixture(app: TestApp, options: CallOptions = {}) {
     record,
     fail: (id: string) => record(id, 'FAILED_LOGIN_ATTEMPT'),
     reset: (id: string) => record(id, 'RESET_PASSWORD_COMPLETED'),
-    async failTimes(id: string, times: number): Promise<Answer[]> {
-      const responses: Answer[] = [];
+    async failTimes(id: string, times: number): Promise<ApiResponse[]> {
+      const responses: ApiResponse[] = [];
       for (let index = 0; index < times; index++)
         responses.push(await record(id, 'FAILED_LOGIN_ATTEMPT'));
       return responses;

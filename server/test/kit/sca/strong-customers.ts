@@ -2,7 +2,7 @@
 // requests that authorize payments. The sandbox accepts 123456 for every code.
 
 import { externalAccount, fund, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { confirmCode, european, sendCode } from '../customers/contacts.ts';
 
 export const CODE = '123456';
@@ -11,7 +11,7 @@ export const ADDRESS = '203.0.113.7';
 export const ORIGIN = 'http://localhost:3000';
 
 /** An individual in Germany with a verified phone number and no session. */
-export async function provenCustomer(
+export async function phoneVerifiedCustomer(
   app: TestApp,
   options: CallOptions = {},
   overrides: object = {},
@@ -40,7 +40,7 @@ export async function scaPayer(
   { eur = 1_000_00, usdc = 1_000_000_000 }: { eur?: number; usdc?: number } = {},
   options: CallOptions = {},
 ) {
-  const person = await provenCustomer(app, options);
+  const person = await phoneVerifiedCustomer(app, options);
   await logIn(app, person.id, options);
   const accountOf = async (currency: string, amount: number) => {
     const account = await internalAccount(app, person.id, currency, options);
@@ -74,7 +74,7 @@ export const execute = (
   quoteId: string,
   body: object = {},
   options: CallOptions = {},
-): Promise<Answer> => app.call('POST', `/quotes/${quoteId}/execute`, body, options);
+): Promise<ApiResponse> => app.call('POST', `/quotes/${quoteId}/execute`, body, options);
 
 /** Sends a proof for a quote; defaults to the sandbox code. */
 export const authorize = (
@@ -82,7 +82,11 @@ export const authorize = (
   quoteId: string,
   proof: object = { code: CODE, endUserIpAddress: ADDRESS },
   options: CallOptions = {},
-): Promise<Answer> => app.call('POST', `/quotes/${quoteId}/authorize`, proof, options);
+): Promise<ApiResponse> => app.call('POST', `/quotes/${quoteId}/authorize`, proof, options);
 
-export const resend = (app: TestApp, quoteId: string, options: CallOptions = {}): Promise<Answer> =>
+export const resend = (
+  app: TestApp,
+  quoteId: string,
+  options: CallOptions = {},
+): Promise<ApiResponse> =>
   app.call('POST', `/quotes/${quoteId}/authorize/resend`, undefined, options);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { agentFixture, policy } from '../agents/agents.ts';
 import { customer, externalAccount, internalAccount, ok, quoteBody } from '../app/fixtures.ts';
-import type { Answer } from '../app/harness.ts';
+import type { ApiResponse } from '../app/harness.ts';
 import { keyed, randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 type Fixture = ReturnType<typeof agentFixture>;
@@ -93,7 +93,7 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
   for (const secret of secrets) {
     const at = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
-    const responses: Answer[] = [
+    const responses: ApiResponse[] = [
       await fixture.manage('GET', at),
       await fixture.manage('GET', `/agents?isPaused=${secret}`),
       await fixture.manage('GET', `/agents?cursor=${secret}&createdAfter=${secret}`),
@@ -124,10 +124,10 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
   }
 }
 
-type Act = (method: string, path: string, body?: unknown) => Promise<Answer>;
+type Act = (method: string, path: string, body?: unknown) => Promise<ApiResponse>;
 
 /** Connects an agent, makes payments, sends invalid requests, and deletes it. */
-export async function liveAsAgent(lifecycle: StrongLifecycle): Promise<void> {
+export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void> {
   const { app, as } = lifecycle;
   // Redemptions are rate-limited by address.
   lifecycle.wait();

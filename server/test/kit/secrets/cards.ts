@@ -8,11 +8,11 @@ import {
   delegatedFixture,
   type WalletCard,
 } from '../cards/delegated-cards.ts';
-import { databaseText, type Exchange, type Place } from './search.ts';
+import { databaseText, type Exchange, type SearchedText } from './search.ts';
 import { randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 interface CardLifecycle extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'look'> {
-  places: Place[];
+  places: SearchedText[];
 }
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
@@ -114,7 +114,7 @@ async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: strin
   }
 }
 
-export async function liveWithCard(lifecycle: CardLifecycle): Promise<void> {
+export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   const fixture = delegatedFixture(lifecycle.app, { as: lifecycle.as });
   const of = await fixture.walletCard({ funds: 100_000_000 });
   const { id: keyId } = await fixture.key(of);

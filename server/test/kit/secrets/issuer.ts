@@ -9,7 +9,7 @@ type IssuerLifecycle = Pick<StrongLifecycle, 'app' | 'as' | 'secrets'>;
 export const CREDENTIALS = 'stablecoin_provider_accounts.credentials';
 const PATH = '/stablecoin-provider-accounts';
 
-export async function liveAsIssuer({ app, as, secrets }: IssuerLifecycle): Promise<void> {
+export async function runIssuerScenario({ app, as, secrets }: IssuerLifecycle): Promise<void> {
   const fixture = stablecoinFixture(app, { as });
   const drawn = (suffix: string) =>
     secrets.note('a secret at a provider', `${randomPassword()}-${suffix}`);

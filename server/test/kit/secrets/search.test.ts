@@ -39,7 +39,7 @@ describe('the search for what is short', () => {
     ['09:00:00.402913+00', false],
   ])('in %s', (text, isThere) => {
     const list = secretList();
-    list.noteWord('a code', '402913');
+    list.recordShortSecret('a code', '402913');
     const { leaks } = list.find([{ name: 'a place', text }]);
     expect(leaks).toEqual(isThere ? ['a code in a place'] : []);
   });

@@ -1,10 +1,10 @@
 // Searches outputs for leaked secrets: every secret of a test, complete or in part, in every common encoding:
 // raw, JSON, URL, hexadecimal, and base64 at any offset. Expected places are declared with the secret;
 // finding it there proves that the search covers that place.
-import type { Answer, TestApp } from '../app/harness.ts';
+import type { ApiResponse, TestApp } from '../app/harness.ts';
 
 /** A printed, sent or stored text. */
-export interface Place {
+export interface SearchedText {
   name: string;
   text: string;
 }
@@ -76,13 +76,13 @@ export function secretList() {
       return value;
     },
     /** Adds a short secret, which is searched as an isolated word. */
-    noteWord(name: string, value: string): string {
+    recordShortSecret(name: string, value: string): string {
       const pattern = new RegExp(`(?<![\\w.:-])${value}(?![\\w:-])`);
       all.set(`${name} ${value}`, { name, forms: [], pattern, stored: [] });
       return value;
     },
     /** Leaked secrets by place, and expected places without their secret. */
-    find(places: readonly Place[]) {
+    find(places: readonly SearchedText[]) {
       const [leaks, seen] = [new Set<string>(), new Set<string>()];
       for (const { name: place, text } of places) {
         const low = text.toLowerCase();
@@ -104,8 +104,8 @@ const COLUMNS = `select table_name as "table", column_name as "column" from info
 type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** The whole database as text: every column of every table, bytes in hexadecimal. */
-export async function databaseText(request: Asker): Promise<Place[]> {
-  const places: Place[] = [];
+export async function databaseText(request: Asker): Promise<SearchedText[]> {
+  const places: SearchedText[] = [];
   for (const { table, column } of await request(COLUMNS)) {
     const rows = await request(`select "${column}"::text as text from "${table}"`);
     const text = rows.map((row) => row.text).join('\n');
@@ -117,10 +117,10 @@ export async function databaseText(request: Asker): Promise<Place[]> {
 /** A request and its reply. */
 export interface Exchange {
   of: string;
-  answer: Pick<Answer, 'status' | 'body'>;
+  answer: Pick<ApiResponse, 'status' | 'body'>;
 }
 
-export const errorsIn = (exchanges: readonly Exchange[]): Place[] =>
+export const errorsIn = (exchanges: readonly Exchange[]): SearchedText[] =>
   exchanges
     .filter(({ answer }) => answer.status >= 400)
     .map(({ of, answer }) => ({
@@ -129,7 +129,7 @@ export const errorsIn = (exchanges: readonly Exchange[]): Place[] =>
     }));
 
 /** All outputs and stored data of an application in the test process. */
-export async function outputsOf(app: TestApp): Promise<Place[]> {
+export async function outputsOf(app: TestApp): Promise<SearchedText[]> {
   const metrics = await app.server.inject('/metrics');
   const events = await app.events();
   return [

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { receiveFunds } from '../../../src/features/payments/quotes/index.ts';
 import { internalAccount, ok, quoteBody } from '../app/fixtures.ts';
-import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 import { confirmCode, european, sendCode } from '../customers/contacts.ts';
 import { assertionJson, codeAt, factorFixture, registrationJson } from '../sca/factors.ts';
 import { authenticator } from '../wallets/authenticator.ts';
@@ -40,14 +40,14 @@ const wrongCode = ({ secrets }: StrongLifecycle) => secrets.note('a wrong code',
 /** The sent code, recorded as a secret unless it is the sandbox code. */
 async function sentCode({ as, secrets, ...lifecycle }: StrongLifecycle): Promise<string> {
   const code = await lifecycle.sentCode();
-  return as.environment === 'sandbox' ? code : secrets.noteWord('a code by SMS', code);
+  return as.environment === 'sandbox' ? code : secrets.recordShortSecret('a code by SMS', code);
 }
 
-type Body = Answer['body'];
+type Body = ApiResponse['body'];
 
 function fixtures(lifecycle: StrongLifecycle) {
   const { app, as } = lifecycle;
-  const request = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  const request = (method: string, path: string, body?: unknown): Promise<ApiResponse> =>
     app.call(method, path, body, { as, headers: method === 'POST' ? keyed() : {} });
   return {
     send: request,
@@ -63,7 +63,7 @@ function fixtures(lifecycle: StrongLifecycle) {
 type Fixtures = ReturnType<typeof fixtures>;
 
 /** Expects the rejection of a wrong proof. */
-const expectWrong = (response: Answer) =>
+const expectWrong = (response: ApiResponse) =>
   expect([response.status, response.body.code]).toEqual(BAD);
 const BAD = [400, 'INVALID_INPUT'];
 
@@ -108,7 +108,8 @@ async function useApp(
 ): Promise<void> {
   const { app, secrets } = lifecycle;
   const { secret, secretBase32Encoded: base32 } = ok(await factors.start(id, 'TOTP'), 200);
-  const code = () => secrets.noteWord('a code of an app', codeAt(base32, app.effects.now()));
+  const code = () =>
+    secrets.recordShortSecret('a code of an app', codeAt(base32, app.effects.now()));
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const body = { type: 'TOTP', secret, code: code() };
   const other = secrets.note('a secret of another app', randomBytes(20).toString('hex'));
@@ -294,7 +295,7 @@ async function exceedRequests(
 }
 
 /** The complete scenario, from phone verification to the reset of a factor. */
-export async function liveStrongly(lifecycle: StrongLifecycle): Promise<void> {
+export async function runScaScenario(lifecycle: StrongLifecycle): Promise<void> {
   const fixture = fixtures(lifecycle);
   const id = await approved(lifecycle);
   await logInBySms(lifecycle, fixture, id);

@@ -7,13 +7,13 @@ import { mnemonicToEntropy } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp, TestPlatform } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp, TestPlatform } from '../app/harness.ts';
 import { nonceOf } from '../http/identity-provider.ts';
 import { authenticator } from '../wallets/authenticator.ts';
 import { walletCrypto } from '../wallets/client-libraries.ts';
 import {
   type ClientSession,
-  drawKeys,
+  generateKeys,
   type Keys,
   openSessionKey,
   signedHeaders,
@@ -84,7 +84,7 @@ export interface Completed extends Lifecycle {
   fixture: WalletFixture;
   accountId: string;
   customerId: string;
-  email: Answer['body'];
+  email: ApiResponse['body'];
   /** Of the latest session. */
   session: ClientSession;
 }
@@ -92,13 +92,17 @@ export interface Completed extends Lifecycle {
 const words = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 
 function draw({ secrets }: Lifecycle): Keys {
-  const keys = drawKeys();
+  const keys = generateKeys();
   secrets.note('a private key of a client', keys.privateKey);
   return keys;
 }
 
 /** A session reply with its signing key. */
-function sessionOf({ secrets }: Lifecycle, session: Answer['body'], keys: Keys): ClientSession {
+function sessionOf(
+  { secrets }: Lifecycle,
+  session: ApiResponse['body'],
+  keys: Keys,
+): ClientSession {
   const sealed = session.encryptedSessionSigningKey;
   if (sealed === undefined) return { session, ...keys };
   const ownSessionKey = openSessionKey(sealed, keys.privateKey);
@@ -120,7 +124,11 @@ const newContact = ({ secrets }: Lifecycle) => {
 const repeated = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** Invalid codes, then the valid one, first with an invalid signature. */
-async function signIn(lifecycle: Lifecycle, fixture: WalletFixture, credential: Answer['body']) {
+async function signIn(
+  lifecycle: Lifecycle,
+  fixture: WalletFixture,
+  credential: ApiResponse['body'],
+) {
   const { secrets, app } = lifecycle;
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
   const bundle = await fixture.otpBundle(credential.id);
@@ -253,7 +261,7 @@ async function exceedRequests({
   ...lifecycle
 }: Completed) {
   const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
-  const key = secrets.note('a private key for a public one', drawKeys().privateKey);
+  const key = secrets.note('a private key for a public one', generateKeys().privateKey);
   const verify = `/auth/credentials/${email.id}/verify`;
   const bodies: [string, object][] = [
     [verify, { type: 'EMAIL_OTP', encryptedOtpBundle: secret(), code: secret() }],

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { customer, ok } from '../app/fixtures.ts';
-import type { Answer, CallOptions, TestApp } from '../app/harness.ts';
+import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 import { authenticator } from './authenticator.ts';
 import {
   CODE,
@@ -17,7 +17,7 @@ import {
 export {
   CODE,
   encryptOtp,
-  generateKeys as drawKeys,
+  generateKeys,
   type Keys,
   openSessionKey,
   type SigningKey as Holder,
@@ -66,10 +66,10 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
   const call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
     app.call(method, path, body, { as, headers });
 
-  const credentialsOf = async (accountId: string): Promise<Answer['body'][]> =>
+  const credentialsOf = async (accountId: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `/auth/credentials?accountId=${accountId}`), 200).data;
 
-  const sessionsOf = async (accountId: string): Promise<Answer['body'][]> =>
+  const sessionsOf = async (accountId: string): Promise<ApiResponse['body'][]> =>
     ok(await call('GET', `/auth/sessions?accountId=${accountId}`), 200).data;
 
   async function walletOf(customerId: string) {
@@ -96,7 +96,7 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
     body: unknown,
     signer: SigningKey,
     { change = body, headers = {} }: { change?: unknown; headers?: Record<string, string> } = {},
-  ): Promise<{ first: Answer; second: Answer }> {
+  ): Promise<{ first: ApiResponse; second: ApiResponse }> {
     const firstResponse = await call(method, path, body, headers);
     ok(firstResponse, 202);
     const signed = await signedHeaders(firstResponse.body, signer);

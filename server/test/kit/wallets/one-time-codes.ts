@@ -1,9 +1,9 @@
 // Fixture for one-time codes of wallets: adding credentials, requesting codes, sending them encrypted, and
 // reading replies.
 import { ok } from '../app/fixtures.ts';
-import type { Answer, TestApp } from '../app/harness.ts';
+import type { ApiResponse, TestApp } from '../app/harness.ts';
 import { walletCrypto } from './client-libraries.ts';
-import { CODE, drawKeys, encryptOtp, type WalletFixture } from './embedded-wallets.ts';
+import { CODE, encryptOtp, generateKeys, type WalletFixture } from './embedded-wallets.ts';
 
 export type OtpType = 'EMAIL_OTP' | 'SMS_OTP';
 
@@ -11,10 +11,10 @@ export const NONE_PENDING = [401, 'UNAUTHORIZED', 'No pending OTP for this crede
 export const WRONG_CODE = [401, 'UNAUTHORIZED', 'Invalid OTP code'];
 
 /** Status, code and reason. */
-export const errorOf = ({ status, body }: Answer) => [status, body.code, body.reason];
+export const errorOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 
 /** Status, code and invalid fields. */
-export const errorFieldsOf = ({ status, body }: Answer) => [
+export const errorFieldsOf = ({ status, body }: ApiResponse) => [
   status,
   body.code,
   ...(body.details?.errors ?? []).map(({ field }: { field: string }) => field),
@@ -34,7 +34,7 @@ export function encryptTo(bundle: string, text: string): string {
   return walletCrypto.formatHpkeBuf(sealed);
 }
 
-type Credential = Pick<Answer['body'], 'id' | 'type'>;
+type Credential = Pick<ApiResponse['body'], 'id' | 'type'>;
 
 export function otpFixture(app: TestApp, fixture: WalletFixture) {
   const challenge = (id: string) => fixture.call('POST', `/auth/credentials/${id}/challenge`);
@@ -53,7 +53,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
   async function submitCode(
     credential: Credential,
     bundle: string,
-    { code = CODE, keys = drawKeys() } = {},
+    { code = CODE, keys = generateKeys() } = {},
   ) {
     const sealed = await encryptOtp(code, bundle, keys.publicKey);
     return { sealed, keys, response: await verifyBundle(credential, sealed) };
@@ -66,7 +66,7 @@ export function otpFixture(app: TestApp, fixture: WalletFixture) {
     const body = { type: 'SMS_OTP', accountId: wallet.accountId };
     const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
     const { otpEncryptionTargetBundle: bundle, ...sms } = added;
-    const of: Record<OtpType, Answer['body']> = { EMAIL_OTP: wallet.credential, SMS_OTP: sms };
+    const of: Record<OtpType, ApiResponse['body']> = { EMAIL_OTP: wallet.credential, SMS_OTP: sms };
     return { ...wallet, session, bundle, of };
   }
 

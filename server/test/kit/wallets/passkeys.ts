@@ -2,9 +2,9 @@
 // and assertions.
 import { expect } from 'vitest';
 import { ok } from '../app/fixtures.ts';
-import type { Answer } from '../app/harness.ts';
+import type { ApiResponse } from '../app/harness.ts';
 import { type Authenticator, authenticator, base64url } from './authenticator.ts';
-import { type ClientSession, drawKeys, type WalletFixture } from './embedded-wallets.ts';
+import { type ClientSession, generateKeys, type WalletFixture } from './embedded-wallets.ts';
 
 let drawn = 0;
 /** A unique challenge. */
@@ -33,10 +33,10 @@ interface Holder extends Owner {
   id: string;
 }
 
-export const fieldsOf = ({ body }: Answer) =>
+export const fieldsOf = ({ body }: ApiResponse) =>
   (body.details?.errors as { field: string }[] | undefined)?.map(({ field }) => field);
 
-export function expectUnauthorized(response: Answer, reason: string, code = 'UNAUTHORIZED') {
+export function expectUnauthorized(response: ApiResponse, reason: string, code = 'UNAUTHORIZED') {
   expect(response).toMatchObject({ status: 401, body: { code, reason } });
 }
 
@@ -61,7 +61,7 @@ export function passkeyFixture(fixture: WalletFixture) {
 
   const pathOf = ({ id }: Pick<Holder, 'id'>, what: string) => `/auth/credentials/${id}/${what}`;
 
-  const challengeOf = async (of: Holder, clientPublicKey = drawKeys().publicKey) =>
+  const challengeOf = async (of: Holder, clientPublicKey = generateKeys().publicKey) =>
     ok(await fixture.call('POST', pathOf(of, 'challenge'), { clientPublicKey }), 200);
 
   const verifyWith = (of: Holder, requestId: string | undefined, assertion: object, headers = {}) =>

@@ -2,7 +2,7 @@
 // key, for tests of signers.
 import { credentials, walletSessions, wallets } from '../../../src/features/wallets/store.ts';
 import type { TestApp } from '../app/harness.ts';
-import { drawKeys, type Keys } from './embedded-wallets.ts';
+import { generateKeys, type Keys } from './embedded-wallets.ts';
 
 /** A session of the wallet's oldest credential, or of a nonexistent one. */
 export async function insertSession(
@@ -10,7 +10,7 @@ export async function insertSession(
   accountId: string,
   overrides: { expires_at?: number } = {},
 ): Promise<Keys> {
-  const keys = drawKeys();
+  const keys = generateKeys();
   const wallet = await runtime.db.read(wallets, accountId);
   if (!wallet) throw new Error(`${accountId} is no wallet`);
   const { platform_id, customer_id } = wallet;

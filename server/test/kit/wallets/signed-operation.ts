@@ -22,7 +22,7 @@ import type { Ctx } from '../../../src/runtime/operation/context.ts';
 import type { Runtime } from '../../../src/runtime/operation/operate.ts';
 import { ok } from '../app/fixtures.ts';
 import type { TestApp, TestPlatform } from '../app/harness.ts';
-import { drawKeys, type Keys, signedHeaders, walletFixture } from './embedded-wallets.ts';
+import { generateKeys, type Keys, signedHeaders, walletFixture } from './embedded-wallets.ts';
 
 const contract = operation({
   operationId: 'markThing',
@@ -125,7 +125,7 @@ export async function signedTestOperation(
   async function session(
     of: { accountId?: string; credential?: string } = {},
   ): Promise<Keys & { id: string; end(): Promise<void> }> {
-    const keys = drawKeys();
+    const keys = generateKeys();
     const row = await app.operate(
       async (ctx) =>
         ctx.insert(walletSessions, {

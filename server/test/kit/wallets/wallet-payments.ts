@@ -2,10 +2,10 @@
 // execution with signature headers.
 import { expect } from 'vitest';
 import { fund, ok } from '../app/fixtures.ts';
-import type { Answer, TestApp, TestPlatform } from '../app/harness.ts';
+import type { ApiResponse, TestApp, TestPlatform } from '../app/harness.ts';
 import { type ClientSession, stampWith, walletFixture } from './embedded-wallets.ts';
 
-export const payloadOf = (quote: Answer['body']): string =>
+export const payloadOf = (quote: ApiResponse['body']): string =>
   quote.paymentInstructions[0].accountOrWalletInfo.payloadToSign;
 
 /** The header of a signature, with others. */
@@ -43,7 +43,7 @@ export function walletPaymentFixture(app: TestApp, as?: TestPlatform) {
     },
 
     /** A Spark wallet that receives USDB. */
-    async sparkAccount(customerId: string): Promise<Answer['body']> {
+    async sparkAccount(customerId: string): Promise<ApiResponse['body']> {
       const beneficiary = {
         ...{ beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper', countryOfResidence: 'US' },
       };

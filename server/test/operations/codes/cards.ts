@@ -24,7 +24,7 @@ export const CARDS: readonly Provocation[] = [
     async (fixture) => {
       const person = await customer(fixture.app, {}, { fullName: 'Ada Lovelace 001' });
       const { id: accountId } = await internalAccount(fixture.app, person.id, 'USD');
-      return fixtureOf(fixture).askCard({ customer: person, accountId });
+      return fixtureOf(fixture).requestCard({ customer: person, accountId });
     },
   ),
   provocation(
@@ -33,7 +33,7 @@ export const CARDS: readonly Provocation[] = [
     async (fixture) => {
       const { customer: person } = await fixtureOf(fixture).holder();
       const { id: accountId } = await internalAccount(fixture.app, person.id, 'EUR');
-      return fixtureOf(fixture).askCard({ customer: person, accountId });
+      return fixtureOf(fixture).requestCard({ customer: person, accountId });
     },
   ),
   provocation(
@@ -43,8 +43,8 @@ export const CARDS: readonly Provocation[] = [
     async (fixture) => {
       const cards = fixtureOf(fixture);
       const holder = await cards.holder();
-      for (let index = 0; index < 10; index++) await cards.askCard(holder);
-      return cards.askCard(holder);
+      for (let index = 0; index < 10; index++) await cards.requestCard(holder);
+      return cards.requestCard(holder);
     },
   ),
   provocation(

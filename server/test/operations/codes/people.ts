@@ -9,7 +9,7 @@ import {
 import { documentForm, pngFile } from '../../kit/http/documents.ts';
 import { factorFixture } from '../../kit/sca/factors.ts';
 import { loginFixture } from '../../kit/sca/login.ts';
-import { logIn, provenCustomer } from '../../kit/sca/strong-customers.ts';
+import { logIn, phoneVerifiedCustomer } from '../../kit/sca/strong-customers.ts';
 import { type CodeFixture, type Provocation, provocation, unknownId } from './kit.ts';
 
 const PASSPORT = {
@@ -165,7 +165,7 @@ const STRONG: readonly Provocation[] = [
     'Pay euros for a European customer without a login session',
     async (fixture) => {
       const { app, post } = fixture;
-      const person = await provenCustomer(app);
+      const person = await phoneVerifiedCustomer(app);
       const euros = await internalAccount(app, person.id, 'EUR');
       await post(`/sandbox/internal-accounts/${euros.id}/fund`, { amount: 100_00 });
       const target = await externalAccount(app, person.id, 'EUR');
@@ -184,7 +184,7 @@ const STRONG: readonly Provocation[] = [
     'BENEFICIARY_TRUSTED',
     'Delete an account that its customer trusts',
     async ({ app, ...d }) => {
-      const person = await provenCustomer(app);
+      const person = await phoneVerifiedCustomer(app);
       await logIn(app, person.id);
       const { id } = await externalAccount(app, person.id, 'EUR');
       await d.post(`/customers/external-accounts/${id}/trust`);
@@ -196,14 +196,14 @@ const STRONG: readonly Provocation[] = [
     'PASSKEY_ALREADY_ENROLLED',
     'Enrol a second passkey of one customer',
     async ({ app }) => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const factors = factorFixture(app);
       await factors.withPasskey(id);
       return factors.start(id, 'PASSKEY');
     },
   ),
   provocation('ACCOUNT_LOCKED', 'Record six failed logins', async ({ app }) => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const login = loginFixture(app);
     for (let attempts = 0; attempts < 5; attempts++) await login.fail(id);
     return login.fail(id);

@@ -1,7 +1,7 @@
 // Error codes of embedded wallets: credentials, sessions and signatures.
 import { customer, ok } from '../../kit/app/fixtures.ts';
 import {
-  drawKeys,
+  generateKeys,
   passkeyBody,
   signedHeaders,
   walletFixture,
@@ -167,7 +167,7 @@ const SIGNATURES: readonly Provocation[] = [
       const fixture = walletFixture(app, { as: app.production });
       const { accountId } = await fixture.customerWithWallet();
       const path = `/internal-accounts/${accountId}`;
-      return fixture.signed('PATCH', path, { privateEnabled: true }, drawKeys());
+      return fixture.signed('PATCH', path, { privateEnabled: true }, generateKeys());
     },
   ),
 ];

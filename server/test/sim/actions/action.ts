@@ -2,7 +2,7 @@
 // `run` returns goes into the trace, which is the same for every run of a seed: amounts and codes,
 // no ids.
 import {
-  type Answer,
+  type ApiResponse,
   broken,
   type ExternalAccount,
   type InternalAccount,
@@ -19,7 +19,7 @@ export interface Action {
 }
 
 /** The error code of a rejected request, which must be one of `codes`. */
-export function rejection(response: Answer, codes: readonly string[]): string | undefined {
+export function rejection(response: ApiResponse, codes: readonly string[]): string | undefined {
   if (response.status < 400) return undefined;
   const { code } = response.body as { code: string };
   if (!codes.includes(code)) {
@@ -32,7 +32,7 @@ export function rejection(response: Answer, codes: readonly string[]): string | 
 
 /** Checks a reply against the prediction: the error code, or undefined if the request succeeded. */
 export function checkReply(
-  response: Answer,
+  response: ApiResponse,
   codes: readonly string[],
   what: string,
 ): string | undefined {
@@ -42,18 +42,18 @@ export function checkReply(
 }
 
 /** The body of a reply that must have this status. */
-export function expected(response: Answer, status: number): Answer['body'] {
+export function expected(response: ApiResponse, status: number): ApiResponse['body'] {
   if (response.status !== status) {
     throw broken(`returned ${response.status}, not ${status}: ${JSON.stringify(response.body)}`);
   }
   return response.body;
 }
 
-export const living = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);
+export const activePeople = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);
 
 /** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>
-  living(sim).filter((each) => each.ready && !each.strong);
+  activePeople(sim).filter((each) => each.ready && !each.strong);
 
 /** Owners whose payments the sandbox settles. */
 export const inSandbox = ({ platform }: Pick<Person, 'platform'>): boolean =>

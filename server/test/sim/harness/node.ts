@@ -14,7 +14,7 @@ export type Trap = 'before' | 'after';
 interface Held {
   /** Resolves when a commit waits. */
   readonly caught: Promise<void>;
-  letGo(): void;
+  release(): void;
 }
 
 export interface Node {
@@ -36,7 +36,7 @@ export interface Node {
 const lost = () => Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Checks every reply against its contract. */
-function watcher(problems: string[]) {
+function contractChecker(problems: string[]) {
   return (contract: Contract, status: number, body: unknown): void => {
     const where = `${contract.operationId} ${status}`;
     const declared = contract.replies[status];
@@ -50,15 +50,15 @@ function watcher(problems: string[]) {
 }
 
 /** Database functions, which fail in a dead process. */
-function guard(app: App, isDead: () => boolean): void {
+function guard(app: App, isKilled: () => boolean): void {
   // Functions are replaced by name, whatever their parameters.
   const db = app.runtime.db as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);
     db[name] = async (...input) => {
-      if (isDead()) throw lost();
+      if (isKilled()) throw lost();
       const response = await open(...input);
-      if (isDead()) throw lost();
+      if (isKilled()) throw lost();
       return response;
     };
   }
@@ -79,7 +79,7 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   const log = createLog(effects, 'error', (line) => {
     if (!('count' in JSON.parse(line))) lines.push(line);
   });
-  const app = await compose(settings, effects, log, watcher(problems));
+  const app = await compose(settings, effects, log, contractChecker(problems));
   const { committer } = app.runtime;
   const stopDatabase = app.runtime.db.close;
   guard(app, () => dead);
@@ -108,14 +108,14 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
       trap = at;
     },
     hold() {
-      let letGo = () => {};
+      let release = () => {};
       const open = new Promise<void>((resolve) => {
-        letGo = resolve;
+        release = resolve;
       });
       const caught = new Promise<void>((resolve) => {
         freeze = { catch: resolve, open };
       });
-      return { caught, letGo };
+      return { caught, release };
     },
     kill() {
       dead = true;

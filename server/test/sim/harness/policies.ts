@@ -101,6 +101,6 @@ export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined
   if (isOver) return 'rejected';
   if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'waits';
   const to = approvalThresholds?.currency ?? limits.currency;
-  const judged = converted(environment, act.amount, act.currency, to) ?? act.amount;
-  return over(judged, approvalThresholds?.amount) ? 'waits' : 'at once';
+  const convertedAmount = converted(environment, act.amount, act.currency, to) ?? act.amount;
+  return over(convertedAmount, approvalThresholds?.amount) ? 'waits' : 'at once';
 }

@@ -115,7 +115,7 @@ export interface Order {
   /** The payload that the wallet holder signs. */
   payload?: string;
   /** Whether it requires strong authentication. */
-  gated?: boolean;
+  requiresSca?: boolean;
   /** The agent that created it. */
   agent?: Agent;
   /** The outcome if it is not started; absent: it expires. */
@@ -157,7 +157,7 @@ interface Mints {
   orders: CoinOrder[];
 }
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
   body: any;
@@ -179,7 +179,7 @@ interface Completed {
   path: string;
   key: string;
   body: object | undefined;
-  response: Answer;
+  response: ApiResponse;
   at: number;
 }
 
@@ -222,9 +222,9 @@ export interface Sim {
     body: object | undefined,
     as: Platform,
     more?: RequestOptions,
-  ): Promise<Answer>;
+  ): Promise<ApiResponse>;
   /** One attempt; undefined without a reply. */
-  once(node: Node, request: Request): Promise<Answer | undefined>;
+  once(node: Node, request: Request): Promise<ApiResponse | undefined>;
   /** Replaces each dead server. */
   revive(): Promise<void>;
   changeLog: ReturnType<typeof openChangeLog>;
@@ -253,7 +253,7 @@ export interface Request {
 export const broken = (problem: string): Error =>
   Object.assign(new Error(problem), { name: 'Broken' });
 
-const REMEMBERED = 60;
+const MAX_STORED = 60;
 const UNKEPT = [202, 401];
 const MASTER_KEY = Buffer.alloc(32, 7);
 
@@ -282,7 +282,7 @@ function settingsIn(folder: string, databaseUrl: string): Settings {
   return { databaseUrl, masterKey: MASTER_KEY, serviceNamePrefix: 'Service', connectors, files };
 }
 
-async function send(node: Node, request: Request): Promise<Answer | undefined> {
+async function send(node: Node, request: Request): Promise<ApiResponse | undefined> {
   const { method, path, body, as, key, headers = {} } = request;
   const reply = await node.app.server.inject({
     method: method as 'GET',
@@ -346,7 +346,7 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
       if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
         completed.push({ platform: as, path, key, body, response: response, at: effects.now() });
-        if (completed.length > REMEMBERED) completed.shift();
+        if (completed.length > MAX_STORED) completed.shift();
       }
       return response;
     }

@@ -154,7 +154,7 @@ const COUNTRIES = ['DE', 'FR', 'ES', 'NO'];
 const CURRENCIES = ['EUR', 'USDC'];
 
 /** Whether a payment requires strong authentication. */
-function isGated({ authentication }: Model, row: RecordedRow): boolean {
+function requiresScaIn({ authentication }: Model, row: RecordedRow): boolean {
   if (row.type !== 'OUTGOING' || !CURRENCIES.includes(row.sent_currency ?? '')) return false;
   return COUNTRIES.includes(authentication.regions.get(row.customer_id ?? '') ?? '');
 }
@@ -206,7 +206,7 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
 
 /** A payment that has just started without authentication. */
 export function unauthenticatedProblem(model: Model, { row }: Payment): string | undefined {
-  if (!isGated(model, row)) return undefined;
+  if (!requiresScaIn(model, row)) return undefined;
   const all = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
   const end = externalAccounts.get(row.destination_account ?? '');

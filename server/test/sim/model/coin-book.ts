@@ -127,7 +127,7 @@ const LINK: Transitions = {
   INVALID: ['ACTIVE'],
   REVOKED: ['ACTIVE'],
 };
-const LIVES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
+const LIFECYCLES: Readonly<Record<string, Readonly<Record<string, Transitions>>>> = {
   stablecoin_provider_accounts: { status: LINK },
   stablecoins: { issuance_status: ISSUANCE, service_status: SERVICE },
   stablecoin_operations: { status: ORDER },
@@ -142,9 +142,10 @@ export function coinTransitionProblem(
 ) {
   if (!now) return `${was?.id} was removed`;
   if (!was) return undefined;
-  for (const [name, moves] of Object.entries(LIVES[table] ?? {})) {
+  for (const [name, transitions] of Object.entries(LIFECYCLES[table] ?? {})) {
     const [from, to] = [was[name] as string, now[name] as string];
-    if (from !== to && !moves[from]?.includes(to)) return `${now.id} went from ${from} to ${to}`;
+    if (from !== to && !transitions[from]?.includes(to))
+      return `${now.id} went from ${from} to ${to}`;
   }
   if (KEPT.some((name) => was[name] !== now[name]))
     return `${now.id} was changed into another order`;

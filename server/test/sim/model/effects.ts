@@ -23,9 +23,9 @@ const textOf = (sums: Sums) =>
 function effectOf(transfers: readonly Transfer[]): Sums {
   const sums: Sums = new Map();
   for (const { phase, debit, credit, amount } of transfers) {
-    const moves = phase === 'posted' || phase === 'post';
-    if (moves) add(sums, debit, -amount);
-    if (moves) add(sums, credit, amount);
+    const transitions = phase === 'posted' || phase === 'post';
+    if (transitions) add(sums, debit, -amount);
+    if (transitions) add(sums, credit, amount);
     if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
   }
   return sums;

@@ -67,7 +67,7 @@ export function applyHolderChange(model: Model, change: RowChange): void {
 }
 
 const TWO = { ACTIVE: ['REVOKED'], REVOKED: [] };
-const MOVES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const TRANSITIONS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   credentials: TWO,
   wallet_sessions: TWO,
   wallet_requests: {
@@ -88,7 +88,7 @@ export function walletTransitionProblem(
 ): string | undefined {
   if (!now) return table === 'wallet_requests' ? undefined : `${was?.id} was removed`;
   const [from, to] = [was?.status ?? (FIRST[table] || 'ACTIVE'), now.status ?? ''];
-  if (from === to || MOVES[table]?.[from]?.includes(to)) return undefined;
+  if (from === to || TRANSITIONS[table]?.[from]?.includes(to)) return undefined;
   return `${now.id} went from ${from} to ${to}`;
 }
 

@@ -105,7 +105,7 @@ function leadOf({ source_account }: RecordedRow, { challenges }: PaymentContext)
   return { begun, waited };
 }
 
-function refundStory(row: RecordedRow): string[] {
+function refundEvents(row: RecordedRow): string[] {
   const refund = refundOf(row);
   if (refund === 'NONE') return [];
   return refund === 'PENDING' ? ['REFUND_PENDING'] : ['REFUND_PENDING', `REFUND_${refund}`];
@@ -124,13 +124,13 @@ const isStatusOf = <M extends Transitions>(
   status: string | null | undefined,
 ): status is keyof M & string => typeof status === 'string' && Object.hasOwn(transitions, status);
 
-function outgoingStories(row: RecordedRow, context: PaymentContext): string[][] {
+function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
   const { begun, waited } = leadOf(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
-  const back = refundStory(row);
+  const back = refundEvents(row);
   switch (status) {
     case 'PENDING':
     case 'PENDING_AUTHORIZATION':
@@ -157,10 +157,10 @@ function outgoingStories(row: RecordedRow, context: PaymentContext): string[][] 
 }
 
 /** An incoming payment emits events while it waits, or only when it completes. */
-function incomingStories(row: RecordedRow): string[][] {
+function incomingEventOrders(row: RecordedRow): string[][] {
   const { status } = row;
   if (!isStatusOf(INCOMING, status)) return [];
-  const back = refundStory(row);
+  const back = refundEvents(row);
   switch (status) {
     case 'PENDING':
       return [['PENDING'], []];
@@ -186,7 +186,8 @@ export function eventsProblem(
   context: PaymentContext,
 ): string | undefined {
   const prefix = `${row.type}_PAYMENT.`;
-  const stories = row.type === 'OUTGOING' ? outgoingStories(row, context) : incomingStories(row);
+  const stories =
+    row.type === 'OUTGOING' ? outgoingEventOrders(row, context) : incomingEventOrders(row);
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
   if (stories.length === 0) return `cannot be ${state}`;
   const emitted = eventTypes.join(', ');

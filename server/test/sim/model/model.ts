@@ -241,10 +241,10 @@ function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transf
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
     sums.set(id, { balance: sum.balance + balance, held: sum.held + held });
   };
-  const moves = phase === 'posted' || phase === 'post';
+  const transitions = phase === 'posted' || phase === 'post';
   const held = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
-  add(debit, moves ? -amount : 0n, held);
-  if (moves) add(credit, amount, 0n);
+  add(debit, transitions ? -amount : 0n, held);
+  if (transitions) add(credit, amount, 0n);
 }
 
 /** The change log has every column as text; only the amount is read as a number. */

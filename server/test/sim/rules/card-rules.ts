@@ -12,7 +12,7 @@ import {
 } from '../model/card-facts.ts';
 import type { Model, Payment, RecordedRow } from '../model/model.ts';
 
-const MOVES: Readonly<Record<string, readonly string[]>> = {
+const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   PROCESSING: ['ACTIVE', 'CLOSED'],
   ACTIVE: ['FROZEN', 'CLOSED'],
   FROZEN: ['ACTIVE', 'CLOSED'],
@@ -50,7 +50,7 @@ export function cardTransitionProblem(
 
 function transitionProblem(was: RecordedRow, now: RecordedRow): string | undefined {
   const [from, to] = [was.state as string, now.state as string];
-  if (from !== to && !MOVES[from]?.includes(to)) return `went from ${from} to ${to}`;
+  if (from !== to && !TRANSITIONS[from]?.includes(to)) return `went from ${from} to ${to}`;
   if ((to === 'CLOSED') !== (now.state_reason !== null)) return `is ${to}: ${now.state_reason}`;
   if (from === 'CLOSED' && was.funding !== now.funding) return 'is closed and was changed';
   return undefined;

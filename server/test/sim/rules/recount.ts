@@ -44,10 +44,11 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'transactions', count(*)::text from transactions`;
 
 function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {
-  const [there, remembered] = [new Set(is), new Set(known)];
+  const [there, recordedIds] = [new Set(is), new Set(known)];
   for (const id of there)
-    if (!remembered.has(id)) yield `${name} ${id} was inserted without a note`;
-  for (const id of remembered) if (!there.has(id)) yield `${name} ${id} was deleted without a note`;
+    if (!recordedIds.has(id)) yield `${name} ${id} was inserted without a note`;
+  for (const id of recordedIds)
+    if (!there.has(id)) yield `${name} ${id} was deleted without a note`;
 }
 
 function* bookProblems(rows: readonly Row[], model: Model) {

@@ -1,7 +1,7 @@
 // Quotes of agents: created by the platform's operation, for the customer of the agent only, between accounts
 // that the policy allows.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import {
   customer,
   externalAccount,
@@ -9,13 +9,13 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
-let held: HeldAgent;
+let held: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
 let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
 let outsider: Awaited<ReturnType<typeof fixture.holder>>;
@@ -34,12 +34,12 @@ beforeEach(async () => {
 
 const QUOTES = '/agents/me/quotes';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
-const coded = ({ status, body }: Answer) => [status, body.code];
+const coded = ({ status, body }: ApiResponse) => [status, body.code];
 const request = (body: object, headers?: Record<string, string>) =>
   held.call('POST', QUOTES, body, headers ? { headers } : {});
 const made = async (overrides: object = {}) =>
   ok(await request(quoteBody(held.usd, bank, 100_00, overrides)), 201);
-const fieldsOf = ({ body }: Answer) =>
+const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
 const account = (accountId: string, overrides: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId, ...overrides },
@@ -114,7 +114,7 @@ describe('agentCreateQuote', () => {
     describe('agentGetQuote', () => {
       it('returns it to this agent only', async () => {
         const quote = await made();
-        const sibling = await fixture.agentOf(held.customer.id);
+        const otherAgent = await fixture.agentOf(held.customer.id);
         const platforms = ok(
           await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)),
           201,
@@ -122,7 +122,7 @@ describe('agentCreateQuote', () => {
         const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
         expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const response of [
-          await sibling.call('GET', `${QUOTES}/${quote.id}`),
+          await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
           await held.call('GET', `${QUOTES}/${platforms.id}`),
           await held.call('GET', `${QUOTES}/nothing`),
         ]) {
@@ -132,7 +132,7 @@ describe('agentCreateQuote', () => {
     });
 
     it('is created once per Idempotency-Key of an agent', async () => {
-      const sibling = await fixture.agentOf(held.customer.id);
+      const otherAgent = await fixture.agentOf(held.customer.id);
       const headers = { 'idempotency-key': 'one' };
       const body = quoteBody(held.usd, bank, 100_00);
       const first = ok(await request(body, headers), 201);
@@ -140,7 +140,7 @@ describe('agentCreateQuote', () => {
       expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
       expect(coded(await request(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-      const own = ok(await sibling.call('POST', QUOTES, changed, { headers }), 201);
+      const own = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
       expect(own.id).not.toBe(first.id);
       const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
       expect(otherQuote.id).not.toBe(first.id);

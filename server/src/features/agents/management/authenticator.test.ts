@@ -110,11 +110,11 @@ it('separates the idempotency keys of agents', async () => {
 
 describe('rate limits', () => {
   it('apply to each agent, and in total to its platform', async () => {
-    const tight = await startApp({ rateLimits: { requests: 2 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 2 } });
     try {
-      const separateFixture = agentFixture(tight);
-      const person = await customer(tight);
-      const pass = () => tight.effects.set(tight.effects.now() + 10_000);
+      const separateFixture = agentFixture(limitedApp);
+      const person = await customer(limitedApp);
+      const pass = () => limitedApp.effects.set(limitedApp.effects.now() + 10_000);
       const agents = [];
       for (let index = 0; index < 3; index++) {
         agents.push(await separateFixture.agentOf(person.id));
@@ -135,7 +135,7 @@ describe('rate limits', () => {
       pass();
       ok(await separateFixture.manage('GET', `/agents/${firstAgent.id}`), 200);
     } finally {
-      await tight.close();
+      await limitedApp.close();
     }
   });
 

@@ -44,7 +44,7 @@ import {
 
 export interface ManagementParts extends AgentParts {
   /** Service name prefix of device codes. */
-  word(): string;
+  serviceNamePrefix(): string;
 }
 
 /** An agent of the calling platform that was not deleted. Throws NOT_FOUND. */
@@ -138,10 +138,10 @@ function filtersOf(
   return [...filters, ...timeFilters(query)];
 }
 
-const codeOperations = ({ word }: ManagementParts) => [
+const codeOperations = ({ serviceNamePrefix }: ManagementParts) => [
   handle(regenerateAgentDeviceCode, async (ctx, { params }) => ({
     status: 201,
-    body: await reissueDeviceCode(ctx, await agentOf(ctx, params.agentId), word()),
+    body: await reissueDeviceCode(ctx, await agentOf(ctx, params.agentId), serviceNamePrefix()),
   })),
   handle(getAgentDeviceCodeStatus, async (ctx, { params }) => ({
     status: 200,
@@ -160,7 +160,7 @@ const codeOperations = ({ word }: ManagementParts) => [
 export const agentManagementOperations = (parts: ManagementParts) => [
   handle(createAgent, async (ctx, { body }) => {
     const row = await create(ctx, body);
-    const deviceCode = issueDeviceCode(ctx, row, parts.word());
+    const deviceCode = issueDeviceCode(ctx, row, parts.serviceNamePrefix());
     return { status: 201, body: { agent: agentView(ctx, row, nothingSpent(row)), deviceCode } };
   }),
   handle(listAgents, async (ctx, { query }) => {

@@ -191,7 +191,7 @@ describe('usage', () => {
     expect(await fixture.pay(id, 1n)).toBe('dailyLimit');
     await fixture.returnFunds(first);
     // 200.00 spent, 60.00 refunded: 10.00 of 150.00 remain.
-    const crowded = await fixture.crowd(id, Array(20).fill(1_00n), [app.runtime]);
+    const crowded = await fixture.concurrentPayments(id, Array(20).fill(1_00n), [app.runtime]);
     expect(crowded.filter(isPaid)).toHaveLength(10);
   });
 

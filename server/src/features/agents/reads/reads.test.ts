@@ -1,15 +1,15 @@
 // Reads of agents and external accounts of their customers: the same resources as for the platform, and none
 // of other customers.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { agentFixture, type HeldAgent } from '../../../../test/kit/agents/agents.ts';
+import { agentFixture, type FundedAgent } from '../../../../test/kit/agents/agents.ts';
 import { accountInfos, externalAccount, ok, quoteBody } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
-let held: HeldAgent;
+let held: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
 let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
 let outsider: Awaited<ReturnType<typeof fixture.holder>>;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const ME = '/agents/me';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
-const coded = ({ status, body }: Answer) => [status, body.code];
+const coded = ({ status, body }: ApiResponse) => [status, body.code];
 const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
 const usd = (overrides: object = {}) => ({
   currency: 'USD',

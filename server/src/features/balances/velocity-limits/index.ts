@@ -1,5 +1,5 @@
 // Velocity limits: amounts and counts per period, in the ledger.
-export { checkPaymentSize, countPayment, hasPaymentRoom } from './payment-limits.ts';
+export { checkPaymentSize, countPayment, isWithinPaymentLimits } from './payment-limits.ts';
 export {
   countUsage,
   openVelocityLimits,

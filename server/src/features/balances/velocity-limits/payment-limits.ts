@@ -16,13 +16,13 @@ import {
   type VelocityLimit,
 } from './velocity-limit.ts';
 
-interface Volume {
+interface LimitedPayment {
   sending: Money;
   /** Receiving currency. */
   to: CurrencyCode;
 }
 
-interface PaymentVolume extends Volume {
+interface StartedPayment extends LimitedPayment {
   /** The paying customer; null for the platform. */
   payerId: string | null;
 }
@@ -30,7 +30,10 @@ interface PaymentVolume extends Volume {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-const applicableLimits = ({ limits }: PlatformRow, { sending, to }: Volume): PaymentLimit[] =>
+const applicableLimits = (
+  { limits }: PlatformRow,
+  { sending, to }: LimitedPayment,
+): PaymentLimit[] =>
   limits.filter((each) => each.currency === sending.currency && (each.to ?? to) === to);
 
 const maximumOf = ({ currency }: PaymentLimit, units: number): Money => ({
@@ -39,13 +42,13 @@ const maximumOf = ({ currency }: PaymentLimit, units: number): Money => ({
 });
 
 /** Throws TRANSACTION_SIZE_LIMIT_EXCEEDED above the limit for one payment. */
-export function checkPaymentSize(platform: PlatformRow, volume: Volume): void {
-  const sizes = applicableLimits(platform, volume).flatMap((limit) =>
+export function checkPaymentSize(platform: PlatformRow, payment: LimitedPayment): void {
+  const sizes = applicableLimits(platform, payment).flatMap((limit) =>
     limit.perPayment === undefined ? [] : maximumOf(limit, limit.perPayment),
   );
   if (sizes.length === 0) return;
   const max = sizes.reduce(lesser);
-  if (!isLess(max, volume.sending)) return;
+  if (!isLess(max, payment.sending)) return;
   throw new Fault(
     'TRANSACTION_SIZE_LIMIT_EXCEEDED',
     `The maximum for one payment is ${formatMoney(max)}.`,
@@ -74,9 +77,9 @@ function dailyLimitFault(limit: PaymentLimit, now: Time): Fault {
   );
 }
 
-function dailyLimits(platform: PlatformRow, volume: Volume, now: Time): Counted[] {
+function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time): Counted[] {
   const day = iso(now).slice(0, 10);
-  return applicableLimits(platform, volume).flatMap((limit) => {
+  return applicableLimits(platform, payment).flatMap((limit) => {
     const { currency, to, perDay } = limit;
     if (perDay === undefined) return [];
     const scope = to === undefined ? currency : `${currency}:${to}`;
@@ -86,7 +89,7 @@ function dailyLimits(platform: PlatformRow, volume: Volume, now: Time): Counted[
       usage: {
         name: to,
         reversible: true,
-        amount: volume.sending.amount,
+        amount: payment.sending.amount,
         insufficientFundsFault: () => dailyLimitFault(limit, now),
       },
     };
@@ -105,7 +108,7 @@ function hourlyLimitFault(max: number, now: Time): Fault {
 /** Every started payment counts as one, whatever its amount and result. */
 function hourlyLimits(
   { hourly_payments: max }: PlatformRow,
-  { payerId }: PaymentVolume,
+  { payerId }: StartedPayment,
   now: Time,
 ) {
   if (max === null || payerId === null) return [];
@@ -123,10 +126,10 @@ function hourlyLimits(
 }
 
 /** The limits of a payment, with their ledger accounts opened. */
-async function openedLimits(ctx: Ctx, platform: PlatformRow, volume: PaymentVolume) {
+async function openedLimits(ctx: Ctx, platform: PlatformRow, payment: StartedPayment) {
   const all = [
-    ...hourlyLimits(platform, volume, ctx.now),
-    ...dailyLimits(platform, volume, ctx.now),
+    ...hourlyLimits(platform, payment, ctx.now),
+    ...dailyLimits(platform, payment, ctx.now),
   ];
   await openVelocityLimits(
     ctx,
@@ -139,7 +142,7 @@ async function openedLimits(ctx: Ctx, platform: PlatformRow, volume: PaymentVolu
  * Counts a payment at its start. The commit fails with VELOCITY_LIMIT_EXCEEDED at the hourly limit of the
  * customer and with DAILY_VOLUME_LIMIT_EXCEEDED at the daily limit of the platform. Call it before the
  * postings of the payment, so that these errors take precedence. With `retryOnInsufficientFunds` the
- * operation, which checked `hasPaymentRoom`, runs again instead.
+ * operation, which checked `isWithinPaymentLimits`, runs again instead.
  */
 export async function countPayment(
   ctx: Ctx,
@@ -147,21 +150,21 @@ export async function countPayment(
   {
     transactionId,
     retryOnInsufficientFunds = false,
-    ...volume
-  }: PaymentVolume & { transactionId: string; retryOnInsufficientFunds?: boolean },
+    ...payment
+  }: StartedPayment & { transactionId: string; retryOnInsufficientFunds?: boolean },
 ): Promise<void> {
-  for (const { limit, usage } of await openedLimits(ctx, platform, volume)) {
+  for (const { limit, usage } of await openedLimits(ctx, platform, payment)) {
     countUsage(ctx, limit, { transactionId, retryOnInsufficientFunds, ...usage });
   }
 }
 
 /** Whether the hourly and daily limits allow the payment now. Concurrent payments can still use them up. */
-export async function hasPaymentRoom(
+export async function isWithinPaymentLimits(
   ctx: Ctx,
   platform: PlatformRow,
-  volume: PaymentVolume,
+  payment: StartedPayment,
 ): Promise<boolean> {
-  const all = await openedLimits(ctx, platform, volume);
+  const all = await openedLimits(ctx, platform, payment);
   const allowed = all.map(({ limit, usage }) => hasRemaining(ctx, limit, usage.amount));
   return (await Promise.all(allowed)).every(Boolean);
 }

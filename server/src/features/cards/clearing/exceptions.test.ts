@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { type BegunPayment, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
+import { type CardPaymentFixture, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
 import type { Resolution } from './arithmetic.ts';
 import { listCardExceptions, resolveException } from './exceptions.ts';
 import { cardPaymentOf } from './payment.ts';
@@ -20,12 +20,12 @@ const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) 
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 const BROKEN = { descriptor: 'Shop 006' };
 
-const resolve = ({ id }: Pick<BegunPayment, 'id'>, outcome: Resolution, reason?: string) =>
+const resolve = ({ id }: Pick<CardPaymentFixture, 'id'>, outcome: Resolution, reason?: string) =>
   app.operate(async (ctx) => {
     await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome, reason });
   });
 
-const exceptionsOf = async ({ id }: BegunPayment): Promise<number> =>
+const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
   (await app.runtime.db.query('select 1 from card_exceptions where id = $1', [id])).length;
 
 /** An exception: 100 were debited, 120 cleared, and the further debit failed. */

@@ -3,7 +3,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { type BegunPayment, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
+import { type CardPaymentFixture, cardPayments } from '../../../../test/kit/cards/card-payments.ts';
 import { delegatedFixture } from '../../../../test/kit/cards/delegated-cards.ts';
 import type {
   CardFundingDebit,
@@ -248,7 +248,7 @@ describe('the funding debit job', () => {
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
-    const all: BegunPayment[] = [];
+    const all: CardPaymentFixture[] = [];
     while (all.length < 6) all.push(await fixture.begin(SLOW));
     const confirmed = issuer({ state: 'confirmed' });
     await Promise.all(

@@ -3,7 +3,7 @@
 // real signatures are accepted.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import { erase } from '../../../../test/kit/customers/erasure.ts';
@@ -19,8 +19,8 @@ import { activeKeyOf, addKey } from './delegated-keys.ts';
 const app = testApp();
 const fixture = delegatedFixture(app);
 
-const codeOf = ({ status, body }: Answer) => [status, body.code];
-const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+const reasonOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
 const HAS_ACTIVE = [409, 'CONFLICT', 'The funding source of the card already has an active key.'];
 const CLOSED = [409, 'CARD_NOT_MUTABLE', 'The card is closed.'];
@@ -62,7 +62,7 @@ describe('several keys of one funding source', () => {
   it('are activated concurrently, and one succeeds', async () => {
     const of = await fixture.walletCard();
     const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(of));
-    const legs: [object, Answer][] = [];
+    const legs: [object, ApiResponse][] = [];
     for (const body of bodies) legs.push([body, await fixture.made(body, of.session)]);
     const responses = await Promise.all(
       legs.map(([body, leg]) => fixture.follow(body, leg, of.session)),
@@ -88,7 +88,7 @@ describe('several keys of one funding source', () => {
       const responses = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
       expect(responses.map((each) => each.status).sort()).toEqual([status, 401, 401]);
       expect(await statusesOf(of)).toEqual([key]);
-      leg = responses.find((each) => each.status === status) as Answer;
+      leg = responses.find((each) => each.status === status) as ApiResponse;
     }
   });
 
@@ -202,7 +202,7 @@ describe('a delegated key', () => {
         fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
         ...legs.map(([body], index) => fixture.send(body, headers[index])),
       ]);
-      ok(closed as Answer, 200);
+      ok(closed as ApiResponse, 200);
       // A concurrent request finds the card closed, or its funding sources ended.
       for (const response of responses) expect([201, 202, 404, 409]).toContain(response.status);
       const rows = await app.runtime.db.find(delegatedKeys, { account_id: of.accountId });

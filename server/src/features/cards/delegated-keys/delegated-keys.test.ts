@@ -3,11 +3,11 @@
 // `delegated-key-revocation.test.ts`.
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { delegatedFixture, type WalletCard } from '../../../../test/kit/cards/delegated-cards.ts';
 import {
-  drawKeys,
+  generateKeys,
   NO_ACTIVE_SESSION,
   signedHeaders,
   stampWith,
@@ -20,8 +20,8 @@ import { delegatedKeys, fundingSources } from '../store.ts';
 const app = testApp();
 const fixture = delegatedFixture(app);
 
-const codeOf = ({ status, body }: Answer) => [status, body.code];
-const reasonOf = ({ status, body }: Answer) => [status, body.code, body.reason];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+const reasonOf = ({ status, body }: ApiResponse) => [status, body.code, body.reason];
 const rowOf = (id: string) => app.runtime.db.read(delegatedKeys, id);
 const unknown = (resource: string) => `${resource}:${uuid7(app.effects)}`;
 const NO_CARD = [404, 'NOT_FOUND', 'Card not found.'];
@@ -106,7 +106,7 @@ describe('createDelegatedKey', () => {
   it('accepts a card that is not issued yet, and a frozen one', async () => {
     const holder = await fixture.holder();
     const card = ok(
-      await fixture.cards.askCard(holder, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
+      await fixture.cards.requestCard(holder, { platformCardId: `slow-${uuid7(app.effects)}-001` }),
       201,
     );
     expect(card.state).toBe('PROCESSING');
@@ -190,12 +190,12 @@ describe('signatures of createDelegatedKey', () => {
     const [of, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
     const body = fixture.bodyOf(of);
     const firstResponse = await fixture.send(body);
-    for (const keys of [otherCard.session, drawKeys()]) {
+    for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, firstResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
     const secondResponse = await fixture.follow(body, firstResponse, of.session);
-    for (const keys of [otherCard.session, drawKeys()]) {
+    for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, secondResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     // A different session of the wallet can sign the second request.
@@ -290,7 +290,7 @@ describe('signatures of createDelegatedKey', () => {
     const of = await fixture.walletCard();
     const body = fixture.bodyOf(of);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
-    const leg = async (reply: Answer) =>
+    const leg = async (reply: ApiResponse) =>
       fixture.send(body, {
         'service-wallet-signature': literal,
         'request-id': ok(reply, 202).requestId,

@@ -2,7 +2,7 @@
 // cardholder, and notifications to the issuer, which may respond late.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Cardholder, cardFixture, cardName } from '../../../../test/kit/cards/cards.ts';
 import type { IssuerPort } from '../../../connectors/ports/cards.ts';
@@ -15,7 +15,7 @@ import { closeCard } from './lifecycle.ts';
 const app = testApp();
 const fixture = cardFixture(app);
 
-const coded = ({ status, body }: Answer) => [status, body.code];
+const coded = ({ status, body }: ApiResponse) => [status, body.code];
 const STATE = 'CARD.STATE_CHANGE';
 const FUNDING = 'CARD.FUNDING_SOURCE_CHANGE';
 

@@ -2,7 +2,7 @@
 // record of each view.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type CardFixture,
@@ -266,7 +266,7 @@ describe('the record', () => {
     const never = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
     const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
-    const { body }: Answer = await app.call('GET', '/tokens?limit=100');
+    const { body }: ApiResponse = await app.call('GET', '/tokens?limit=100');
     const { id: actor } = body.data.find(
       (each: { clientId: string }) => each.clientId === token.clientId,
     );

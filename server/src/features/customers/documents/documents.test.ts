@@ -1,7 +1,7 @@
 // Documents over the API: accepted input, every rejection, access by platform, and concurrent requests.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { opened } from '../../../../test/kit/app/test-app.ts';
 import {
   bill,
@@ -109,7 +109,7 @@ describe('uploadDocument', () => {
     const otherPerson = await harness.person(app.other);
     const { owner } = await harness.business(app.other);
     const unknown = otherPerson.replace(/[0-9a-f]{12}$/, '0123456789ab');
-    const responses: Answer[] = [];
+    const responses: ApiResponse[] = [];
     for (const holder of [otherPerson, owner, unknown, app.platform.id, 'unknown']) {
       const response = await harness.upload(bill(holder));
       expect(statusAndCode(response)).toEqual([404, 'DOCUMENT_HOLDER_NOT_FOUND']);
@@ -198,7 +198,8 @@ describe('listDocuments', () => {
     }
     const list = (query: string, as = app.platform) =>
       app.call('GET', `/documents?${query}`, undefined, { as });
-    const idsOf = (response: Answer) => response.body.data.map((each: { id: string }) => each.id);
+    const idsOf = (response: ApiResponse) =>
+      response.body.data.map((each: { id: string }) => each.id);
     const firstResponse = await list(`documentHolder=${owner}&limit=2`);
     expect(idsOf(firstResponse)).toEqual(ids.slice(0, 2));
     expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });

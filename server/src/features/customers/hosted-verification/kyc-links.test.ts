@@ -2,7 +2,7 @@
 // page itself is tested in a browser (test/browser).
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import { type Answer, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
+import { type ApiResponse, startApp, wireOf } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { documentForm, pdfFile } from '../../../../test/kit/http/documents.ts';
 import { customers } from '../records/store.ts';
@@ -46,10 +46,16 @@ const as = () => ({ as: app.unregulated });
 const make = (id: string, body?: object, options = {}) =>
   app.call('POST', `/customers/${id}/kyc-link`, body, { ...as(), ...options });
 
-const secretOf = ({ body }: Answer) => new URL(body.kycUrl).pathname.split('/').at(-1) as string;
+const secretOf = ({ body }: ApiResponse) =>
+  new URL(body.kycUrl).pathname.split('/').at(-1) as string;
 
 /** Sends a request under a link, as the page does. */
-async function send(secret: string, method: string, path: string, body?: unknown): Promise<Answer> {
+async function send(
+  secret: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<ApiResponse> {
   const wire = body === undefined ? undefined : await wireOf(body);
   const reply = await app.app.server.inject({
     method: method as 'GET',
@@ -93,7 +99,7 @@ describe('createCustomerKycLink', () => {
     const second = ok(await make(person.id), 201);
     expect(second.kycUrl).not.toBe(first.kycUrl);
     for (const body of [first, second]) {
-      expect((await send(secretOf({ body } as Answer), 'GET', '/state')).status).toBe(200);
+      expect((await send(secretOf({ body } as ApiResponse), 'GET', '/state')).status).toBe(200);
     }
     const after = await app.call('GET', `/customers/${person.id}`, undefined, as());
     expect(after.body.kycStatus).toBe('UNVERIFIED');

@@ -152,7 +152,11 @@ async function countsOf({ db }: Ctx, all: AllPersonalData, id: string): Promise<
 
 const noCustomer = () => new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
 
-async function forgetKey(ctx: Ctx, all: AllPersonalData, input: ErasureInput): Promise<ErasureRow> {
+async function deleteDataKey(
+  ctx: Ctx,
+  all: AllPersonalData,
+  input: ErasureInput,
+): Promise<ErasureRow> {
   const { customerId: id, actor, reason } = input;
   const row = await readCustomer(ctx, id);
   if (!row) throw noCustomer();
@@ -202,7 +206,7 @@ export async function eraseCustomerData(
   if (!row || !platform) throw noCustomer();
   const caller = systemCaller(platform.id, platform.environment);
   const prepared = await endResources(runtime, all, caller, row);
-  const started = await operate(runtime, caller, (ctx) => forgetKey(ctx, all, input));
+  const started = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
   // Also runs for a finished erasure: a process of an older version may have written an event in clear
   // since.
   const more = addCounts(prepared, await emptyTables(runtime, all, row));

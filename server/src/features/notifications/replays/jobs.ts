@@ -33,7 +33,7 @@ const WAIT_MS = 250;
 const MAX_WAIT_MS = 3_000;
 
 /** Whether few enough deliveries are due, at once or after a while. */
-async function hasRoom({ db, effects }: Runtime, row: ReplayRow): Promise<boolean> {
+async function hasFewDueDeliveries({ db, effects }: Runtime, row: ReplayRow): Promise<boolean> {
   const lane = { platformId: row.platform_id, endpoint: row.endpoint };
   for (let waited = 0; ; waited += WAIT_MS) {
     if ((await countDue(db, lane, effects.now(), MAX_DUE)) < MAX_DUE) return true;
@@ -99,7 +99,7 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
     return { caller, stage: (ctx) => fail(ctx, replayId, reason) };
   }
   // Deliveries of a paused endpoint, and those that are pulled, delay no others.
-  if (target.isSent && !(await hasRoom(runtime, row))) {
+  if (target.isSent && !(await hasFewDueDeliveries(runtime, row))) {
     return {
       caller,
       async stage(ctx) {

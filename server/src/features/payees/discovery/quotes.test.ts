@@ -2,7 +2,7 @@
 // rail that can pay an account of the destination currency.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { FIRST_CURRENCIES } from '../../../bootstrap.ts';
 import { exampleOf } from '../../../catalog/accounts/account-examples.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const person = await customer(app, {}, { email: 'pairs@example.com' });
   const path = `/customers/internal-accounts?customerId=${person.id}&limit=100`;
   const { data } = ok(await app.call('GET', path), 200);
-  sources = new Map(data.map((each: Answer['body']) => [each.balance.currency.code, each.id]));
+  sources = new Map(data.map((each: ApiResponse['body']) => [each.balance.currency.code, each.id]));
   payees = await Promise.all(
     FIRST_CURRENCIES.flatMap((currency) => [
       ...typesOf(currency).map((type) => payee(person.id, currency, exampleOf(type))),

@@ -268,7 +268,7 @@ describe('rail notification about a debit', () => {
   });
 
   /** A debit that its bank settled on an account frozen before. */
-  async function heldPull(settle = true) {
+  async function heldDebit(settle = true) {
     const { account, row } = await debited('005');
     if (settle) await app.settle();
     await transition(account.id, 'freeze');
@@ -277,7 +277,7 @@ describe('rail notification about a debit', () => {
   }
 
   it('holds the funds if the account was frozen meanwhile', async () => {
-    const { account, row } = await heldPull();
+    const { account, row } = await heldDebit();
     expect(await read(row.id)).toMatchObject({
       status: 'PROCESSING',
       pendingReason: 'COMPLIANCE_REVIEW',
@@ -286,7 +286,7 @@ describe('rail notification about a debit', () => {
   });
 
   it('does not change held funds unless they are returned', async () => {
-    const { account, row } = await heldPull();
+    const { account, row } = await heldDebit();
     await notify(row.id, { state: 'failed', reason: 'ACCOUNT_INVALID' });
     await notify(row.id, { state: 'cancelled' });
     expect((await read(row.id)).status).toBe('PROCESSING');
@@ -297,11 +297,11 @@ describe('rail notification about a debit', () => {
   });
 
   it('ends with the release or return of held funds', async () => {
-    const stored = await heldPull();
+    const stored = await heldDebit();
     await decide(stored.row.id, releaseDeposit);
     expect(await balances(app, stored.account.id)).toEqual({ balance: 250_00, total: 250_00 });
     expect(await eventTypes(app, stored.row.id)).toEqual(incoming('PENDING COMPLETED'));
-    const sent = await heldPull();
+    const sent = await heldDebit();
     await decide(sent.row.id, returnHeldDeposit);
     await app.settle();
     expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
@@ -312,7 +312,7 @@ describe('rail notification about a debit', () => {
   it('prevents cancellation once the funds are held', async () => {
     // Settled before the rail accepted it, and then in the usual order.
     for (const settle of [false, true]) {
-      const { row } = await heldPull(settle);
+      const { row } = await heldDebit(settle);
       const reply = await app.call('POST', `/transactions/${row.id}/cancel`);
       expect([reply.status, reply.body.code]).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
     }

@@ -1,7 +1,7 @@
 // Events of a payment: the documented order, the balance after each posting, and data equal to the GET
 // response at that moment.
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SeenEvent } from '../../../../test/kit/app/effects.ts';
+import type { EmittedEvent } from '../../../../test/kit/app/effects.ts';
 import {
   customer,
   externalAccount,
@@ -31,7 +31,10 @@ const FEE = {
 };
 
 /** An event in one line: its type, or the account with its spendable and total balance. */
-function line({ type, subject, balance, held }: SeenEvent, names: Record<string, string>): string {
+function line(
+  { type, subject, balance, held }: EmittedEvent,
+  names: Record<string, string>,
+): string {
   if (type !== 'INTERNAL_ACCOUNT.BALANCE_UPDATED') return type.replace('_PAYMENT', '');
   const [total, aside] = [Number(balance), Number(held)];
   return `${names[subject] ?? subject} ${total - aside}/${total}`;

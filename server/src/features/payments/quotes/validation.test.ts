@@ -7,13 +7,13 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { commandOn } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 
 const app = testApp();
 
-const errorOf = ({ status, body, headers }: Answer) => [
+const errorOf = ({ status, body, headers }: ApiResponse) => [
   status,
   body.code,
   headers['x-should-retry'] ?? null,

@@ -12,7 +12,7 @@ import {
 } from '../../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../../test/kit/app/production.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { generateKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   payloadOf,
   stampHeaders,
@@ -126,7 +126,7 @@ async function inProduction() {
   const { id: accountId } = await walletPaymentFixture(app, as).fixture.walletOf(person.id);
   const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED) };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
-  const keys = drawKeys();
+  const keys = generateKeys();
   await app.operate(
     async (ctx) =>
       ctx.insert(walletSessions, {
@@ -162,7 +162,7 @@ describe('wallet in production', () => {
       expect([status, body.code]).toEqual([401, code]);
     };
     await expectError('sandbox-valid-signature', 'WALLET_SIGNATURE_MALFORMED');
-    const { privateKey } = drawKeys();
+    const { privateKey } = generateKeys();
     await expectError(await stampWith(privateKey, payloadOf(quote)), 'WALLET_SIGNATURE_INVALID');
     await expectError(await stampWith(keys.privateKey, '{}'), 'WALLET_SIGNATURE_INVALID');
     const { requestId, payloadToSign } = ok(await execute(quote.id), 202);

@@ -9,9 +9,9 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { drawKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { generateKeys, stampWith } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   payloadOf,
   stampHeaders,
@@ -30,7 +30,7 @@ const execute = (id: string, headers: Record<string, string> = {}, body?: object
 const recorded = (accountId: string) => payer.recordedStamps(accountId);
 const show = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
-const codeOf = ({ status, body }: Answer) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A quote over 10 USDB, and the stamp that executes it. */
 async function quoted() {
@@ -223,7 +223,7 @@ describe('executeQuote from an embedded wallet', () => {
       [foreign, 'UNAUTHORIZED'],
       [{ ...foreign, 'request-id': requestId }, 'UNAUTHORIZED'],
       [elsewhere, 'UNAUTHORIZED'],
-      [stampHeaders(await stampWith(drawKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
+      [stampHeaders(await stampWith(generateKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
     for (const [headers, code] of rejected) {
       expect(codeOf(await execute(quote.id, headers)), JSON.stringify(headers)).toEqual([
@@ -241,7 +241,7 @@ describe('executeQuote from an embedded wallet', () => {
   it('drops a request after five invalid signatures, and the quote remains executable', async () => {
     const { quote, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
+    const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
     const named = { 'request-id': requestId };
     for (let i = 0; i < 5; i++) {
       expect((await execute(quote.id, stampHeaders(wrong, named))).status).toBe(401);
@@ -307,7 +307,7 @@ describe('executeQuote from an embedded wallet', () => {
     const key = { 'idempotency-key': `all legs ${quote.id}` };
     const { requestId } = ok(await execute(quote.id, key), 202);
     expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
-    const wrong = await stampWith(drawKeys().privateKey, payloadOf(quote));
+    const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
     const named = { ...key, 'request-id': requestId };
     expect((await execute(quote.id, { ...named, ...stampHeaders(wrong) })).status).toBe(401);
     const done = await execute(quote.id, { ...named, ...stampHeaders(stamp) });

@@ -11,7 +11,7 @@ import { loginFixture, verdict } from '../../../../test/kit/sca/login.ts';
 import {
   CODE,
   execute,
-  provenCustomer,
+  phoneVerifiedCustomer,
   quotedPayout,
   scaPayer,
 } from '../../../../test/kit/sca/strong-customers.ts';
@@ -88,7 +88,7 @@ describe('on the clock of a platform', () => {
 
   it('a lockout after failed logins ends', async () => {
     const { ahead, here, there } = await onBoth('Lockouts', async (as) => {
-      const { id } = await provenCustomer(app, { as });
+      const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       await login.failTimes(id, 5);
       return { id: id as string, login };
@@ -103,7 +103,7 @@ describe('on the clock of a platform', () => {
 
   it('a login challenge expires', async () => {
     const { ahead, here, there } = await onBoth('Challenges', async (as) => {
-      const { id } = await provenCustomer(app, { as });
+      const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
       return { id: id as string, login, challengeId };

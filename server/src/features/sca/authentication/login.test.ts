@@ -10,7 +10,7 @@ import {
   CODE,
   logIn,
   ORIGIN,
-  provenCustomer,
+  phoneVerifiedCustomer,
 } from '../../../../test/kit/sca/strong-customers.ts';
 import { customers } from '../../customers/records/store.ts';
 import { checkSession, scaLockouts } from '../lockout/lockout.ts';
@@ -39,7 +39,7 @@ const session = (id: string) =>
 
 describe('a login by SMS', () => {
   it('is a code for a challenge, and counts for 180 days', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
     const started = ok(await fixture.start(id, 'SMS_OTP'), 200);
     expect(started).toEqual({
@@ -62,7 +62,7 @@ describe('a login by SMS', () => {
   });
 
   it('replaces the previous one', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     await logIn(app, id);
     wait(100 * DAY);
     await logIn(app, id);
@@ -75,13 +75,13 @@ describe('a login by SMS', () => {
 
   describe('completeScaLogin', () => {
     it('accepts a code with spaces', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const proof = { challengeId: await sms(id), code: ' 123 456 ' };
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
     it('works once and until expiry, which does not count as a failure', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const used = await sms(id);
       const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
       ok(await fixture.complete(id, late), 200);
@@ -98,7 +98,7 @@ describe('a login by SMS', () => {
 
   describe('startScaLogin', () => {
     it('ends with the start of another', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const [first, second] = [await sms(id), await sms(id)];
       const answer = (challengeId: string) =>
         fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
@@ -107,7 +107,7 @@ describe('a login by SMS', () => {
     });
 
     it('keeps one challenge if two are started concurrently', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const started = await Promise.all([sms(id), sms(id), sms(id)]);
       const responses = [];
       for (const challengeId of started) {
@@ -118,9 +118,9 @@ describe('a login by SMS', () => {
   });
 
   it('needs a challenge of this customer’s login', async () => {
-    const { id } = await provenCustomer(app);
-    const otherCustomer = await provenCustomer(app);
-    const outsider = await provenCustomer(app, { as: app.other });
+    const { id } = await phoneVerifiedCustomer(app);
+    const otherCustomer = await phoneVerifiedCustomer(app);
+    const outsider = await phoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformFixture = loginFixture(app, { as: app.other });
     const foreign = ok(await otherPlatformFixture.start(outsider.id, 'SMS_OTP'), 200).challengeId;
     const payment = await app.operate(async (ctx) => {
@@ -159,7 +159,7 @@ describe('a login by SMS', () => {
   });
 
   it('is not for the number before, once it has changed', async () => {
-    const { id } = await provenCustomer(app, {}, { currencies: ['EUR'] });
+    const { id } = await phoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
     const challengeId = await sms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
     ok(await app.call('PATCH', `/customers/${id}`, patch), 200);
@@ -170,7 +170,7 @@ describe('a login by SMS', () => {
 
 describe('a login by an app', () => {
   it('needs no challenge, accepts each code once, and a recovery code instead', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { base32, recoveryCodes } = await factors.withTotp(id);
     expect(ok(await fixture.start(id, 'TOTP'), 200)).toEqual({ factor: 'TOTP' });
     wait(MINUTE);
@@ -189,7 +189,7 @@ describe('a login by an app', () => {
   });
 
   it('accepts a code in the groups that apps show', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
     const code = codeAt(base32, app.effects.now()).replace(/^.../, '$& ');
@@ -198,7 +198,7 @@ describe('a login by an app', () => {
   });
 
   it('accepts a code once if several servers receive it concurrently', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { base32 } = await factors.withTotp(id);
     wait(MINUTE);
     const proof = { factor: 'TOTP', code: codeAt(base32, app.effects.now()) };
@@ -210,7 +210,7 @@ describe('a login by an app', () => {
 
 describe('a login by a passkey', () => {
   it('signs the challenge that waits', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
     const started = ok(await fixture.start(id, 'PASSKEY'), 200);
     expect(started).toMatchObject({
@@ -231,7 +231,7 @@ describe('a login by a passkey', () => {
   });
 
   it('has ten minutes, and no other factor’s challenge', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
     const signed = async () => {
       const { passkeyOptions } = ok(await fixture.start(id, 'PASSKEY'), 200);
@@ -284,7 +284,7 @@ describe('a login', () => {
   });
 
   it.each(['TOTP', 'PASSKEY'])('is not possible with %s that was not enrolled', async (factor) => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const rejected = [400, 'INVALID_INPUT', 'factor'];
     expect(verdict(await fixture.start(id, factor))).toEqual(rejected);
     const proof = factor === 'TOTP' ? { code: CODE } : { passkeyAssertion: {}, origin: ORIGIN };
@@ -303,7 +303,7 @@ describe('a login', () => {
     for (const response of await all(outside.id, fixture)) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
-    const inside = await provenCustomer(app);
+    const inside = await phoneVerifiedCustomer(app);
     await logIn(app, inside.id);
     const unknown = await all(inside.id.replace(/.{12}$/, '0123456789ab'), fixture);
     const otherPlatformFixture = await all(inside.id, loginFixture(app, { as: app.other }));

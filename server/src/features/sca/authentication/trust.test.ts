@@ -9,7 +9,7 @@ import {
   authorize,
   CODE,
   execute,
-  provenCustomer,
+  phoneVerifiedCustomer,
   quotedPayout,
   scaPayer,
 } from '../../../../test/kit/sca/strong-customers.ts';
@@ -43,7 +43,7 @@ const trustedAt = async (id: string) =>
  * customer.
  */
 async function payee() {
-  const person = await provenCustomer(app);
+  const person = await phoneVerifiedCustomer(app);
   return { person, account: await externalAccount(app, person.id, 'EUR') };
 }
 
@@ -229,7 +229,7 @@ describe('beneficiary trust is rejected', () => {
 
   it('for accounts of the platform, of other platforms, and unknown ones', async () => {
     const platformExternalAccount = await externalAccount(app, null, 'EUR');
-    const person = await provenCustomer(app, { as: app.other });
+    const person = await phoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformAccount = await externalAccount(app, person.id, 'EUR', '000', {
       as: app.other,
     });

@@ -5,7 +5,7 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { codeAt, factorFixture } from '../../../../test/kit/sca/factors.ts';
 import { loginFixture, scaEventsOf, verdict } from '../../../../test/kit/sca/login.ts';
-import { CODE, logIn, provenCustomer } from '../../../../test/kit/sca/strong-customers.ts';
+import { CODE, logIn, phoneVerifiedCustomer } from '../../../../test/kit/sca/strong-customers.ts';
 import { scaLockouts } from './lockout.ts';
 
 const MINUTE = 60_000;
@@ -25,7 +25,7 @@ const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
     it('lock for longer each time and finally suspend', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
         expect(ok(await fixture.fail(id), 200)).toEqual({
           ...{ eventType, suspended: false, lockedUntil: null, failedAttempts },
@@ -53,7 +53,7 @@ describe('recordSecurityEvent', () => {
     });
 
     it('add up across successful logins', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 4);
       await logIn(app, id);
       wait(100 * 24 * HOUR);
@@ -63,7 +63,7 @@ describe('recordSecurityEvent', () => {
     });
 
     it('are all counted when concurrent, until the lockout', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const both = await Promise.all([fixture.fail(id), fixture.fail(id)]);
       expect(both.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
       const all = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
@@ -84,7 +84,7 @@ describe('recordSecurityEvent', () => {
     };
 
     it('ends the session and can be reported at any time', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
       await logIn(app, id);
       expect((await lockoutState(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
@@ -97,7 +97,7 @@ describe('recordSecurityEvent', () => {
     });
 
     it('clears the lockout', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       const challengeId = await sms(id);
       expect(verdict(await guess(id, challengeId, CODE))).toEqual([423, 'ACCOUNT_LOCKED']);
@@ -106,7 +106,7 @@ describe('recordSecurityEvent', () => {
     });
 
     it('clears the suspension', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
       for (let more = 0; more < 4; more++) {
         wait(24 * HOUR);
@@ -122,7 +122,7 @@ describe('recordSecurityEvent', () => {
 describe('completeScaLogin', () => {
   describe('wrong proofs', () => {
     it('count like failed logins, and a lockout rejects a valid proof', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 3);
       const challengeId = await sms(id);
       for (let index = 0; index < 2; index++) {
@@ -148,7 +148,7 @@ describe('completeScaLogin', () => {
     });
 
     it('end a challenge after five, even if the lockout was cleared', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const challengeId = await sms(id);
       for (let index = 0; index < 5; index++) {
         expect((await guess(id, challengeId)).status).toBe(400);
@@ -163,7 +163,7 @@ describe('completeScaLogin', () => {
     });
 
     it('are all counted when concurrent', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const challengeId = await sms(id);
       const codes = Array.from({ length: 30 }, (_, index) => String(index).padStart(6, '0'));
       const all = await Promise.all(codes.map((code) => guess(id, challengeId, code)));
@@ -174,7 +174,7 @@ describe('completeScaLogin', () => {
     });
 
     it('with TOTP are limited by the lockout only', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const { base32 } = await factorFixture(app).withTotp(id);
       wait(MINUTE);
       const right = codeAt(base32, app.effects.now());

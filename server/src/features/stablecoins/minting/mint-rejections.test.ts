@@ -2,7 +2,7 @@
 // precedence. A rejected one leaves neither a row nor a hold.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { DOLLAR, mintFixture } from '../../../../test/kit/payments/mints.ts';
 import { MAX_UNITS } from './validation.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   expect(await fixture.problems()).toEqual([]);
 });
 
-const codeOf = ({ status, body }: Answer) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const payoutTo = (externalAccountId: string, rail = 'WIRE') => ({
   destination: { type: 'EXTERNAL_ACCOUNT', externalAccountId, rail },
 });

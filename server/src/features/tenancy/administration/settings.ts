@@ -152,10 +152,10 @@ export async function setPaymentLimit(
 export async function removePaymentLimit(
   runtime: Runtime,
   platformId: string,
-  way: CurrencyPair,
+  pair: CurrencyPair,
 ): Promise<readonly PaymentLimit[]> {
   const after = await change(runtime, platformId, (ctx, before) => {
-    const limits = before.limits.filter((each) => !isSameCurrencyPair(each, way));
+    const limits = before.limits.filter((each) => !isSameCurrencyPair(each, pair));
     if (limits.length === before.limits.length) throw new Fault('NOT_FOUND', 'Limit not found.');
     return changePlatform(ctx, before, { limits });
   });

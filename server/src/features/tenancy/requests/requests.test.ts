@@ -10,23 +10,23 @@ import {
   ok,
   quoteBody,
 } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer, CallOptions } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse, CallOptions } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { keepRequestBodies } from './index.ts';
 import { apiRequestBodies, apiRequests } from './store.ts';
 
 const app = testApp();
 
-const idOf = ({ headers }: Answer) => String(headers['x-request-id']);
+const idOf = ({ headers }: ApiResponse) => String(headers['x-request-id']);
 const get = (path: string, options: CallOptions = {}) => app.call('GET', path, undefined, options);
-const recordOf = async (response: Answer, options: CallOptions = {}) =>
+const recordOf = async (response: ApiResponse, options: CallOptions = {}) =>
   ok(await get(`/requests/${idOf(response)}`, options), 200);
 const list = async (query: string, options: CallOptions = {}) =>
   ok(await get(`/requests?${query}`, options), 200);
-const fieldsOf = ({ body }: Answer) =>
+const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
-const lineOf = (response: Answer) =>
+const lineOf = (response: ApiResponse) =>
   app.log
     .map((line) => JSON.parse(line))
     .find((line) => line.requestId === idOf(response) && line.operationId);

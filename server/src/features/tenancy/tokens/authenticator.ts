@@ -73,7 +73,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   /** Tokens by hash of a header that was valid once. */
   const proven = new Map<string, string>();
 
-  function remember(key: string, caller: TokenCaller, readAt: Time): void {
+  function cacheCaller(key: string, caller: TokenCaller, readAt: Time): void {
     const { tokenId } = caller;
     if ((doubted.get(tokenId) ?? 0) > now()) return;
     if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
@@ -87,7 +87,7 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
     if (!credentials) throw rejected();
     const readAt = now();
     const caller = await findToken(db, credentials.id, credentials.secret);
-    remember(key, caller, readAt);
+    cacheCaller(key, caller, readAt);
     return caller;
   }
 

@@ -5,11 +5,11 @@ import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
 import { describe, expect, it } from 'vitest';
 import { customer, internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer, TestPlatform } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse, TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
 import {
-  drawKeys,
+  generateKeys,
   type Keys,
   signedHeaders,
   stampWith,
@@ -23,7 +23,7 @@ import { walletAuthorizations, wallets } from '../store.ts';
 const app = testApp();
 
 const HOUR_MS = 3_600_000;
-const codeOf = ({ status, body }: Answer) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
 /** A customer with a wallet. */
 async function walletFor(as: TestPlatform = app.platform, email?: string) {
@@ -47,7 +47,7 @@ const takeOut = (id: string, keys: Keys, headers = {}, as = app.platform) =>
   );
 
 /** Both requests of an export. */
-async function exported(id: string, session: Keys, keys = drawKeys(), as = app.platform) {
+async function exported(id: string, session: Keys, keys = generateKeys(), as = app.platform) {
   const requested = ok(await takeOut(id, keys, {}, as), 202);
   return takeOut(id, keys, await signedHeaders(requested, session), as);
 }
@@ -111,7 +111,7 @@ describe('updateInternalAccount', () => {
     const outsider = await sessionOf(otherWallet.id);
     const past = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
     const requested = ok(await patch(ownWallet.id, { privateEnabled: true }), 202);
-    for (const keys of [outsider, past, drawKeys()]) {
+    for (const keys of [outsider, past, generateKeys()]) {
       const headers = await signedHeaders(requested, keys);
       const response = await patch(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
@@ -149,7 +149,7 @@ describe('exportInternalAccount', () => {
   it('encrypts the recovery phrase to the given key only', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
-    const [keys, others] = [drawKeys(), drawKeys()];
+    const [keys, others] = [generateKeys(), generateKeys()];
     const requested = ok(await takeOut(id, keys), 202);
     const activity = JSON.parse(requested.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
@@ -202,11 +202,14 @@ describe('exportInternalAccount', () => {
 
   it('is answered three times an hour', async () => {
     const { id } = await walletFor();
-    const retained = drawKeys();
+    const retained = generateKeys();
     const first = ok(await takeOut(id, retained), 202);
     const headers = await signedHeaders(first, await sessionOf(id));
     for (let index = 0; index < 3; index++) ok(await exported(id, await sessionOf(id)), 200);
-    for (const response of [await takeOut(id, drawKeys()), await takeOut(id, retained, headers)]) {
+    for (const response of [
+      await takeOut(id, generateKeys()),
+      await takeOut(id, retained, headers),
+    ]) {
       expect(codeOf(response)).toEqual([429, 'RATE_LIMITED']);
       expect(Number(response.headers['retry-after'])).toBe(HOUR_MS / 1000);
     }
@@ -217,7 +220,7 @@ describe('exportInternalAccount', () => {
   it('counts exports, not requests; two concurrent ones have the same result', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
-    for (let index = 0; index < 5; index++) ok(await takeOut(id, drawKeys()), 202);
+    for (let index = 0; index < 5; index++) ok(await takeOut(id, generateKeys()), 202);
     const responses = await Promise.all(Array.from({ length: 6 }, () => exported(id, session)));
     const statuses = responses.map((each) => each.status).sort();
     expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
@@ -225,7 +228,7 @@ describe('exportInternalAccount', () => {
 
   it('rejects compressed and invalid keys, other accounts, and other platforms', async () => {
     const { id, person } = await walletFor();
-    const keys = drawKeys();
+    const keys = generateKeys();
     const rejected = async (clientPublicKey: unknown, message: string) => {
       const response = await app.call('POST', `/internal-accounts/${id}/export`, {
         clientPublicKey,
@@ -249,7 +252,7 @@ describe('exportInternalAccount', () => {
     const session = await sessionOf(id);
     const sql = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
     await app.runtime.db.query(sql, [app.platform.id, 2]);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const requested = ok(await takeOut(id, keys), 202);
     const headers = await signedHeaders(requested, session);
     for (let index = 0; index < 2; index++) {
@@ -268,7 +271,7 @@ describe('exportInternalAccount', () => {
   it('contains in production the signer of the bundle', async () => {
     const as = app.production;
     const { id } = await walletFor(as);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const row = await app.runtime.db.read(wallets, id);
     const done = ok(await exported(id, await sessionOf(id), keys, as), 200);
     const words = await walletCrypto.decryptExportBundle({
@@ -281,7 +284,7 @@ describe('exportInternalAccount', () => {
     });
     expect(isMnemonic(words)).toBe(true);
     const requested = ok(await takeOut(id, keys, {}, as), 202);
-    const wrong = await stampWith(drawKeys().privateKey, requested.payloadToSign);
+    const wrong = await stampWith(generateKeys().privateKey, requested.payloadToSign);
     const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };
     expect(codeOf(await takeOut(id, keys, headers, as))).toEqual([401, 'WALLET_SIGNATURE_INVALID']);
   });
@@ -303,12 +306,12 @@ describe('a wallet that is not there yet, or no more', () => {
     const { id } = await walletFor();
     await set(id, status);
     expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual(privacy);
-    expect(codeOf(await takeOut(id, drawKeys()))).toEqual(words);
+    expect(codeOf(await takeOut(id, generateKeys()))).toEqual(words);
   });
 
   it('ends with its customer, and earlier requests can no longer be signed', async () => {
     const { id, person } = await walletFor();
-    const [keys, session] = [drawKeys(), await sessionOf(id)];
+    const [keys, session] = [generateKeys(), await sessionOf(id)];
     const headers = await signedHeaders(ok(await takeOut(id, keys), 202), session);
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
     expect(codeOf(await takeOut(id, keys))).toEqual([404, 'ACCOUNT_NOT_FOUND']);

@@ -105,7 +105,7 @@ describe('a new customer', () => {
 
 describe('customers who were there before', () => {
   /** Deletes all wallets without funds, as if they had never been provisioned. */
-  async function forgetWallets() {
+  async function deleteWallets() {
     await app.settle();
     const { db } = app.runtime;
     const empty = await db.query('select id from ledger_accounts where balance = 0', []);
@@ -181,7 +181,7 @@ describe('customers who were there before', () => {
     const early = await customer(app, {}, { email: 'early@example.com' });
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    await forgetWallets();
+    await deleteWallets();
     expect(await walletsOf(early.id)).toEqual([]);
     const file = path.join(projectRoot(), 'server/migrations/0026_wallets.sql');
     const sql = readFileSync(file, 'utf8');

@@ -2,13 +2,13 @@
 // the one to verify.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type ClientSession,
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   NO_ACTIVE_SESSION,
   passkeyBody,
   signedHeaders,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   theirs = walletFixture(app, { as: app.other });
 });
 
-const codeOf = (response: Answer) => errorOf(response).slice(0, 2);
+const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
 const NO_CREDENTIAL = [404, 'AUTH_METHOD_NOT_FOUND', 'Credential not found.'];
 
 /** A customer who can also receive codes by SMS. */
@@ -118,7 +118,7 @@ describe('createAuthCredential', () => {
       parameters: { userPhoneNumber: customer.phoneNumber },
     });
     const sms = ok(second, 201);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const encryptedOtpBundle = await encryptOtp(
       CODE,
       sms.otpEncryptionTargetBundle,
@@ -178,7 +178,7 @@ describe('createAuthCredential', () => {
     ]);
     const at = `/auth/sessions/${session.session.id}`;
     expect(codeOf(await fixture.call('DELETE', at))).toEqual(waiting);
-    const clientPublicKey = drawKeys().publicKey;
+    const clientPublicKey = generateKeys().publicKey;
     const refreshed = await fixture.call('POST', `${at}/refresh`, { clientPublicKey });
     expect(codeOf(refreshed)).toEqual(waiting);
   });

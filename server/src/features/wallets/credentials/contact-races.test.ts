@@ -3,7 +3,7 @@
 // before the commit.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { signedHeaders, walletFixture } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import { phoneNumber } from '../../../../test/kit/wallets/one-time-codes.ts';
@@ -102,6 +102,6 @@ it('is assigned to one of two customers that request it concurrently', async () 
   );
   const responses = await Promise.all(requested.map((send) => send()));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
-  const { body: rejection } = responses.find(({ status }) => status === 409) as Answer;
+  const { body: rejection } = responses.find(({ status }) => status === 409) as ApiResponse;
   expect(rejection.code).toBe('EMAIL_OTP_EMAIL_ALREADY_EXISTS');
 });

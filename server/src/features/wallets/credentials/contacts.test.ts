@@ -2,12 +2,12 @@
 // signs the change, and the customer and all credentials change together or not at all.
 import { describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   signedHeaders,
   walletFixture,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -24,8 +24,8 @@ const freshPhone = () => `+1512555${String(1000 + ++counter)}`;
 const change = (id: string, body: object, headers: Record<string, string> = {}) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...body }, { headers });
 const shown = async (id: string) => ok(await app.call('GET', `/customers/${id}`), 200);
-const codeOf = ({ status, body }: Answer) => [status, body.code];
-const fieldsOf = ({ body }: Answer) =>
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
 /** A customer with a wallet and a session of it. */
@@ -62,7 +62,7 @@ const tie = (
 
 /** Another wallet of the same customer, with a session. */
 async function secondWallet({ accountId, id }: Holder) {
-  const keys = drawKeys();
+  const keys = generateKeys();
   const second = await app.operate(async (ctx) => {
     const [account, wallet] = await Promise.all([
       ctx.read(internalAccounts, accountId),
@@ -162,7 +162,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const { id, credential, session } = await holder();
     app.effects.set(app.effects.now() + 60_000);
     const bundle = await fixture.otpBundle(credential.id);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const otp = {
       type: 'EMAIL_OTP',
       encryptedOtpBundle: await encryptOtp(CODE, bundle, keys.publicKey),

@@ -12,7 +12,7 @@ import {
   startIdentityProvider,
 } from '../../../../test/kit/http/identity-provider.ts';
 import {
-  drawKeys,
+  generateKeys,
   openSessionKey,
   type WalletFixture,
   walletFixture,
@@ -66,7 +66,7 @@ async function prove(id: string, claims: object, clientPublicKey: string, signer
 describe('an identity in production', () => {
   it('opens sessions that sign for the wallet', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
-    const client = drawKeys();
+    const client = generateKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
     const { body, response: answer } = await create(accountId, newClaims());
@@ -81,12 +81,12 @@ describe('an identity in production', () => {
     const { claims, id } = await walletOfIdentity();
     const next = await providerKey('two', 'ES256');
     const NO_KEY = 'The key of the token is not one of its issuer.';
-    const early = await prove(id, claims, drawKeys().publicKey, next);
+    const early = await prove(id, claims, generateKeys().publicKey, next);
     expect([early.status, early.body.reason]).toEqual([401, NO_KEY]);
     provider.show(next);
     app.effects.set(app.effects.now() + MINUTE);
-    ok(await prove(id, claims, drawKeys().publicKey, next), 200);
-    const lateResponse = await prove(id, claims, drawKeys().publicKey);
+    ok(await prove(id, claims, generateKeys().publicKey, next), 200);
+    const lateResponse = await prove(id, claims, generateKeys().publicKey);
     expect([lateResponse.status, lateResponse.body.code, lateResponse.body.reason]).toEqual([
       401,
       'UNAUTHORIZED',
@@ -96,7 +96,7 @@ describe('an identity in production', () => {
 
   it('must name the key of the session here too', async () => {
     const { claims, id } = await walletOfIdentity();
-    const response = await prove(id, { ...claims, nonce: 'x' }, drawKeys().publicKey);
+    const response = await prove(id, { ...claims, nonce: 'x' }, generateKeys().publicKey);
     const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
     expect([response.status, response.body.reason]).toEqual([401, reason]);
   });
@@ -105,7 +105,7 @@ describe('an identity in production', () => {
 describe('a token in production', () => {
   it('is rejected with the sandbox signature', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
-    const client = drawKeys().publicKey;
+    const client = generateKeys().publicKey;
     const valid = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
     const oidcToken = valid.replace(/[^.]+$/, 'dummy');
     const reason = 'The signature of the token is not good.';
@@ -125,10 +125,10 @@ describe('a token in production', () => {
     const { claims, id } = await walletOfIdentity();
     const forger = await providerKey('one');
     for (let time = 0; time < 10; time++) {
-      expect((await prove(id, claims, drawKeys().publicKey, forger)).status).toBe(401);
+      expect((await prove(id, claims, generateKeys().publicKey, forger)).status).toBe(401);
     }
-    expect((await prove(id, claims, drawKeys().publicKey, forger)).status).toBe(429);
-    ok(await prove(id, claims, drawKeys().publicKey), 200);
+    expect((await prove(id, claims, generateKeys().publicKey, forger)).status).toBe(429);
+    ok(await prove(id, claims, generateKeys().publicKey), 200);
   });
 
   it('cannot be verified while its provider does not respond, which counts no failure', async () => {
@@ -143,7 +143,7 @@ describe('a token in production', () => {
     const { response: answer } = await create(accountId, newClaims());
     expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);
     for (let time = 0; time < 12; time++) {
-      const { status, body } = await prove(id, claims, drawKeys().publicKey);
+      const { status, body } = await prove(id, claims, generateKeys().publicKey);
       expect([status, body.code, body.reason]).toEqual(UNAVAILABLE);
     }
     expect(app.log.join('\n')).toContain(
@@ -151,7 +151,7 @@ describe('a token in production', () => {
     );
     provider.restore();
     app.effects.set(app.effects.now() + MINUTE);
-    ok(await prove(id, claims, drawKeys().publicKey), 200);
+    ok(await prove(id, claims, generateKeys().publicKey), 200);
   });
 
   it('of an unconfigured provider is rejected', async () => {

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { nonceOf, segment } from '../../../../test/kit/http/identity-provider.ts';
 import {
-  drawKeys,
+  generateKeys,
   type Keys,
   openSessionKey,
   signedHeaders,
@@ -60,7 +60,7 @@ function prove(id: string, claims: object, key: string, headers?: Record<string,
 /**
  * Expects exactly this rejection; the reason of a field error is compared without the field name.
  */
-function rejected({ status, body }: Answer, ...expected: [number, string, string]) {
+function rejected({ status, body }: ApiResponse, ...expected: [number, string, string]) {
   expect([status, body.code, body.reason]).toEqual(expected);
 }
 
@@ -95,7 +95,7 @@ describe('createAuthCredential', () => {
       const listed = await fixture.credentialsOf(accountId);
       expect(listed.map((each) => each.type)).toEqual(['EMAIL_OTP', 'OAUTH']);
       expect(listed[1]).toEqual(added);
-      const keys = drawKeys();
+      const keys = generateKeys();
       ok(await prove(added.id, claims, keys.publicKey), 200);
     });
 
@@ -129,7 +129,7 @@ describe('createAuthCredential', () => {
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
-      const lost = responses.find(({ status }) => status === 409) as Answer;
+      const lost = responses.find(({ status }) => status === 409) as ApiResponse;
       rejected(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
@@ -211,7 +211,7 @@ describe('verifyAuthCredential', () => {
 
     it('has its own key, sealed to an uncompressed key of the client', async () => {
       const { accountId, id, claims, credential } = await walletOfIdentity();
-      const client = drawKeys();
+      const client = generateKeys();
       const session = ok(await prove(id, claims, client.uncompressedKey), 200);
       expect(session).toEqual({
         ...credential,
@@ -229,7 +229,7 @@ describe('verifyAuthCredential', () => {
 
     it('uses a compressed key of the client, in upper or lower case', async () => {
       const { accountId, id, claims } = await walletOfIdentity();
-      const client = drawKeys();
+      const client = generateKeys();
       const session = ok(await prove(id, claims, client.publicKey.toUpperCase()), 200);
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
       await signs(accountId, client);
@@ -242,11 +242,11 @@ describe('verifyAuthCredential', () => {
         { 'service-wallet-signature': 'nonsense' },
       ];
       for (const each of headers) {
-        ok(await prove(id, claims, drawKeys().publicKey, each), 200);
+        ok(await prove(id, claims, generateKeys().publicKey, each), 200);
       }
     });
 
-    const key = drawKeys().publicKey;
+    const key = generateKeys().publicKey;
     const registered = (claim: string) =>
       `The ${claim} of the token differs from the registered one.`;
     const NONCE = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
@@ -257,7 +257,7 @@ describe('verifyAuthCredential', () => {
       ['another provider', { iss: 'https://appleid.apple.com' }, registered('iss')],
       ['no nonce', { nonce: undefined }, NONCE],
       ['the key itself as nonce', { nonce: key }, NONCE],
-      ['the nonce of another key', { nonce: nonceOf(drawKeys().publicKey) }, NONCE],
+      ['the nonce of another key', { nonce: nonceOf(generateKeys().publicKey) }, NONCE],
       ['the nonce of the same key in capitals', { nonce: nonceOf(key.toUpperCase()) }, NONCE],
       [
         "the nonce of the key's bytes",
@@ -301,7 +301,7 @@ describe('verifyAuthCredential', () => {
 
     it('is opened once per key, also if it has ended since', async () => {
       const { accountId, id, claims } = await walletOfIdentity();
-      const client = drawKeys();
+      const client = generateKeys();
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
@@ -322,7 +322,7 @@ describe('verifyAuthCredential', () => {
 
     it('is limited to ten failures per hour, without locking out valid tokens', async () => {
       const { id, claims } = await walletOfIdentity();
-      const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
+      const wrong = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
       for (let time = 0; time < 10; time++) {
         expect((await wrong()).status).toBe(401);
         app.effects.set(app.effects.now() + MINUTE);
@@ -331,7 +331,7 @@ describe('verifyAuthCredential', () => {
       expect(stopped.status).toBe(429);
       expect(stopped.body.code).toBe('RATE_LIMITED');
       expect(stopped.headers['retry-after']).toBe(String(50 * 60));
-      ok(await prove(id, claims, drawKeys().publicKey), 200);
+      ok(await prove(id, claims, generateKeys().publicKey), 200);
       app.effects.set(app.effects.now() + 50 * MINUTE);
       expect((await wrong()).status).toBe(401);
       expect((await wrong()).status).toBe(429);
@@ -339,7 +339,7 @@ describe('verifyAuthCredential', () => {
 
     it('counts concurrent failures', async () => {
       const { id, claims } = await walletOfIdentity();
-      const wrong = () => prove(id, { ...claims, sub: 'x' }, drawKeys().publicKey);
+      const wrong = () => prove(id, { ...claims, sub: 'x' }, generateKeys().publicKey);
       const responses = await Promise.all(Array.from({ length: 14 }, wrong));
       const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
@@ -369,7 +369,7 @@ describe('revokeAuthCredential', () => {
       const claims = newClaims();
       const body = creation(accountId, claims);
       const { id } = ok(await fixture.signed('POST', '/auth/credentials', body, email), 201);
-      const client = drawKeys();
+      const client = generateKeys();
       ok(await prove(id, claims, client.publicKey), 200);
       const path = `/auth/credentials/${id}`;
       const ownResponse = await fixture.signed('DELETE', path, undefined, client);
@@ -384,7 +384,7 @@ describe('revokeAuthCredential', () => {
         userId: expect.any(String),
       });
       expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
-      const deletedResponse = await prove(id, claims, drawKeys().publicKey);
+      const deletedResponse = await prove(id, claims, generateKeys().publicKey);
       expect([deletedResponse.status, deletedResponse.body.code]).toEqual([
         404,
         'AUTH_METHOD_NOT_FOUND',
@@ -400,7 +400,7 @@ describe('revokeAuthCredential', () => {
 it('stores no identity in clear', async () => {
   const claims = newClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await walletOfIdentity(claims);
-  ok(await prove(id, claims, drawKeys().publicKey), 200);
+  ok(await prove(id, claims, generateKeys().publicKey), 200);
   const requested = creation(accountId, newClaims({ sub: 'OTHER-IN-CLEAR' }));
   ok(await fixture.call('POST', '/auth/credentials', requested), 202);
   const token = requested.oidcToken.split('.')[1] as string;

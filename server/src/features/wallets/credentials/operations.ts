@@ -50,8 +50,8 @@ export async function listedWallet(ctx: Ctx, accountId: string) {
 /** An active credential. Throws AUTH_METHOD_NOT_FOUND. */
 async function requireCredential(ctx: Ctx, id: string): Promise<WalletCredential> {
   const row = isId(id, 'AuthMethod') ? await ctx.read(credentials, id) : undefined;
-  const isTheirs = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
-  const wallet = isTheirs ? await provisionedWallet(ctx, row.account_id) : undefined;
+  const isOwn = row?.platform_id === ctx.caller.platformId && row.status === 'ACTIVE';
+  const wallet = isOwn ? await provisionedWallet(ctx, row.account_id) : undefined;
   if (!row || !wallet) throw new Fault('AUTH_METHOD_NOT_FOUND', 'Credential not found.');
   return { wallet, row };
 }

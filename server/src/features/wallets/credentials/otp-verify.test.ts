@@ -2,13 +2,13 @@
 // the client libraries, with all rejections.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { walletCrypto } from '../../../../test/kit/wallets/client-libraries.ts';
 import {
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   signedHeaders,
   type WalletFixture,
   walletFixture,
@@ -89,7 +89,7 @@ describe('verifyAuthCredential', () => {
     it('accepts a key in either form, also encrypted by the test itself', async () => {
       const { credential, accountId } = await fixture.customerWithWallet();
       for (const form of ['publicKey', 'uncompressedKey'] as const) {
-        const keys = drawKeys();
+        const keys = generateKeys();
         const plain = JSON.stringify({ otp_code: CODE, public_key: keys[form] });
         const sealed = encryptTo(await fixture.otpBundle(credential.id), plain);
         const first = ok(await otp.verifyBundle(credential, sealed), 202);
@@ -130,7 +130,7 @@ describe('verifyAuthCredential', () => {
       const responses = shown
         .map(({ response: answer }) => answer)
         .sort((a, b) => a.status - b.status);
-      ok(responses[0] as Answer, 202);
+      ok(responses[0] as ApiResponse, 202);
       for (const otherResponse of responses.slice(1))
         expect(errorOf(otherResponse)).toEqual(NONE_PENDING);
     });
@@ -140,7 +140,7 @@ describe('verifyAuthCredential', () => {
       const bundle = await fixture.otpBundle(credential.id);
       const sealed = await Promise.all(
         Array.from({ length: 24 }, (_, index) =>
-          encryptOtp(`7777${index}`, bundle, drawKeys().publicKey),
+          encryptOtp(`7777${index}`, bundle, generateKeys().publicKey),
         ),
       );
       const responses = await Promise.all(sealed.map((each) => otp.verifyBundle(credential, each)));
@@ -178,7 +178,7 @@ describe('verifyAuthCredential', () => {
     it('rejects an invalid bundle without counting an attempt', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
-      const valid = JSON.parse(await encryptOtp(CODE, bundle, drawKeys().publicKey));
+      const valid = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
       const off = `02${'f'.repeat(64)}`;
       const invalid = [
         '',
@@ -192,7 +192,7 @@ describe('verifyAuthCredential', () => {
         JSON.stringify({ ...valid, ciphertext: '00'.repeat(40) }),
         JSON.stringify({ ...valid, encappedPublic: `04${'0'.repeat(128)}` }),
         encryptTo(bundle, 'no JSON'),
-        encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: drawKeys().publicKey })),
+        encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: generateKeys().publicKey })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: off })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
@@ -208,7 +208,7 @@ describe('verifyAuthCredential', () => {
       const sealed = await encryptOtp(
         CODE,
         await fixture.otpBundle(of.SMS_OTP.id),
-        drawKeys().publicKey,
+        generateKeys().publicKey,
       );
       const rejected = await otp.verifyBundle({ id: of.SMS_OTP.id, type: 'EMAIL_OTP' }, sealed);
       expect(errorFieldsOf(rejected)).toEqual([400, 'INVALID_INPUT', 'type']);
@@ -226,7 +226,7 @@ describe('verifyAuthCredential', () => {
 
     it('is for the key that was encrypted with the code', async () => {
       const { credential, accountId, requested, keys, sealed } = await shown();
-      const outsider = await signedHeaders(requested, drawKeys());
+      const outsider = await signedHeaders(requested, generateKeys());
       expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, outsider))).toEqual([
         401,
         'UNAUTHORIZED',

@@ -4,7 +4,7 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { type Authenticator, authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
-  drawKeys,
+  generateKeys,
   openSessionKey,
   stampWith,
   type WalletFixture,
@@ -33,7 +33,7 @@ describe('verifyAuthCredential', () => {
   describe('a session is opened', () => {
     it('by the key of the challenge, which then signs', async () => {
       const of = await passkeys.holder();
-      const keys = drawKeys();
+      const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(of, keys.publicKey);
       const session = ok(await passkeys.verifyWith(of, requestId, of.device.get(challenge)), 200);
       expect(session).toMatchObject({
@@ -49,7 +49,7 @@ describe('verifyAuthCredential', () => {
 
     it('by a key that is sealed to an uncompressed key, with user verification', async () => {
       const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
-      const keys = drawKeys();
+      const keys = generateKeys();
       const { challenge, requestId } = await passkeys.challengeOf(of, keys.uncompressedKey);
       const reported = of.device.get(challenge, { uv: true, counter: 3 });
       const session = ok(await passkeys.verifyWith(of, requestId, reported), 200);
@@ -267,7 +267,7 @@ describe('verifyAuthCredential', () => {
         return addCredential(ctx, wallet, row);
       }, app.production);
       const path = `/auth/credentials/${id}`;
-      const { publicKey: clientPublicKey } = drawKeys();
+      const { publicKey: clientPublicKey } = generateKeys();
       const requested = ok(await real.call('POST', `${path}/challenge`, { clientPublicKey }), 200);
       const headers = { 'request-id': requested.requestId };
       const send = (assertion: object) =>

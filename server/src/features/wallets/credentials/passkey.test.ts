@@ -4,7 +4,7 @@ import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import { authenticator } from '../../../../test/kit/wallets/authenticator.ts';
 import {
-  drawKeys,
+  generateKeys,
   signedHeaders,
   type WalletFixture,
   walletFixture,
@@ -150,7 +150,7 @@ describe('challengeAuthCredential', () => {
       const [credential] = (await fixture.credentialsOf(of.accountId)).filter(
         ({ id }) => id === of.id,
       );
-      const clientPublicKey = drawKeys().publicKey;
+      const clientPublicKey = generateKeys().publicKey;
       const firstChallenge = await passkeys.challengeOf(of, clientPublicKey);
       expect(firstChallenge).toEqual({
         ...credential,
@@ -180,7 +180,7 @@ describe('challengeAuthCredential', () => {
     it('leaves other challenges and pending signature requests valid', async () => {
       const of = await passkeys.holder();
       const path = `/auth/sessions/${of.session.session.id}/refresh`;
-      const body = { clientPublicKey: drawKeys().publicKey };
+      const body = { clientPublicKey: generateKeys().publicKey };
       const [requested] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
@@ -200,7 +200,7 @@ describe('challengeAuthCredential', () => {
 
     it('is limited to sixty a minute', async () => {
       const of = await passkeys.holder();
-      const { publicKey: clientPublicKey } = drawKeys();
+      const { publicKey: clientPublicKey } = generateKeys();
       for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
       const rejected = await fixture.call('POST', passkeys.pathOf(of, 'challenge'), {
         clientPublicKey,

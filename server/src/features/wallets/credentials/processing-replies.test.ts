@@ -2,13 +2,13 @@
 // client, completes in the background, and enforces its rules until then.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type ClientSession,
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   signedHeaders,
   type WalletFixture,
   walletFixture,
@@ -32,7 +32,8 @@ describe('operations in progress', () => {
     return { slow, play: setProcessingReplies, accountId };
   }
 
-  const isProcessing = (response: Answer) => expect(ok(response, 200).status).toBe('PROCESSING');
+  const isProcessing = (response: ApiResponse) =>
+    expect(ok(response, 200).status).toBe('PROCESSING');
 
   /** Requests, signs and retries until completion; returns the number of signed requests. */
   async function retryUntilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
@@ -55,7 +56,7 @@ describe('operations in progress', () => {
     const added = await retryUntilDone(slow, sms, firstSession);
     expect([added.sent, added.answer.status]).toEqual([3, 201]);
 
-    const keys = drawKeys();
+    const keys = generateKeys();
     const path = `/auth/sessions/${firstSession.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
     const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
@@ -65,7 +66,7 @@ describe('operations in progress', () => {
     isProcessing(await slow.call('POST', `${of}/challenge`));
     isProcessing(await slow.call('POST', `${of}/challenge`));
     const bundle = await slow.otpBundle(added.answer.body.id);
-    const fresh = drawKeys();
+    const fresh = generateKeys();
     const encryptedOtpBundle = await encryptOtp(CODE, bundle, fresh.publicKey);
     const proof = { type: 'SMS_OTP', encryptedOtpBundle };
     const opened = await retryUntilDone(slow, ['POST', `${of}/verify`, proof], fresh);

@@ -2,13 +2,13 @@
 // credential under concurrent removals.
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
   type ClientSession,
   CODE,
-  drawKeys,
   encryptOtp,
+  generateKeys,
   NO_ACTIVE_SESSION,
   otherSessionMustSign,
   passkeyBody,
@@ -110,7 +110,7 @@ describe('revokeAuthCredential', () => {
         fixture.call('DELETE', pathOf(sms.id), undefined, byEmailSigned),
       ]);
       expect(responses.filter(({ status }) => status === 204)).toHaveLength(1);
-      const rejected = responses.find(({ status }) => status !== 204) as Answer;
+      const rejected = responses.find(({ status }) => status !== 204) as ApiResponse;
       // The session of the second request had just ended with its credential, or the credential was
       // the last.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
@@ -143,7 +143,7 @@ describe('revokeAuthCredential', () => {
   it('leaves no session that the credential opens at the same time', async () => {
     for (let round = 0; round < 5; round++) {
       const { accountId, email, bySms } = await fixture.walletWithEmailAndSms();
-      const keys = drawKeys();
+      const keys = generateKeys();
       const bundle = await fixture.otpBundle(email.id);
       const body = {
         type: 'EMAIL_OTP',

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import { testAppForEach } from '../../../../test/kit/app/test-app.ts';
 import {
-  drawKeys,
+  generateKeys,
   signedHeaders,
   type WalletFixture,
   walletFixture,
@@ -87,7 +87,7 @@ describe('a session that is refreshed during an operation', () => {
   it('fails if its credential is removed at the same time', async () => {
     const { accountId, email, byEmail, bySms } = await fixture.walletWithEmailAndSms();
     const path = `/auth/sessions/${byEmail.session.id}/refresh`;
-    const body = { clientPublicKey: drawKeys().publicKey };
+    const body = { clientPublicKey: generateKeys().publicKey };
     await setPolls(1);
     const requested = ok(await fixture.call('POST', path, body), 202);
     const headers = await signedHeaders(requested, byEmail);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  drawKeys,
+  generateKeys,
   NO_ACTIVE_SESSION,
   openSessionKey,
   otherSessionMustSign,
@@ -45,7 +45,7 @@ describe('listAuthSessions', () => {
     const { accountId, credential, sessions } = await walletWith(1);
     const [one] = sessions;
     await app.advance(MINUTE);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const next = await fixture.signed(
       'POST',
       refreshOf(one?.session.id),
@@ -101,7 +101,7 @@ describe('listAuthSessions', () => {
 describe('refreshAuthSession', () => {
   it('requests a signature that names the new key, without a type', async () => {
     const { ids } = await walletWith(1);
-    const { publicKey } = drawKeys();
+    const { publicKey } = generateKeys();
     const firstResponse = await fixture.call(
       'POST',
       refreshOf(ids[0] as string),
@@ -122,7 +122,7 @@ describe('refreshAuthSession', () => {
 
   it('opens a session of the same credential with the submitted key', async () => {
     const { accountId, ids, sessions } = await walletWith(1);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
     const { second } = await fixture.signedRetry(
       'POST',
@@ -133,15 +133,18 @@ describe('refreshAuthSession', () => {
     const next = ok(second, 201);
     expect(next).not.toHaveProperty('encryptedSessionSigningKey');
     expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
-    const again = bodyOf(drawKeys().publicKey);
+    const again = bodyOf(generateKeys().publicKey);
     ok(await fixture.signed('POST', refreshOf(next.id), again, keys), 201);
     // The previous session stays valid until its own expiry, and its own key signs for it.
-    ok(await fixture.signed('POST', path, bodyOf(drawKeys().publicKey), sessions[0] ?? ''), 201);
+    ok(
+      await fixture.signed('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
+      201,
+    );
   });
 
   it('seals a new key to a submitted uncompressed key', async () => {
     const { sessions, ids } = await walletWith(1);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const path = refreshOf(ids[0] as string);
     const next = ok(
       await fixture.signed('POST', path, bodyOf(keys.uncompressedKey), sessions[0] ?? ''),
@@ -149,7 +152,7 @@ describe('refreshAuthSession', () => {
     );
     const ownSessionKey = openSessionKey(next.encryptedSessionSigningKey, keys.privateKey);
     expect(ownSessionKey.publicKey).not.toBe(keys.publicKey);
-    const body = () => bodyOf(drawKeys().publicKey);
+    const body = () => bodyOf(generateKeys().publicKey);
     ok(await fixture.signed('POST', refreshOf(next.id), body(), ownSessionKey), 201);
     const wrong = await fixture.signed('POST', refreshOf(next.id), body(), keys);
     expect(errorOf(wrong)).toEqual(NO_ACTIVE_SESSION);
@@ -159,7 +162,7 @@ describe('refreshAuthSession', () => {
     const { sessions, ids } = await walletWith(2);
     const [one, two] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
-    const [body, other] = [bodyOf(drawKeys().publicKey), bodyOf(drawKeys().publicKey)];
+    const [body, other] = [bodyOf(generateKeys().publicKey), bodyOf(generateKeys().publicKey)];
     const changed = await fixture.signedRetry('POST', refreshOf(one), body, signer, {
       change: other,
     });
@@ -179,13 +182,13 @@ describe('refreshAuthSession', () => {
   it('must be signed by the session itself', async () => {
     const { sessions, ids } = await walletWith(2);
     const other = await walletWith(1);
-    const body = bodyOf(drawKeys().publicKey);
-    const rejected = async (signer: (typeof sessions)[0] | ReturnType<typeof drawKeys>) =>
+    const body = bodyOf(generateKeys().publicKey);
+    const rejected = async (signer: (typeof sessions)[0] | ReturnType<typeof generateKeys>) =>
       errorOf(await fixture.signed('POST', refreshOf(ids[0] as string), body, signer));
     expect(await rejected(sessions[1] as (typeof sessions)[0])).toEqual(
       otherSessionMustSign('the session itself'),
     );
-    for (const signer of [other.sessions[0] as (typeof sessions)[0], drawKeys()]) {
+    for (const signer of [other.sessions[0] as (typeof sessions)[0], generateKeys()]) {
       expect(await rejected(signer)).toEqual(NO_ACTIVE_SESSION);
     }
     expect(await idsOf((sessions[0] as (typeof sessions)[0]).session.accountId)).toEqual(ids);
@@ -193,7 +196,7 @@ describe('refreshAuthSession', () => {
 
   it('responds in the same way to an unknown session and one of another platform', async () => {
     const foreign = await walletWith(1, theirs);
-    const body = bodyOf(drawKeys().publicKey);
+    const body = bodyOf(generateKeys().publicKey);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
       foreign.ids[0] as string,
@@ -207,7 +210,7 @@ describe('refreshAuthSession', () => {
   it('rejects an expired or revoked session on both requests', async () => {
     const { sessions, ids } = await walletWith(2);
     const [stored, ended] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
-    const body = bodyOf(drawKeys().publicKey);
+    const body = bodyOf(generateKeys().publicKey);
     const requested = ok(await fixture.call('POST', refreshOf(ids[1] as string), body), 202);
     const waiting = ok(await fixture.call('POST', refreshOf(ids[0] as string), body), 202);
     ok(await fixture.signed('DELETE', `/auth/sessions/${ids[1]}`, undefined, ended), 204);
@@ -236,7 +239,7 @@ describe('refreshAuthSession', () => {
 
   it('rejects an invalid key and one of an existing session', async () => {
     const { sessions, ids } = await walletWith(1);
-    const { publicKey, uncompressedKey: wholeKey } = sessions[0] as (typeof sessions)[0];
+    const { publicKey, uncompressedKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
     const off = `02${'f'.repeat(64)}`;
     const form =
@@ -248,7 +251,7 @@ describe('refreshAuthSession', () => {
       [publicKey.slice(2), form],
       [off, 'is not a point of P-256'],
       [publicKey, taken],
-      [wholeKey, taken],
+      [uncompressedKey, taken],
     ] as const) {
       const response = await fixture.call('POST', path, bodyOf(key));
       expect([key, response.status, response.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
@@ -259,7 +262,7 @@ describe('refreshAuthSession', () => {
 
   it('rejects a key that another session used between the two requests', async () => {
     const { accountId, sessions, ids } = await walletWith(1);
-    const keys = drawKeys();
+    const keys = generateKeys();
     const [path, body] = [refreshOf(ids[0] as string), bodyOf(keys.publicKey)];
     const requested = ok(await fixture.call('POST', path, body), 202);
     await fixture.emailSession(accountId, keys);
@@ -274,7 +277,7 @@ describe('refreshAuthSession', () => {
     let [heldSession] = sessions as [(typeof sessions)[0]];
     while (app.effects.now() + 14 * MINUTE < end) {
       await app.advance(14 * MINUTE);
-      const keys = drawKeys();
+      const keys = generateKeys();
       const path = refreshOf(heldSession.session.id);
       const session = ok(
         await fixture.signed('POST', path, bodyOf(keys.publicKey), heldSession),
@@ -285,7 +288,7 @@ describe('refreshAuthSession', () => {
     }
     await app.advance(end - app.effects.now());
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
-    const body = bodyOf(drawKeys().publicKey);
+    const body = bodyOf(generateKeys().publicKey);
     expect(errorOf(await fixture.call('POST', refreshOf(heldSession.session.id), body))).toEqual(
       ENDED,
     );
@@ -418,7 +421,7 @@ describe('revokeAuthSession', () => {
         (typeof sessions)[0],
         (typeof sessions)[0],
       ];
-      const body = bodyOf(drawKeys().publicKey);
+      const body = bodyOf(generateKeys().publicKey);
       const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
       const signing = await signedHeaders(
         ok(await fixture.call('POST', refresh, body), 202),

@@ -5,7 +5,7 @@ import type { TestPlatform } from '../../../../test/kit/app/harness.ts';
 import { secondProcess } from '../../../../test/kit/app/second-process.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
 import {
-  drawKeys,
+  generateKeys,
   signedHeaders,
   stampWith,
 } from '../../../../test/kit/wallets/embedded-wallets.ts';
@@ -27,9 +27,9 @@ beforeAll(async () => {
   await createMarksTable(app);
 });
 
-type Answer = { status: number; body: unknown };
-const fields = ({ status, body }: Answer) => [status, (body as { code?: string })?.code];
-const reason = ({ body }: Answer) => (body as { reason: string }).reason;
+type ApiResponse = { status: number; body: unknown };
+const fields = ({ status, body }: ApiResponse) => [status, (body as { code?: string })?.code];
+const reason = ({ body }: ApiResponse) => (body as { reason: string }).reason;
 const REJECTED = (code: string) => [401, code];
 
 describe('a first request', () => {
@@ -108,7 +108,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
   ];
   it.each(ORDER)('rejects %s', async (_, change, code) => {
-    const outsider = await operation.signed(drawKeys());
+    const outsider = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     expect(fields(await operation.call({ headers: change(outsider), body }))).toEqual(
       REJECTED(code),
@@ -116,7 +116,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 
   it('rejects a request id of another resource, operation or platform before the body', async () => {
-    const headers = await operation.signed(drawKeys());
+    const headers = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
     const ownResponse = await operation.call({ headers, body, of: 'elsewhere' });
     const otherOperation = await signedTestOperation(app, { as, other: 'markOther' });
@@ -132,7 +132,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
 
   it('rejects another body before the signature', async () => {
     const body = { accountId: operation.accountId, note: { a: 1, b: [1, 2] } };
-    const headers = await operation.signed(drawKeys(), { body });
+    const headers = await operation.signed(generateKeys(), { body });
     for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
       const response = await operation.call({ headers, body: { ...body, note } });
       expect(fields(response)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
@@ -155,7 +155,11 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     const ended = await operation.session();
     await ended.end();
     const elsewhere = await (await signedTestOperation(app, { as })).session();
-    for (const [name, signingKeys] of Object.entries({ outsider: drawKeys(), ended, elsewhere })) {
+    for (const [name, signingKeys] of Object.entries({
+      outsider: generateKeys(),
+      ended,
+      elsewhere,
+    })) {
       const response = await operation.call({ headers: await operation.signed(signingKeys) });
       expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
     }
@@ -263,7 +267,7 @@ describe('allowed signers', () => {
     expect(await verifyStamp({ except: 'Other' }, otherSession)).toMatch(
       /: a session of another credential /,
     );
-    const key = drawKeys();
+    const key = generateKeys();
     const named = { by: 'key', publicKey: key.publicKey };
     expect(await verifyStamp(named, key as never)).toBe(201);
     expect(await verifyStamp(named, ownSession)).toMatch(/with a different key/);
@@ -296,7 +300,7 @@ describe('limits', () => {
     const requested = await operation.ask();
     const wrong = await Promise.all(
       Array.from({ length: 4 }, (_, index) =>
-        signedHeaders(requested, drawKeys()).then((headers) =>
+        signedHeaders(requested, generateKeys()).then((headers) =>
           operation.call({ headers, through: index % 2 ? second : app.runtime }),
         ),
       ),
@@ -304,7 +308,7 @@ describe('limits', () => {
     expect(wrong.map(fields)).toEqual(Array(4).fill(REJECTED('UNAUTHORIZED')));
     const valid = await signedHeaders(requested, keys);
     expect(await operation.request(valid)).toMatchObject({ wrong: 4, status: 'PENDING' });
-    await operation.call({ headers: await signedHeaders(requested, drawKeys()) });
+    await operation.call({ headers: await signedHeaders(requested, generateKeys()) });
     expect(await operation.request(valid)).toMatchObject({ wrong: 5, status: 'DROPPED' });
     const lateResponse = await operation.call({ headers: valid });
     expect(fields(lateResponse)).toEqual(REJECTED('UNAUTHORIZED'));

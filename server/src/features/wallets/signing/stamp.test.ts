@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, sign, webcrypto } from 'node:crypto'
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { ApiKeyStamper } from '../../../../test/kit/wallets/client-libraries.ts';
-import { drawKeys } from '../../../../test/kit/wallets/embedded-wallets.ts';
+import { generateKeys } from '../../../../test/kit/wallets/embedded-wallets.ts';
 import {
   compressedPoint,
   p256Jwk,
@@ -195,7 +195,7 @@ describe('stamps of clients', () => {
     async (runtime) => {
       vi.stubGlobal('crypto', webcrypto);
       for (let round = 0; round < 20; round++) {
-        const { publicKey, privateKey } = drawKeys();
+        const { publicKey, privateKey } = generateKeys();
         const options = { apiPublicKey: publicKey, apiPrivateKey: privateKey };
         const stamper = new ApiKeyStamper({ ...options, runtimeOverride: runtime });
         const stamp = parseStamp((await stamper.stamp(payload)).stampHeaderValue) as Stamp;
@@ -210,7 +210,7 @@ describe('stamps of clients', () => {
   it('of node are valid, half of them with a high S', () => {
     const high = { yes: 0, no: 0 };
     for (let round = 0; round < 40; round++) {
-      const { publicKey, privateKey } = drawKeys();
+      const { publicKey, privateKey } = generateKeys();
       const pair = p256Pair(Buffer.from(privateKey, 'hex')) as NonNullable<
         ReturnType<typeof p256Pair>
       >;
@@ -226,7 +226,7 @@ describe('stamps of clients', () => {
   });
 
   it('of more keys than are cached are valid', () => {
-    const all = Array.from({ length: 1_100 }, () => drawKeys().publicKey);
+    const all = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
     const stamped = (publicKey: string) => read({ ...VECTOR, publicKey });
     const firstStamp = stamped(all[0] as string);
     for (const publicKey of all) expect(stamped(publicKey).publicKey).toBe(publicKey);

@@ -42,7 +42,7 @@ const ENDS = [
 ];
 
 const RECENT = 80;
-const REMEMBERED = 40;
+const MAX_STORED = 40;
 
 export const platformIn = ({ platforms }: Sim, id: string | null | undefined): Platform =>
   platforms.find((each) => each.id === id) as Platform;
@@ -105,9 +105,9 @@ async function simulateRequest(sim: Sim): Promise<string> {
 export const textOf = (decision: CardDecision) =>
   decision.approved ? 'approved' : decision.reason;
 
-export function remember(sim: Sim, reported: CardMessage): void {
+export function recordMessage(sim: Sim, reported: CardMessage): void {
   sim.cardMessages.push(reported);
-  if (sim.cardMessages.length > REMEMBERED) sim.cardMessages.shift();
+  if (sim.cardMessages.length > MAX_STORED) sim.cardMessages.shift();
 }
 
 export function requestOf(sim: Sim, card: RecordedRow, requested: CardInput): CardRequest {
@@ -153,7 +153,7 @@ async function networkRequest(sim: Sim): Promise<string> {
   const decision = await handler.authorize(request, sim.effects.now() + late);
   const is = textOf(decision);
   if (is !== due) throw broken(`${noteOf(requested, is)}, ${line}; expected ${due}, of ${card.id}`);
-  remember(sim, { request, decision });
+  recordMessage(sim, { request, decision });
   return `${noteOf(requested, is)}, ${line}`;
 }
 
@@ -291,7 +291,7 @@ async function networkNotice(sim: Sim): Promise<string> {
     throw broken(`${note}, ${row.id}: ${code ?? 'was accepted'}`);
   }
   if (code) return `${note}: ${code}`;
-  remember(sim, { notice });
+  recordMessage(sim, { notice });
   const now = await paymentNow(sim, row.id);
   checkNotice(sim, row, now, input);
   return `${note}: ${now.status}`;
@@ -342,7 +342,7 @@ async function spendAll(sim: Sim): Promise<string> {
   const request = requestOf(sim, card, requested);
   const decision = await handlerOf(sim, sim.node()).authorize(request, until);
   if (!decision.approved) throw broken(`${noteOf(requested, decision.reason)}, of ${card.id}`);
-  remember(sim, { request, decision });
+  recordMessage(sim, { request, decision });
   // Usually cleared immediately.
   if (sim.chance.percent(80)) await runOnly(sim, sim.node(), dueJobs(sim).slice(-1));
   return `${requested.amount}`;

@@ -17,7 +17,7 @@ import {
   codeOf,
   noteOf,
   overConnection,
-  remember,
+  recordMessage,
   requestOf,
   sendNotice,
   someCard,
@@ -86,7 +86,7 @@ function expectSameReply(
   const [one, other] = all.map((each) => JSON.stringify(each));
   const decision = all[0] as CardDecision;
   if (one !== other || textOf(decision) !== due) throw broken(`${one}, ${other}; expected ${due}`);
-  remember(sim, { request, decision });
+  recordMessage(sim, { request, decision });
   return noteOf(requested, due);
 }
 

@@ -15,7 +15,7 @@ import {
 import { accountOf, hasPendingFundingDebit } from '../../model/card-facts.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { programOf } from '../../rules/card-rules.ts';
-import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
+import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
 import { platformIn } from './card-messages.ts';
 import { keyFor } from './holders.ts';
 import { sign } from './signing.ts';
@@ -25,7 +25,7 @@ const isLive = ({ state }: RecordedRow) => state !== 'CLOSED';
 const live = (sim: Sim) => cardsOf(sim).filter(isLive);
 
 const holders = (sim: Sim): Person[] =>
-  living(sim).filter((each) => each.id !== null && inSandbox(each));
+  activePeople(sim).filter((each) => each.id !== null && inSandbox(each));
 
 const PAYS = ['USD', 'USDB'];
 

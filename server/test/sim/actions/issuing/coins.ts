@@ -8,7 +8,7 @@ import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { behind, operator, outcome } from '../../harness/operator.ts';
 import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
-import { type Action, checkReply, expected, inSandbox, living } from '../action.ts';
+import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
 import { digits } from '../payments/parties.ts';
 import { platformIn } from './card-messages.ts';
 
@@ -127,7 +127,7 @@ function someNames(sim: Sim, platform: Platform): Names {
   const unexpected = sim.chance.percent(4) ? '002' : '000';
   const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${unexpected}` };
   const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
-  const dead = all.filter((each) => !isLiving(each));
+  const dead = all.filter((each) => !isIssuable(each));
   if (all.length === 0 || !sim.chance.percent(15)) return fresh;
   const known = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
   const symbol = known.symbol as string;
@@ -140,11 +140,11 @@ function someNames(sim: Sim, platform: Platform): Names {
 }
 
 /** A token that was never issued reserves no name. */
-const isLiving = ({ issuance_status: at }: RecordedRow) => at !== 'REJECTED' && at !== 'FAILED';
+const isIssuable = ({ issuance_status: at }: RecordedRow) => at !== 'REJECTED' && at !== 'FAILED';
 
 const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
   coinsOf(sim).some(
-    (each) => each.platform_id === platform.id && isLiving(each) && each[which] === name,
+    (each) => each.platform_id === platform.id && isIssuable(each) && each[which] === name,
   );
 
 /** Predicted error codes of registering a token from this account. */
@@ -197,7 +197,7 @@ export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coi
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));
   const was = coin.service_status as string;
-  const fine = isLiving(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
+  const fine = isIssuable(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
   const response = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
   const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
@@ -220,7 +220,7 @@ async function decide(sim: Sim): Promise<string> {
   const verb = sim.chance.of(['approve', 'approve', 'reject', 'disable']);
   const was = coin.service_status as string;
   // A token that will never be issued is not approved.
-  const dead = !isLiving(coin);
+  const dead = !isIssuable(coin);
   const may = DECISIONS[verb]?.includes(was) ?? false;
   const fine = may && !(verb === 'approve' && dead);
   const result = await operator(sim, 'stablecoins', verb, coin.id as string);
@@ -234,7 +234,7 @@ const BANKS = [
 
 /** A wallet, or a bank account whose suffix selects the outcome; of a customer or the platform. */
 async function addAccount(sim: Sim): Promise<string> {
-  const owner = sim.chance.of(living(sim).filter(inSandbox));
+  const owner = sim.chance.of(activePeople(sim).filter(inSandbox));
   const n = sim.next();
   const suffix = sim.chance.percent(35) ? 'SPARK' : sim.chance.of(BANKS);
   const spark = suffix === 'SPARK';

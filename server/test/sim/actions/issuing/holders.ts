@@ -9,7 +9,7 @@ import {
 } from '../../../kit/wallets/client-keys.ts';
 import { operator, outcome } from '../../harness/operator.ts';
 import {
-  type Answer,
+  type ApiResponse,
   accountRow,
   broken,
   type ExternalAccount,
@@ -31,7 +31,7 @@ import {
   rejection,
 } from '../action.ts';
 import { orderOf, UNQUOTABLE, unsureOf, verdictOn } from '../payments/payments.ts';
-import { drawClientKeys, liveKeys, type SignedResult, sendAgain, sign } from './signing.ts';
+import { activeKeys, generateClientKeys, type SignedResult, sendAgain, sign } from './signing.ts';
 
 const wallets = (sim: Sim): InternalAccount[] =>
   payers(sim).flatMap(({ wallet }) => (wallet && isActive(sim, wallet) ? [wallet] : []));
@@ -39,7 +39,7 @@ const wallets = (sim: Sim): InternalAccount[] =>
 /** Usually one with an open session. */
 function someWallet(sim: Sim): InternalAccount {
   const all = wallets(sim);
-  const live = all.filter((each) => liveKeys(sim, each).length > 0);
+  const live = all.filter((each) => activeKeys(sim, each).length > 0);
   return sim.chance.of(live.length && sim.chance.percent(75) ? live : all);
 }
 
@@ -55,7 +55,7 @@ async function requestCode(
   sim: Sim,
   { id }: RecordedRow,
   { owner }: InternalAccount,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const path = `/auth/credentials/${id}/challenge`;
   for (let polls = 0; polls < MAX_POLLS; polls++) {
     const response = await sim.call('POST', path, {}, owner.platform, { withoutKey: true });
@@ -76,7 +76,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   const requested = await requestCode(sim, credential, wallet);
   const rejected = rejection(requested, ['RATE_LIMITED']);
   if (rejected) return { note: rejected };
-  const keys = drawClientKeys(sim);
+  const keys = generateClientKeys(sim);
   const right = sim.chance.percent(90);
   const bundle = expected(requested, 200).otpEncryptionTargetBundle;
   const code = right ? CODE : '111111';
@@ -99,7 +99,7 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
 
 /** A key that may sign; signs in if necessary. */
 export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string | undefined> {
-  const live = liveKeys(sim, wallet);
+  const live = activeKeys(sim, wallet);
   return live.length ? sim.chance.of(live) : (await signIn(sim, wallet)).key;
 }
 
@@ -158,9 +158,9 @@ async function refresh(sim: Sim): Promise<string> {
   if (sessions.length === 0) return 'no sessions';
   const session = sim.chance.of(sessions.slice(-3));
   const mine = sim.keys.get(session.public_key ?? '') as string;
-  const live = liveKeys(sim, wallet);
+  const live = activeKeys(sim, wallet);
   const [sealed, right] = [sim.chance.percent(30), sim.chance.percent(85)];
-  const keys = drawClientKeys(sim);
+  const keys = generateClientKeys(sim);
   const body = { clientPublicKey: sealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
   const leg = { method: 'POST', path, body, as: wallet.owner.platform };
@@ -181,10 +181,10 @@ async function refresh(sim: Sim): Promise<string> {
 
 async function endSession(sim: Sim): Promise<string> {
   const wallet = someWallet(sim);
-  const [key] = liveKeys(sim, wallet);
+  const [key] = activeKeys(sim, wallet);
   if (!key) return 'not signed in';
   const live = sessionsOf(sim, wallet).filter((each) => {
-    return liveKeys(sim, wallet).includes(sim.keys.get(each.public_key ?? '') ?? '');
+    return activeKeys(sim, wallet).includes(sim.keys.get(each.public_key ?? '') ?? '');
   });
   const path = `/auth/sessions/${sim.chance.of(live).id}`;
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };

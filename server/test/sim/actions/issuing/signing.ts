@@ -3,7 +3,7 @@
 // invariants count the effects.
 import { type Keys, keyPairOf, signedHeaders } from '../../../kit/wallets/client-keys.ts';
 import {
-  type Answer,
+  type ApiResponse,
   broken,
   type InternalAccount,
   type Platform,
@@ -13,14 +13,14 @@ import {
 import { expected, rejection } from '../action.ts';
 
 /** A key pair whose private key the clients keep. */
-export function drawClientKeys(sim: Sim): Keys {
+export function generateClientKeys(sim: Sim): Keys {
   const keys = keyPairOf(Buffer.from(sim.chance.bytes(32)).toString('hex'));
   sim.keys.set(keys.publicKey, keys.privateKey);
   return keys;
 }
 
 /** Private keys of the wallet's sessions that may sign, oldest first. */
-export function liveKeys({ model, keys, effects }: Sim, wallet: InternalAccount): string[] {
+export function activeKeys({ model, keys, effects }: Sim, wallet: InternalAccount): string[] {
   const sessions = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...sessions].flatMap(({ status, expires_at, public_key }) => {
     const live = status === 'ACTIVE' && Date.parse(expires_at ?? '') > effects.now();
@@ -48,13 +48,13 @@ interface Leg {
 
 export interface SignedResult {
   /** The known result; undefined if nothing was done or the result is unknown. */
-  response?: Answer;
+  response?: ApiResponse;
   note: string;
 }
 
 const MAX_POLLS = 20;
 /** A quote that is being paid has a status of that name as well. */
-const isAtWork = ({ body }: Answer) => body?.status === 'PROCESSING' && body.id === undefined;
+const isAtWork = ({ body }: ApiResponse) => body?.status === 'PROCESSING' && body.id === undefined;
 const USED = 30;
 
 /** Sends a signed request until it completes or the client gives up. */
@@ -88,14 +88,14 @@ async function sendTwice(
     const key = leg.keyed ? `concurrent-${sim.next()}` : undefined;
     return sim.once(node, { ...leg, body: leg.body, key, headers });
   });
-  const responses = (await Promise.all(requests)) as Answer[];
+  const responses = (await Promise.all(requests)) as ApiResponse[];
   const done = responses.filter(({ status }) => status < 400);
   if (done.some(isAtWork)) return { note: 'concurrent, processing' };
   const rejected = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
   if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(responses)}`);
   const [response] = done.length ? done : rejected;
-  return { response: response as Answer, note: `concurrent: ${response?.status}` };
+  return { response: response as ApiResponse, note: `concurrent: ${response?.status}` };
 }
 
 /** A wrong signature, which is rejected. */
@@ -110,7 +110,7 @@ async function sendBadly(
   const payload = unknown
     ? requested
     : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
-  const headers = await signedHeaders(payload, unknown ? drawClientKeys(sim) : key);
+  const headers = await signedHeaders(payload, unknown ? generateClientKeys(sim) : key);
   const more = { headers, withoutKey: !leg.keyed };
   const response = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
   const code = rejection(response, ['UNAUTHORIZED']);
@@ -130,7 +130,12 @@ export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise
 }
 
 /** One more step, over the previous reply. */
-async function signOnce(sim: Sim, leg: Leg, key: string, before: Answer): Promise<SignedResult> {
+async function signOnce(
+  sim: Sim,
+  leg: Leg,
+  key: string,
+  before: ApiResponse,
+): Promise<SignedResult> {
   const requested = expected(before, 202);
   const route = sim.chance.weighed(WAYS).name;
   if (route === 'abandoned') return { note: route };

@@ -2,13 +2,13 @@
 // late and twice.
 import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { broken, type ExternalAccount, type Sim, type Wallet } from '../../harness/sim.ts';
-import { type Action, expected, inSandbox, living, rejection } from '../action.ts';
+import { type Action, activePeople, expected, inSandbox, rejection } from '../action.ts';
 
 const pathOf = ({ id, owner }: ExternalAccount, what = '') =>
   `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${what}`;
 
 async function add(sim: Sim): Promise<string> {
-  const owner = sim.chance.of(living(sim).filter(inSandbox));
+  const owner = sim.chance.of(activePeople(sim).filter(inSandbox));
   const { address, sign } = evmWallet(BigInt(1_000 + sim.next()));
   const body = {
     currency: 'USDC',

@@ -5,7 +5,7 @@ import { debitOutcome, outcomeOf } from '../../harness/outcomes.ts';
 import { isBarred, policyOf, verdictOf } from '../../harness/policies.ts';
 import {
   type Agent,
-  type Answer,
+  type ApiResponse,
   broken,
   type ExternalAccount,
   type InternalAccount,
@@ -28,7 +28,7 @@ import {
 } from '../action.ts';
 import { connected } from '../payments/agents.ts';
 import { isGone, orderOf, UNPAYABLE, UNQUOTABLE, unsureOf } from '../payments/payments.ts';
-import { executionCodes, isGated, recordExecuted, UNAUTHORIZED } from './authorizations.ts';
+import { executionCodes, recordExecuted, requiresScaIn, UNAUTHORIZED } from './authorizations.ts';
 
 /** Usually one that is allowed to act. */
 function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform } {
@@ -45,7 +45,7 @@ function recordAction(
   sim: Sim,
   agent: Agent,
   order: Order,
-  { id, status }: Answer['body'],
+  { id, status }: ApiResponse['body'],
   verdict: ReturnType<typeof verdictOf>,
 ): string {
   const due = verdict === 'waits' ? 'PENDING_APPROVAL' : 'APPROVED';
@@ -70,8 +70,8 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const externalAccount = sim.chance.of(fitting);
   const internalAccount = owner.internalAccounts.get(externalAccount.currency) as InternalAccount;
   const amount = BigInt(sim.chance.between(100, sim.chance.of([5_000, 50_000])));
-  const ends = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
-  const [source, destination] = direction === 'out' ? ends : ends.reverse();
+  const accounts = [{ accountId: internalAccount.id }, { accountId: externalAccount.id }];
+  const [source, destination] = direction === 'out' ? accounts : accounts.reverse();
   const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
   const { currency } = internalAccount;
   const act = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
@@ -79,12 +79,13 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const before = spendable(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
   const response = await sim.call('POST', path, body, agent.as);
-  const gated = direction === 'out' && isGated(owner, currency);
+  const requiresSca = direction === 'out' && requiresScaIn(owner, currency);
   const isFrozen = !isActive(sim, internalAccount);
-  const codes = verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, gated);
+  const codes =
+    verdict === 'rejected' ? ['FORBIDDEN'] : transferCodes(direction, isFrozen, requiresSca);
   const code = rejection(response, codes);
   if (code) return `${externalAccount.currency} ${code}`;
-  if (verdict === 'rejected' || gated || isFrozen)
+  if (verdict === 'rejected' || requiresSca || isFrozen)
     throw broken(`${path} of ${agent.id}: succeeded`);
   const action = expected(response, 201);
   if (action.status === 'APPROVED' && direction === 'out' && before < amount) {
@@ -114,19 +115,23 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   return `${amount} ${currency} ${recordAction(sim, agent, order, action, verdict)}`;
 }
 
-const transferCodes = (direction: 'out' | 'in', isFrozen: boolean, gated: boolean): string[] => [
+const transferCodes = (
+  direction: 'out' | 'in',
+  isFrozen: boolean,
+  requiresSca: boolean,
+): string[] => [
   ...(direction === 'out' ? UNPAYABLE : []),
   ...(isFrozen ? ['INVALID_INPUT'] : []),
-  ...(gated ? ['CONFLICT'] : []),
+  ...(requiresSca ? ['CONFLICT'] : []),
 ];
 
-interface Ends {
+interface Accounts {
   source: InternalAccount;
   internalAccount: InternalAccount | null;
   externalAccount: ExternalAccount | null;
 }
 
-function endsFor(sim: Sim, { owner }: Agent): Ends | undefined {
+function accountsFor(sim: Sim, { owner }: Agent): Accounts | undefined {
   const internalAccounts = [...owner.internalAccounts.values()].filter(({ currency }) =>
     PAID_IN.includes(currency),
   );
@@ -145,9 +150,9 @@ function endsFor(sim: Sim, { owner }: Agent): Ends | undefined {
 async function quote(sim: Sim): Promise<string> {
   const agent = someAgent(sim);
   const { owner } = agent;
-  const ends = endsFor(sim, agent);
-  if (!ends) return 'no destination';
-  const { source, internalAccount, externalAccount } = ends;
+  const accounts = accountsFor(sim, agent);
+  if (!accounts) return 'no destination';
+  const { source, internalAccount, externalAccount } = accounts;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: {
@@ -173,9 +178,9 @@ async function quote(sim: Sim): Promise<string> {
   if (code) return code;
   if (isFrozen)
     throw broken('a quote of an agent between accounts of which one is frozen or closed');
-  const order = orderOf(sim, ends, expected(response, 201), owner);
+  const order = orderOf(sim, accounts, expected(response, 201), owner);
   order.agent = agent;
-  order.gated = isGated(owner, source.currency);
+  order.requiresSca = requiresScaIn(owner, source.currency);
   sim.orders.push(order);
   return `${order.sent} ${source.currency} for ${order.received}`;
 }

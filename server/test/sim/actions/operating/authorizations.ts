@@ -4,7 +4,7 @@
 
 import type { Outcome } from '../../harness/outcomes.ts';
 import {
-  type Answer,
+  type ApiResponse,
   broken,
   type ExternalAccount,
   type InternalAccount,
@@ -16,11 +16,11 @@ import {
 import { challengesOf, pendingOf } from '../../model/authentication.ts';
 import {
   type Action,
+  activePeople,
   checkReply,
   expected,
   internalAccountOf,
   isTrusted,
-  living,
   PAID_IN,
   rejection,
 } from '../action.ts';
@@ -38,14 +38,14 @@ import {
 } from '../payments/strong.ts';
 import { targetFor } from './incoming.ts';
 
-const GATED = ['EUR', 'USDC'];
+const SCA_CURRENCIES = ['EUR', 'USDC'];
 
 /** The outcome of a payment that its customer did not authorize. */
 export const UNAUTHORIZED: Outcome = { status: 'FAILED', refund: 'NONE' };
 
 /** Whether payments in this currency require strong authentication. */
-export const isGated = (owner: { strong?: unknown }, currency: string): boolean =>
-  owner.strong !== undefined && GATED.includes(currency);
+export const requiresScaIn = (owner: { strong?: unknown }, currency: string): boolean =>
+  owner.strong !== undefined && SCA_CURRENCIES.includes(currency);
 
 const rowOf = ({ model }: Sim, { id }: Order) => model.payments.get(id)?.row;
 const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PENDING_AUTHORIZATION';
@@ -53,8 +53,8 @@ const isWaiting = (sim: Sim, order: Order) => rowOf(sim, order)?.status === 'PEN
 const ownerOf = ({ source, payer }: Order) => (source?.owner ?? payer) as Strong;
 
 /** Records a waiting payment, as the reply must show it. */
-function recordWaiting(order: Order, body: Answer['body']): void {
-  order.gated = true;
+function recordWaiting(order: Order, body: ApiResponse['body']): void {
+  order.requiresSca = true;
   order.unstarted = UNAUTHORIZED;
   const { status, scaChallenge, paymentInstructions } = body;
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
@@ -71,24 +71,24 @@ function somePayer(sim: Sim): Strong {
   return sim.chance.of(ready.length && sim.chance.percent(85) ? ready : all);
 }
 
-interface Ends {
+interface Accounts {
   source: InternalAccount;
   internalAccount: InternalAccount | null;
   externalAccount: ExternalAccount | null;
 }
 
-function endsOf(sim: Sim, payer: Strong): Ends | undefined {
+function accountsOf(sim: Sim, payer: Strong): Accounts | undefined {
   const full = [...payer.internalAccounts.values()].filter(
     (each) => PAID_IN.includes(each.currency) && spendable(sim, each) > 1_000n,
   );
-  const source = full.length ? sim.chance.of(full) : internalAccountOf(sim, payer, GATED);
+  const source = full.length ? sim.chance.of(full) : internalAccountOf(sim, payer, SCA_CURRENCIES);
   const ownExternalAccounts = sim.externalAccounts.filter(
     (each) => each.owner === payer && !each.gone,
   );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
     return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   }
-  const others = living(sim).filter((each) => each.platform === payer.platform);
+  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
   const internalAccount = internalAccountOf(sim, sim.chance.of(others), PAID_IN);
   return internalAccount === source
     ? undefined
@@ -97,9 +97,9 @@ function endsOf(sim: Sim, payer: Strong): Ends | undefined {
 
 async function quote(sim: Sim): Promise<string> {
   const payer = somePayer(sim);
-  const ends = endsOf(sim, payer);
-  if (!ends) return 'no destination';
-  const { source, internalAccount, externalAccount } = ends;
+  const accounts = accountsOf(sim, payer);
+  if (!accounts) return 'no destination';
+  const { source, internalAccount, externalAccount } = accounts;
   const now = sim.chance.percent(20);
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
@@ -113,10 +113,10 @@ async function quote(sim: Sim): Promise<string> {
     ...(now ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
-  const gated = isGated(payer, source.currency);
-  const barred = now && gated && !isLoggedIn(sim, payer);
+  const requiresSca = requiresScaIn(payer, source.currency);
+  const barred = now && requiresSca && !isLoggedIn(sim, payer);
   const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
-  const locked = now && gated && isLocked(sim, payer);
+  const locked = now && requiresSca && isLocked(sim, payer);
   const code = rejection(response, [
     ...UNQUOTABLE,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
@@ -127,9 +127,9 @@ async function quote(sim: Sim): Promise<string> {
   if (locked) throw broken(`a quote from ${source.id}, whose owner is locked`);
   if (isFrozen || barred)
     throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
-  const order = orderOf(sim, ends, expected(response, 201), payer);
-  order.gated = gated;
-  if (now && gated && !isTrusted(sim, externalAccount)) recordWaiting(order, response.body);
+  const order = orderOf(sim, accounts, expected(response, 201), payer);
+  order.requiresSca = requiresSca;
+  if (now && requiresSca && !isTrusted(sim, externalAccount)) recordWaiting(order, response.body);
   else order.started = now;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} for ${order.received}`;
@@ -137,7 +137,7 @@ async function quote(sim: Sim): Promise<string> {
 
 async function quoteRealtime(sim: Sim): Promise<string> {
   const payer = somePayer(sim);
-  const currency = sim.chance.of(GATED);
+  const currency = sim.chance.of(SCA_CURRENCIES);
   const target = targetFor(sim, payer);
   const { internalAccount, externalAccount } = target;
   const body = {
@@ -172,15 +172,15 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   const trusted = isTrusted(sim, externalAccount);
   const made = expected(response, trusted ? 201 : 202);
   const order = orderOf(sim, { source: null, ...target }, made, payer);
-  Object.assign(order, { kind: 'realtime', payer, gated: true });
+  Object.assign(order, { kind: 'realtime', payer, requiresSca: true });
   if (payer.platform.limited || externalAccount?.wallet) order.ending = null;
   if (!trusted) recordWaiting(order, made);
   sim.orders.push(order);
   return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
 }
 
-const isExecutable = ({ gated, kind, quoteId, agent }: Order) =>
-  gated === true && kind !== 'realtime' && quoteId !== null && !agent;
+const isExecutable = ({ requiresSca, kind, quoteId, agent }: Order) =>
+  requiresSca === true && kind !== 'realtime' && quoteId !== null && !agent;
 
 /** Predicted error codes of executing a quote. */
 export function executionCodes(sim: Sim, order: Order): string[] {
@@ -189,13 +189,13 @@ export function executionCodes(sim: Sim, order: Order): string[] {
   const codes = verdictOn(sim, order, taken);
   if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
   const owner = ownerOf(order);
-  if (order.gated && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
-  return order.gated && !isLoggedIn(sim, owner) ? ['SCA_SESSION_REQUIRED'] : codes;
+  if (order.requiresSca && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
+  return order.requiresSca && !isLoggedIn(sim, owner) ? ['SCA_SESSION_REQUIRED'] : codes;
 }
 
 /** Records the result of an executed quote. */
-export function recordExecuted(sim: Sim, order: Order, body: Answer['body']): void {
-  if (order.gated && !isTrusted(sim, order.externalAccount)) {
+export function recordExecuted(sim: Sim, order: Order, body: ApiResponse['body']): void {
+  if (order.requiresSca && !isTrusted(sim, order.externalAccount)) {
     recordWaiting(order, body);
     return;
   }
@@ -233,7 +233,11 @@ const isLast = (sim: Sim, order: Order) =>
   pendingOf(sim.model, order.quoteId as string)?.steps === '[]';
 
 /** Records the effect of a valid proof. */
-function recordProof(order: Order, last: boolean, { status, ...body }: Answer['body']): string {
+function recordProof(
+  order: Order,
+  last: boolean,
+  { status, ...body }: ApiResponse['body'],
+): string {
   if (!last) {
     recordWaiting(order, { status, ...body });
     return 'a step';
@@ -312,7 +316,7 @@ async function resend(sim: Sim): Promise<string> {
 /** A transfer cannot carry a proof, so it is rejected. */
 async function transfer(sim: Sim): Promise<string> {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    ({ owner, currency, gone }) => !gone && isGated(owner, currency) && !owner.gone,
+    ({ owner, currency, gone }) => !gone && requiresScaIn(owner, currency) && !owner.gone,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const { id, currency, owner } = sim.chance.of(ownExternalAccounts);
@@ -329,11 +333,12 @@ async function transfer(sim: Sim): Promise<string> {
 }
 
 /** Orders that wait for their customers, including those of agents. */
-const waiting = (sim: Sim) => sim.orders.filter((each) => each.gated && isWaiting(sim, each));
+const waiting = (sim: Sim) => sim.orders.filter((each) => each.requiresSca && isWaiting(sim, each));
 /** Orders with a challenge, whatever their state. */
 const requested = (sim: Sim) =>
   sim.orders.filter(
-    (each) => each.gated && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
+    (each) =>
+      each.requiresSca && each.quoteId && challengesOf(sim.model, rowOf(sim, each) ?? {}).length,
   );
 const open = (sim: Sim) => sim.orders.filter((each) => isExecutable(each) && !each.started);
 

@@ -14,7 +14,7 @@ import { asIncoming } from '../../../../src/features/payments/transactions/rows.
 import { behind } from '../../harness/operator.ts';
 import { debitOutcome, type Outcome } from '../../harness/outcomes.ts';
 import {
-  type Answer,
+  type ApiResponse,
   broken,
   type ExternalAccount,
   type InternalAccount,
@@ -26,10 +26,10 @@ import {
 import type { RecordedRow } from '../../model/model.ts';
 import {
   type Action,
+  activePeople,
   expected,
   inSandbox,
   internalAccountOf,
-  living,
   PAID_IN,
   payers,
   rejection,
@@ -99,7 +99,7 @@ export function targetFor(sim: Sim, payer: Person): Target {
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
-  const others = living(sim).filter((each) => each.platform === payer.platform);
+  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
   return {
     internalAccount: internalAccountOf(sim, sim.chance.of(others), PAID_IN),
     externalAccount: null,
@@ -171,7 +171,7 @@ const unpaidHere = (sim: Sim) => unpaid(sim).filter(inSandbox);
 const RETURNED: Outcome = { status: 'FAILED', refund: 'COMPLETED' };
 
 /** The outcome of a deposit that does not match its quote. */
-export function recordStray(sim: Sim, body: Answer['body'], amount: bigint): string {
+export function recordStray(sim: Sim, body: ApiResponse['body'], amount: bigint): string {
   const at = internalAccountById(sim, body.destination?.accountId);
   if (at && body.status !== 'FAILED') expectIn(sim, at, body.id, amount, null);
   return `stray, ${body.status}`;
@@ -182,8 +182,8 @@ export function recordStray(sim: Sim, body: Answer['body'], amount: bigint): str
  */
 export function recordFunds(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
-  const ends = [toAccount, order.platformFee ? feeOwnerAccount : null];
-  const isFrozen = ends.some((each) => each && !isActive(sim, each));
+  const accounts = [toAccount, order.platformFee ? feeOwnerAccount : null];
+  const isFrozen = accounts.some((each) => each && !isActive(sim, each));
   if (isFrozen || isGone(order) || payer?.gone || platform.limited) order.ending = null;
 }
 
@@ -257,7 +257,7 @@ async function cancel(sim: Sim): Promise<string> {
 
 /** An operator freezes or unfreezes an account. */
 async function freeze(sim: Sim, thaw: boolean): Promise<string> {
-  const all = living(sim).flatMap((each) => [...each.internalAccounts.values()]);
+  const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
   const status = thaw ? 'FROZEN' : 'ACTIVE';
   const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
   if (fitting.length === 0) return 'none';
@@ -279,7 +279,7 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
 async function deposit(sim: Sim): Promise<string> {
   const internalAccount = internalAccountOf(
     sim,
-    sim.chance.of(living(sim).filter(inSandbox)),
+    sim.chance.of(activePeople(sim).filter(inSandbox)),
     PAID_IN,
   );
   const amount = BigInt(sim.chance.between(1, 50_000));

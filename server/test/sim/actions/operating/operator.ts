@@ -17,7 +17,7 @@ import {
 } from '../../harness/sim.ts';
 import type { Payment, RecordedRow } from '../../model/model.ts';
 import { awaitedOf } from '../../model/queue-and-limits.ts';
-import { type Action, internalAccountOf, living, PAID_IN, payers } from '../action.ts';
+import { type Action, activePeople, internalAccountOf, PAID_IN, payers } from '../action.ts';
 import { executeOrder, quote, transferOut } from '../payments/payments.ts';
 import {
   comingIn,
@@ -175,7 +175,7 @@ async function record(sim: Sim): Promise<string> {
   const common = sim.chance.percent(70) ? ['USD', 'EUR'] : PAID_IN;
   const internalAccount = internalAccountOf(
     sim,
-    sim.chance.of(living(sim).filter(inProduction)),
+    sim.chance.of(activePeople(sim).filter(inProduction)),
     common,
   );
   const amount = BigInt(sim.chance.between(1, sim.chance.of([500, 100_000, 1_000_000])));
@@ -275,7 +275,7 @@ function isFree(sim: Sim, internalAccount: InternalAccount): boolean {
 async function changeAccount(sim: Sim): Promise<string> {
   adopt(sim);
   const verb = sim.chance.of(ACCOUNT_VERBS);
-  const all = living(sim).flatMap((each) => [...each.internalAccounts.values()]);
+  const all = activePeople(sim).flatMap((each) => [...each.internalAccounts.values()]);
   const unexpected = all.filter((each) =>
     ['PENDING', 'FAILED'].includes(sim.model.internal.get(each.id)?.status ?? ''),
   );
@@ -312,7 +312,7 @@ const OF_PRODUCTION = [
   (sim: Sim, who: Person[]) => transferIn(sim, who),
 ];
 
-const pullsHere = (sim: Sim) =>
+const directDebitsOf = (sim: Sim) =>
   productionOrders(sim).filter(({ kind, started }) => kind === 'debit' && !started);
 
 const payersHere = (sim: Sim) => payers(sim).filter(inProduction);
@@ -327,8 +327,8 @@ export const OPERATOR: readonly Action[] = [
   {
     name: 'execute a funding debit in production',
     weight: 3,
-    ready: (sim) => pullsHere(sim).length > 0,
-    run: (sim) => executeOrder(sim, sim.chance.of(pullsHere(sim))),
+    ready: (sim) => directDebitsOf(sim).length > 0,
+    run: (sim) => executeOrder(sim, sim.chance.of(directDebitsOf(sim))),
   },
   { name: 'report a payout result', weight: 16, ready: hasProductionOrders, run: reportResult },
   { name: 'report a payout result twice', weight: 3, ready: hasProductionOrders, run: reportTwice },
@@ -342,7 +342,7 @@ export const OPERATOR: readonly Action[] = [
   {
     name: 'record a deposit',
     weight: 10,
-    ready: (sim) => living(sim).some(inProduction),
+    ready: (sim) => activePeople(sim).some(inProduction),
     run: record,
   },
   {

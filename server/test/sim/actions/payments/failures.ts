@@ -14,7 +14,7 @@ import {
   spendable,
 } from '../../harness/sim.ts';
 import { BEHAVIORS, VERDICTS } from '../../harness/sim-effects.ts';
-import { type Action, inSandbox, internalAccountOf, living, PAID_IN } from '../action.ts';
+import { type Action, activePeople, inSandbox, internalAccountOf, PAID_IN } from '../action.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -90,7 +90,7 @@ async function expireLease(sim: Sim): Promise<string> {
     sim.effects.pass(21 * SECOND);
     await runDueJobs(quick);
   }
-  held.letGo();
+  held.release();
   await slowly;
   return `${job.kind}${caught ? '' : ' did nothing'}`;
 }
@@ -146,7 +146,7 @@ async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boo
 async function fundConcurrently(sim: Sim): Promise<string> {
   const internalAccount = internalAccountOf(
     sim,
-    sim.chance.of(living(sim).filter(inSandbox)),
+    sim.chance.of(activePeople(sim).filter(inSandbox)),
     PAID_IN,
   );
   if (!isActive(sim, internalAccount) || !internalAccount.owner.ready) return 'shut';
@@ -180,7 +180,7 @@ const ripe = (sim: Sim) =>
     if (started || !source || order.quoteId === null || sim.effects.now() >= expiresAt)
       return false;
     if (order.platform.limited || externalAccount?.wallet || order.payload) return false;
-    if (order.gated || order.agent) return false;
+    if (order.requiresSca || order.agent) return false;
     if (order.platformFee && order.feeAccount && !isActive(sim, order.feeAccount)) return false;
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
     if (toAccount && !isActive(sim, toAccount)) return false;
@@ -239,7 +239,7 @@ async function replay(sim: Sim): Promise<string> {
 }
 
 const hasInternalAccount = (sim: Sim): InternalAccount | undefined =>
-  living(sim)[0]?.internalAccounts.get('USD');
+  activePeople(sim)[0]?.internalAccounts.get('USD');
 
 export const FAILURES: readonly Action[] = [
   { name: 'let time pass', weight: 16, run: jump },

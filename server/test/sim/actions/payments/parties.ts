@@ -13,11 +13,11 @@ import {
 } from '../../harness/sim.ts';
 import {
   type Action,
+  activePeople,
   checkReply,
   expected,
   inSandbox,
   isTrusted,
-  living,
   payers,
   rejection,
 } from '../action.ts';
@@ -157,7 +157,7 @@ function ibanOf(rest: string): string {
   return `DE${String(check).padStart(2, '0')}${rest}`;
 }
 
-/** Account details by currency; `n` makes them unique, the suffix ends the account number. */
+/** Account details by currency; `n` makes them unique, the suffix accounts the account number. */
 const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> = {
   USD: (n, suffix) => ({
     accountType: 'USD_ACCOUNT',
@@ -188,8 +188,8 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
 };
 
 async function addOutside(sim: Sim): Promise<string> {
-  const inProduction = living(sim).filter((each) => !inSandbox(each));
-  const some = sim.chance.percent(40) && inProduction.length ? inProduction : living(sim);
+  const inProduction = activePeople(sim).filter((each) => !inSandbox(each));
+  const some = sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
   const owner = sim.chance.of(some);
   // Production validates check digits.
   const real = owner.platform.environment === 'production';
@@ -232,7 +232,7 @@ async function removeOutside(sim: Sim): Promise<string> {
 }
 
 async function removeCustomer(sim: Sim): Promise<string> {
-  const person = sim.chance.of(living(sim).filter((each) => each.id !== null));
+  const person = sim.chance.of(activePeople(sim).filter((each) => each.id !== null));
   const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
   const code = rejection(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
@@ -274,7 +274,7 @@ export const PARTIES: readonly Action[] = [
   {
     name: 'add a customer',
     weight: 4,
-    ready: (sim) => living(sim).length < MAX_PEOPLE,
+    ready: (sim) => activePeople(sim).length < MAX_PEOPLE,
     run: addCustomer,
   },
   {

@@ -2,7 +2,7 @@
 // late, and transfers within one currency.
 import { outcomeOf } from '../../harness/outcomes.ts';
 import {
-  type Answer,
+  type ApiResponse,
   accountRow,
   broken,
   type ExternalAccount,
@@ -15,10 +15,10 @@ import {
 } from '../../harness/sim.ts';
 import {
   type Action,
+  activePeople,
   expected,
   inSandbox,
   internalAccountOf,
-  living,
   PAID_IN,
   payers,
   rejection,
@@ -27,7 +27,7 @@ import {
 async function fund(sim: Sim): Promise<string> {
   const internalAccount = internalAccountOf(
     sim,
-    sim.chance.of(living(sim).filter(inSandbox)),
+    sim.chance.of(activePeople(sim).filter(inSandbox)),
     PAID_IN,
   );
   const amount = sim.chance.between(1, sim.chance.of([100, 100_000, 1_000_000]));
@@ -58,7 +58,7 @@ function someSource(sim: Sim, payer: Person): InternalAccount {
 }
 
 /** Possible destinations: external accounts of the same owner, or any internal account. */
-function endsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined {
+function accountsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined {
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
     const ownExternalAccounts = sim.externalAccounts.filter(
@@ -68,7 +68,7 @@ function endsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined {
       ? { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) }
       : undefined;
   }
-  const others = living(sim).filter((each) => each.platform === payer.platform);
+  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
   const toAccount = internalAccountOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
   return toAccount === source
     ? undefined
@@ -118,8 +118,8 @@ function quoteBody(
   };
 }
 
-export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Person): Order {
-  const { externalAccount, internalAccount: toAccount, source } = ends;
+export function orderOf(sim: Sim, accounts: Ends, body: ApiResponse['body'], payer: Person): Order {
+  const { externalAccount, internalAccount: toAccount, source } = accounts;
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === payer.platform,
   );
@@ -146,24 +146,26 @@ export function orderOf(sim: Sim, ends: Ends, body: Answer['body'], payer: Perso
 
 export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<string> {
   const payer = sim.chance.of(who);
-  const ends = endsFrom(sim, payer);
-  if (!ends) return 'no destination';
-  const request = quoteBody(sim, ends, now);
-  const before = spendable(sim, ends.source);
+  const accounts = accountsFrom(sim, payer);
+  if (!accounts) return 'no destination';
+  const request = quoteBody(sim, accounts, now);
+  const before = spendable(sim, accounts.source);
   const response = await sim.call('POST', '/quotes', request, payer.platform);
-  const internalAccounts = [ends.source, ends.internalAccount].flatMap((each) => each ?? []);
+  const internalAccounts = [accounts.source, accounts.internalAccount].flatMap(
+    (each) => each ?? [],
+  );
   const isFrozen = internalAccounts.some((each) => !isActive(sim, each));
-  const barred = isFrozen || feesBarred(sim, payer, ends.source.currency);
+  const barred = isFrozen || feesBarred(sim, payer, accounts.source.currency);
   const code = rejection(response, barred ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
   if (isFrozen) throw broken('a quote between accounts of which one is frozen or closed');
-  const order = orderOf(sim, ends, expected(response, 201), payer);
+  const order = orderOf(sim, accounts, expected(response, 201), payer);
   order.started = now;
   sim.orders.push(order);
   // A platform that pays itself charges itself no fee.
   const fee = order.feeAccount === order.source ? order.platformFee : 0n;
   if (now && order.sent - fee > before) throw broken(`${order.id} spends more than the balance`);
-  return `${order.sent} ${ends.source.currency} for ${order.received}`;
+  return `${order.sent} ${accounts.source.currency} for ${order.received}`;
 }
 
 export const isGone = ({ internalAccount: toAccount, externalAccount, source, from }: Order) =>
@@ -221,8 +223,8 @@ export async function executeOrder(sim: Sim, order: Order): Promise<string> {
 
 const quoted = (sim: Sim) =>
   sim.orders.filter(
-    ({ quoteId, kind, payload, gated, agent }) =>
-      quoteId !== null && kind !== 'realtime' && !payload && !gated && !agent,
+    ({ quoteId, kind, payload, requiresSca, agent }) =>
+      quoteId !== null && kind !== 'realtime' && !payload && !requiresSca && !agent,
   );
 const waiting = (sim: Sim) => quoted(sim).filter((each) => !each.started);
 const started = (sim: Sim) => quoted(sim).filter((each) => each.started);

@@ -2,7 +2,14 @@
 // receipts, and payments of customers who are not approved.
 import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Sim } from '../../harness/sim.ts';
-import { type Action, expected, internalAccountOf, living, PAID_IN, rejection } from '../action.ts';
+import {
+  type Action,
+  activePeople,
+  expected,
+  internalAccountOf,
+  PAID_IN,
+  rejection,
+} from '../action.ts';
 
 const WAYS = [
   ['--currency', 'USD'],
@@ -59,7 +66,7 @@ async function confirm(sim: Sim): Promise<string> {
   return 'done';
 }
 
-const unready = (sim: Sim) => living(sim).filter((each) => !each.ready);
+const unready = (sim: Sim) => activePeople(sim).filter((each) => !each.ready);
 
 /** A customer who is not approved cannot pay, whatever the balance. */
 async function payTooEarly(sim: Sim): Promise<string> {

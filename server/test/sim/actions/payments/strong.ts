@@ -5,10 +5,10 @@ import { operator, outcome } from '../../harness/operator.ts';
 import { broken, type Person, type Sim } from '../../harness/sim.ts';
 import {
   type Action,
+  activePeople,
   checkReply,
   expected,
   inSandbox,
-  living,
   payers,
   rejection,
 } from '../action.ts';
@@ -25,7 +25,7 @@ export type Strong = Person & { strong: { proven: boolean } };
 
 /** Customers subject to strong authentication. */
 export const strong = (sim: Sim): Strong[] =>
-  living(sim).filter((each): each is Strong => each.strong !== undefined);
+  activePeople(sim).filter((each): each is Strong => each.strong !== undefined);
 
 const lockoutOf = ({ model }: Sim, { id }: Person) => model.authentication.lockouts.get(id ?? '');
 

@@ -34,8 +34,8 @@ async function quoteUma(sim: Sim): Promise<string> {
   const isFrozen = !isActive(sim, source) || feesBarred(sim, payer, source.currency);
   const code = rejection(response, isFrozen ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  const ends = { source, internalAccount: null, externalAccount: null };
-  const order = orderOf(sim, ends, expected(response, 201), payer);
+  const accounts = { source, internalAccount: null, externalAccount: null };
+  const order = orderOf(sim, accounts, expected(response, 201), payer);
   order.ending = suffix;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} to ${address}`;

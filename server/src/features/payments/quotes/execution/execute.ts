@@ -11,7 +11,7 @@ import {
   readInternalAccount,
 } from '../../../balances/internal-accounts/index.ts';
 import { checkNoShortfall } from '../../../balances/shortfalls/index.ts';
-import { countPayment, hasPaymentRoom } from '../../../balances/velocity-limits/index.ts';
+import { countPayment, isWithinPaymentLimits } from '../../../balances/velocity-limits/index.ts';
 import { checkReady } from '../../../customers/eligibility/index.ts';
 import { type CustomerRow, requireCustomer } from '../../../customers/records/index.ts';
 import {
@@ -168,25 +168,25 @@ export async function makePayment(
   return payInternal(ctx, row, { source, target, incoming }, funds);
 }
 
-const volumeOf = (row: OutgoingRow) => ({
+const limitedPaymentOf = (row: OutgoingRow) => ({
   sending: debitedOf(row),
   to: row.received_currency,
   payerId: row.customer_id,
 });
 
 /** Counts a payment toward the daily limit of its platform and the hourly limit of its customer. */
-export async function countVolume(
+export async function countVelocity(
   ctx: Ctx,
   row: OutgoingRow,
   retryOnInsufficientFunds = false,
 ): Promise<void> {
-  const counted = { transactionId: row.id, retryOnInsufficientFunds, ...volumeOf(row) };
+  const counted = { transactionId: row.id, retryOnInsufficientFunds, ...limitedPaymentOf(row) };
   await countPayment(ctx, await ownPlatform(ctx), counted);
 }
 
 /** Whether the daily limit of the platform and the hourly limit of the customer allow the payment now. */
-export const hasRoom = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
-  hasPaymentRoom(ctx, await ownPlatform(ctx), volumeOf(row));
+export const isWithinLimits = async (ctx: Ctx, row: OutgoingRow): Promise<boolean> =>
+  isWithinPaymentLimits(ctx, await ownPlatform(ctx), limitedPaymentOf(row));
 
 /** Throws if the source is a wallet and its holder has not signed. */
 export function checkSigned({ source }: Parties, signed: boolean): void {
@@ -205,7 +205,7 @@ export async function startPayment(
 ): Promise<OutgoingRow> {
   const parties = await checkParties(ctx, row);
   checkSigned(parties, signed);
-  await countVolume(ctx, row);
+  await countVelocity(ctx, row);
   if (parties.source) return makePayment(ctx, row, parties);
   ctx.later(SEND_FUNDING_DEBIT, { transactionId: row.id });
   return awaitFunds(ctx, row);

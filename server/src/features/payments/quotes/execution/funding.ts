@@ -61,7 +61,13 @@ import {
 } from '../../transactions/index.ts';
 import type { QuoteRow } from '../store.ts';
 import { quotes } from '../store.ts';
-import { checkParties, countVolume, hasRoom, makePayment, SEND_FUNDING_DEBIT } from './execute.ts';
+import {
+  checkParties,
+  countVelocity,
+  isWithinLimits,
+  makePayment,
+  SEND_FUNDING_DEBIT,
+} from './execute.ts';
 
 const CHECK_FUNDING_DEBIT = defineJob('funding.check', RailTransferInput);
 
@@ -83,8 +89,8 @@ async function payWith(ctx: Ctx, row: OutgoingRow, funds: ReceivedFunds): Promis
   if (parties instanceof Fault) return rejectFunds(ctx, row, funds, reasonOf(parties));
   // A payment funded by debit was counted at the start of the debit.
   if (row.status === 'PENDING') {
-    if (!(await hasRoom(ctx, row))) return rejectFunds(ctx, row, funds, 'LIMIT_EXCEEDED');
-    await countVolume(ctx, row, true);
+    if (!(await isWithinLimits(ctx, row))) return rejectFunds(ctx, row, funds, 'LIMIT_EXCEEDED');
+    await countVelocity(ctx, row, true);
   }
   return makePayment(ctx, row, parties, funds);
 }

@@ -8,7 +8,11 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import type { Answer, CallOptions, TestPlatform } from '../../../../../test/kit/app/harness.ts';
+import type {
+  ApiResponse,
+  CallOptions,
+  TestPlatform,
+} from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european } from '../../../../../test/kit/customers/contacts.ts';
 import { assertionJson, factorFixture } from '../../../../../test/kit/sca/factors.ts';
@@ -33,7 +37,7 @@ beforeEach(() => app.advance(60_000));
 const MINUTE = 60_000;
 const BY_PASSKEY = { scaFactor: 'PASSKEY' };
 
-const fieldsOf = ({ status, body }: Answer) => [
+const fieldsOf = ({ status, body }: ApiResponse) => [
   status,
   body.details?.errors?.map(({ field }: { field: string }) => field),
 ];

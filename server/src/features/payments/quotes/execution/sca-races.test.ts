@@ -3,7 +3,7 @@
 // all writes; exactly one of the two takes effect.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { balances, eventTypes, ok, quoteBody } from '../../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
@@ -31,7 +31,7 @@ const AUTHORISED = ['PENDING', 'PENDING_AUTHORIZATION', 'PROCESSING'];
 const CHALLENGE_EXPIRED = ['PENDING', 'PENDING_AUTHORIZATION', 'FAILED'];
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const codes = (responses: Answer[]) => responses.map(({ status }) => status).sort();
+const codes = (responses: ApiResponse[]) => responses.map(({ status }) => status).sort();
 const eventsOf = async (id: string) =>
   (await eventTypes(app, id)).map((type) => type.replace('OUTGOING_PAYMENT.', ''));
 
@@ -235,7 +235,7 @@ describe('concurrent failed attempts', () => {
     const factor = 'SMS_OTP';
     const { challengeId } = ok(await app.call('POST', `/sca/login/start${login}`, { factor }), 200);
     const code = '000000';
-    const kinds: (() => Promise<Answer>)[] = [
+    const kinds: (() => Promise<ApiResponse>)[] = [
       () => authorize(app, quote.id, { code }),
       () => app.call('POST', `${trust}/confirm`, { code }),
       () =>

@@ -12,7 +12,7 @@ import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import {
   authorize,
   CODE,
-  provenCustomer,
+  phoneVerifiedCustomer,
   type ScaPayer,
   scaPayer,
 } from '../../../../../test/kit/sca/strong-customers.ts';
@@ -179,7 +179,7 @@ describe('realtime funding quote', () => {
   });
 
   it('requires a session and a factor that supports dynamic linking', async () => {
-    const person = await provenCustomer(app);
+    const person = await phoneVerifiedCustomer(app);
     const { body } = await bodyOf(EUROS, person.id);
     const rejected = await app.call('POST', '/quotes', body);
     expect([rejected.status, rejected.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);

@@ -8,7 +8,7 @@ import {
   ok,
   quoteBody,
 } from '../../../../../test/kit/app/fixtures.ts';
-import type { Answer } from '../../../../../test/kit/app/harness.ts';
+import type { ApiResponse } from '../../../../../test/kit/app/harness.ts';
 import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import {
@@ -33,8 +33,8 @@ const MINUTE = 60_000;
 const WRONG = { code: '654321' };
 
 const get = async (path: string) => ok(await app.call('GET', path), 200);
-const codeOf = ({ status, body }: Answer) => [status, body.code];
-const fieldsOf = ({ status, body }: Answer) => [
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
+const fieldsOf = ({ status, body }: ApiResponse) => [
   status,
   body.details?.errors?.map(({ field }: { field: string }) => field),
 ];

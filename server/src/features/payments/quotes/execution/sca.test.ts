@@ -18,7 +18,7 @@ import {
   CODE,
   execute,
   logIn,
-  provenCustomer,
+  phoneVerifiedCustomer,
   quotedPayout,
   type ScaPayer,
   scaPayer,
@@ -273,7 +273,7 @@ describe('trusted beneficiary', () => {
   });
 
   it('requires a session', async () => {
-    const person = await provenCustomer(app);
+    const person = await phoneVerifiedCustomer(app);
     const account = await internalAccount(app, person.id, 'EUR');
     await fund(app, account.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');

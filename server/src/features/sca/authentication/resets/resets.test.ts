@@ -5,7 +5,7 @@ import { testApp } from '../../../../../test/kit/app/test-app.ts';
 import { european, messagesTo } from '../../../../../test/kit/customers/contacts.ts';
 import { factorFixture } from '../../../../../test/kit/sca/factors.ts';
 import { loginFixture, scaEventsOf, verdict } from '../../../../../test/kit/sca/login.ts';
-import { logIn, provenCustomer } from '../../../../../test/kit/sca/strong-customers.ts';
+import { logIn, phoneVerifiedCustomer } from '../../../../../test/kit/sca/strong-customers.ts';
 import { walletFixture } from '../../../../../test/kit/wallets/embedded-wallets.ts';
 import { digestOf } from '../../../customers/digests/index.ts';
 import type { CustomerRow } from '../../../customers/records/index.ts';
@@ -57,7 +57,7 @@ const newMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++count
 
 describe('a reset of an app', () => {
   it('clears it, logs the customer out, and is over when another is enrolled', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     await factors.withTotp(id);
     await logIn(app, id);
     expect(await sessionOf(id)).toEqual(expect.any(Number));
@@ -92,7 +92,7 @@ describe('a reset of an app', () => {
   });
 
   it('ignores any number', async () => {
-    const person = await provenCustomer(app);
+    const person = await phoneVerifiedCustomer(app);
     await factors.withPasskey(person.id);
     const resetId = await passed(person.id, 'PASSKEY');
     const mobile = { countryCode: 'nowhere', number: '' };
@@ -104,7 +104,7 @@ describe('a reset of an app', () => {
 
 describe('a reset of codes by SMS', () => {
   it('changes the number, which counts as verified, and finds the customer by it', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     await logIn(app, id);
     const resetId = await passed(id);
     const mobile = newMobile();
@@ -124,7 +124,7 @@ describe('a reset of codes by SMS', () => {
   });
 
   it('counts as verified if no authentication was required meanwhile', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { resetId } = ok(await start(id), 201);
     for (const _ of [1, 2]) await show(id, resetId);
     // As a change of the customer leaves it while its platform requires no authentication.
@@ -140,7 +140,7 @@ describe('a reset of codes by SMS', () => {
   });
 
   it('requires a valid number, and reports both parts', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const resetId = await passed(id);
     const bad = async (mobile?: unknown) =>
       verdict(await complete(id, resetId, mobile === undefined ? undefined : { mobile }));
@@ -184,7 +184,7 @@ describe('a reset of codes by SMS', () => {
 
 describe('a reset', () => {
   it('is of a factor that the customer has', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const wrong = [400, 'INVALID_INPUT', 'factor'];
     for (const factor of ['TOTP', 'PASSKEY', 'FINGER', null]) {
       expect(verdict(await start(id, factor))).toEqual(wrong);
@@ -194,7 +194,7 @@ describe('a reset', () => {
 
   describe('completeTwoFactorReset', () => {
     it('is rejected before the identity check', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       const { resetId } = await begun(id);
       const response = await complete(id, resetId, { mobile: newMobile() });
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
@@ -204,7 +204,7 @@ describe('a reset', () => {
 
   describe('startTwoFactorReset', () => {
     it('is the only one of its factor: a newer one ends it, and its link', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
       const first = await begun(id);
       const other = await begun(id, 'TOTP');
@@ -218,7 +218,7 @@ describe('a reset', () => {
     });
 
     it('can be started five times within a day', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       for (let count = 0; count < 5; count++) {
         ok(await start(id), 201);
         app.effects.set(app.effects.now() + HOUR);
@@ -228,7 +228,7 @@ describe('a reset', () => {
       const rejected = await start(id);
       expect(verdict(rejected)).toEqual([429, 'RATE_LIMITED']);
       expect(rejected.headers['retry-after']).toBe(String((19 * HOUR) / 1000));
-      ok(await start((await provenCustomer(app)).id), 201);
+      ok(await start((await phoneVerifiedCustomer(app)).id), 201);
       app.effects.set(app.effects.now() + 19 * HOUR);
       ok(await start(id), 201);
     });
@@ -236,7 +236,7 @@ describe('a reset', () => {
 
   describe('getTwoFactorResetStatus', () => {
     it('runs out after half an hour, also once the customer was seen', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
       const seen = await passed(id, 'TOTP');
       const { resetId, verificationLink } = await begun(id);
@@ -255,7 +255,7 @@ describe('a reset', () => {
   });
 
   it('is available to locked-out customers', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     for (let count = 0; count < 9; count++) {
       ok(await loginFixture(app).fail(id), 200);
       app.effects.set(app.effects.now() + 24 * HOUR);
@@ -269,7 +269,7 @@ describe('a reset', () => {
 
   describe('completeTwoFactorReset', () => {
     it('is started and completed once, by however many at a time', async () => {
-      const { id } = await provenCustomer(app);
+      const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
       const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
       const states = await Promise.all(
@@ -284,7 +284,7 @@ describe('a reset', () => {
   });
 
   it('stores its secret as a hash and the repeatable reply sealed', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const options = { headers: { 'idempotency-key': 'reset-1' } };
     const first = ok(await start(id, 'SMS_OTP', options), 201);
     expect(ok(await start(id, 'SMS_OTP', options), 201)).toEqual(first);
@@ -300,7 +300,7 @@ describe('a reset', () => {
 
 describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await begun(id);
     const fetchedResponse = await page('GET', verificationLink);
     expect(fetchedResponse.statusCode).toBe(200);
@@ -322,7 +322,7 @@ describe('the page of a reset', () => {
   });
 
   it('names the platform if the link has expired', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { resetId, verificationLink } = await begun(id);
     await app.operate(async (ctx) => {
       const row = await ctx.read(scaResets, resetId);
@@ -338,7 +338,7 @@ describe('the page of a reset', () => {
   it('is not available for an unknown link or a deleted customer', async () => {
     expect((await page('GET', 'http://x/reset/none')).statusCode).toBe(404);
     expect((await page('POST', 'http://x/reset/none')).statusCode).toBe(404);
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { verificationLink } = await begun(id);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     expect((await page('POST', verificationLink)).statusCode).toBe(404);
@@ -347,11 +347,11 @@ describe('the page of a reset', () => {
 
 describe('the owner of a reset', () => {
   it('is one customer of one platform', async () => {
-    const { id } = await provenCustomer(app);
+    const { id } = await phoneVerifiedCustomer(app);
     const { resetId } = await begun(id);
-    const otherCustomer = await provenCustomer(app);
+    const otherCustomer = await phoneVerifiedCustomer(app);
     const as = { as: app.other };
-    const theirs = await provenCustomer(app, as);
+    const theirs = await phoneVerifiedCustomer(app, as);
     for (const [of, which] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
     ]) {
@@ -377,7 +377,7 @@ describe('the owner of a reset', () => {
     ];
     const { id } = await customer(app);
     for (const response of await all(id)) expect(verdict(response)).toEqual([409, 'CONFLICT']);
-    const deletedCustomer = await provenCustomer(app);
+    const deletedCustomer = await phoneVerifiedCustomer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     for (const response of await all(deletedCustomer.id)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
