@@ -142,12 +142,12 @@ export type FundingDebitProgress =
  */
 export interface CardNetworkHandler {
   /**
-   * Decides and commits the hold. A decision after `answerBy` is undone before it is answered:
+   * Decides and commits the hold. A decision after `deadline` is undone before it is answered:
    * nothing stays on hold, except for a pending debit until it has ended. If it rejects the network
    * gets no answer, and a repetition returns what is recorded. An issuer sends one message to one
    * process.
    */
-  authorize(request: CardRequest, answerBy: Time): Promise<CardDecision>;
+  authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**
    * If it rejects, the notice was not applied as far as is known; repeat it unless the error is
    * final.

@@ -1,5 +1,5 @@
-// Asking for cards: who may hold one, what may pay for it, how many there may be, and what becomes
-// of the request at the issuer.
+// Creation of cards: conditions for the cardholder and the funding sources, the maximum number of
+// cards, and the outcome at the issuer.
 import { describe, expect, it } from 'vitest';
 import { internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import type { ApiResponse, TestPlatform } from '../../../test/kit/app/harness.ts';
@@ -23,18 +23,18 @@ const businessInfo = {
   incorporatedOn: '1991-12-26',
 };
 
-const coded = ({ status, body }: ApiResponse) => [status, body.code];
+const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
 
-/** A platform of its own with such limits. */
+/** Creates a platform with these limits of cards. */
 async function limitedTo(program: Partial<CardProgram>): Promise<TestPlatform> {
   const as = await app.newPlatform('Limited');
   await app.operate(async (ctx) => {
     const row = await ctx.read(platforms, as.id);
     if (!row) throw new Error('no platform');
-    const usual = { maxLive: 100, maxLivePerHolder: 100, frameOrigins: [] };
-    ctx.update(platforms, row, { card_program: { ...usual, ...program } });
+    const defaults = { maxLive: 100, maxLivePerHolder: 100, frameOrigins: [] };
+    ctx.update(platforms, row, { card_program: { ...defaults, ...program } });
   }, as);
   return as;
 }
@@ -95,7 +95,7 @@ describe('createCard', () => {
       maxSpendPerTransaction: 0,
       threeDSecurePassword: 'correct horse battery',
     });
-    expect(coded(invalid)).toEqual([400, 'INVALID_INPUT']);
+    expect(codeOf(invalid)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(invalid).sort()).toEqual([
       'cardholderId',
       'form',
@@ -113,8 +113,13 @@ describe('createCard', () => {
     const key = { 'idempotency-key': cardName() };
     const firstCard = ok(await fixture.call('POST', '/cards', body, key), 201);
     expect(ok(await fixture.call('POST', '/cards', body, key), 201)).toEqual(firstCard);
-    const more = await fixture.call('POST', '/cards', { ...body, maxSpendPerTransaction: 1 }, key);
-    expect(more.status).toBe(409);
+    const conflictingResponse = await fixture.call(
+      'POST',
+      '/cards',
+      { ...body, maxSpendPerTransaction: 1 },
+      key,
+    );
+    expect(conflictingResponse.status).toBe(409);
     const { data } = ok(
       await fixture.call('GET', `/cards?cardholderId=${holder.customer.id}`),
       200,
@@ -126,29 +131,29 @@ describe('createCard', () => {
 describe('the cardholder', () => {
   it('must exist and not be deleted', async () => {
     const holder = await fixture.holder();
-    const otherPlatformFixture = await cardFixture(app, { as: app.other }).holder();
-    for (const id of [otherPlatformFixture.customer.id, 'Customer:unknown', '']) {
+    const otherPlatformHolder = await cardFixture(app, { as: app.other }).holder();
+    for (const id of [otherPlatformHolder.customer.id, 'Customer:unknown', '']) {
       const response = await fixture.requestCard({ ...holder, customer: { id } });
-      expect([...coded(response), fieldsOf(response)]).toEqual([
+      expect([...codeOf(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
         ['cardholderId'],
       ]);
     }
     ok(await app.call('DELETE', `/customers/${holder.customer.id}`), 200);
-    expect(coded(await fixture.requestCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
+    expect(codeOf(await fixture.requestCard(holder))).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it.each(['INDIVIDUAL', 'BUSINESS'])('must be approved: %s', async (customerType) => {
-    const more = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
-    const unchecked = cardFixture(app, { as: app.unregulated });
-    const holder = await unchecked.holder(more);
+    const typeFields = customerType === 'BUSINESS' ? { customerType, businessInfo } : {};
+    const unverifiedFixture = cardFixture(app, { as: app.unregulated });
+    const holder = await unverifiedFixture.holder(typeFields);
     const reason = [400, 'CARDHOLDER_KYC_NOT_APPROVED'];
-    expect(coded(await unchecked.requestCard(holder))).toEqual(reason);
+    expect(codeOf(await unverifiedFixture.requestCard(holder))).toEqual(reason);
     await app.operate(async (ctx) => {
       await transitionCheck(ctx, await customerOf(ctx, holder.customer.id), 'approve');
     }, app.unregulated);
-    expect((await unchecked.card(holder)).state).toBe('ACTIVE');
+    expect((await unverifiedFixture.card(holder)).state).toBe('ACTIVE');
   });
 });
 
@@ -159,34 +164,34 @@ describe('the funding sources', () => {
     const wallet = await walletFixture(app).customerWithWallet();
     expect((await fixture.card(wallet)).fundingSources).toEqual([wallet.accountId]);
     const balance = await internalAccount(app, wallet.customer.id, 'USDB');
-    const both = [balance.id, wallet.accountId];
-    expect((await fixture.card(wallet, { fundingSources: both })).fundingSources).toEqual(both);
+    const fundingSources = [balance.id, wallet.accountId];
+    expect((await fixture.card(wallet, { fundingSources })).fundingSources).toEqual(fundingSources);
   });
 
   const INELIGIBLE = [400, 'FUNDING_SOURCE_INELIGIBLE'];
-  const why = (response: ApiResponse) => {
-    expect(coded(response)).toEqual(INELIGIBLE);
+  const sourceErrors = (response: ApiResponse) => {
+    expect(codeOf(response)).toEqual(INELIGIBLE);
     const emitted = response.body.details.errors as { field: string; message: string }[];
     return emitted.map(({ field, message }) => `${field} ${message}`);
   };
 
   it('belong to the cardholder and the platform', async () => {
     const [holder, otherHolder] = [await fixture.holder(), await fixture.holder()];
-    const otherPlatformFixture = await cardFixture(app, { as: app.other }).holder();
+    const otherPlatformHolder = await cardFixture(app, { as: app.other }).holder();
     const platformAccount = await internalAccount(app, null, 'USD');
     const fundingSources = [
       holder.accountId,
       otherHolder.accountId,
-      otherPlatformFixture.accountId,
+      otherPlatformHolder.accountId,
       'InternalAccount:nowhere',
       '',
       platformAccount.id,
     ];
-    expect(why(await fixture.requestCard(holder, { fundingSources }))).toEqual([
+    expect(sourceErrors(await fixture.requestCard(holder, { fundingSources }))).toEqual([
       'fundingSources.1 does not belong to the cardholder',
-      'fundingSources.2 is no account',
-      'fundingSources.3 is no account',
-      'fundingSources.4 is no account',
+      'fundingSources.2 is not an account',
+      'fundingSources.3 is not an account',
+      'fundingSources.4 is not an account',
       'fundingSources.5 does not belong to the cardholder',
     ]);
   });
@@ -196,7 +201,7 @@ describe('the funding sources', () => {
     const eur = await internalAccount(app, usd.customer.id, 'EUR');
     const usdb = await internalAccount(app, usd.customer.id, 'USDB');
     const fundingSources = [usd.accountId, eur.id, usdb.id];
-    expect(why(await fixture.requestCard(usd, { fundingSources }))).toEqual([
+    expect(sourceErrors(await fixture.requestCard(usd, { fundingSources }))).toEqual([
       'fundingSources.1 is in EUR, which cannot pay for cards',
       'fundingSources.2 is in another currency than the first',
     ]);
@@ -208,28 +213,28 @@ describe('the funding sources', () => {
       const row = await ctx.read(internalAccounts, holder.accountId);
       if (row) transitionInternalAccount(ctx, row, 'freeze');
     });
-    expect(why(await fixture.requestCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
+    expect(sourceErrors(await fixture.requestCard(holder))).toEqual(['fundingSources.0 is FROZEN']);
   });
 
   it('are accepted by the issuer, which receives the platformCardId', async () => {
     const NOT_ACCEPTED = ['fundingSources.0 is not accepted by the issuer'];
     const holder = await fixture.holder();
-    expect(why(await fixture.requestCard(holder, { platformCardId: cardName('003') }))).toEqual(
-      NOT_ACCEPTED,
-    );
+    expect(
+      sourceErrors(await fixture.requestCard(holder, { platformCardId: cardName('003') })),
+    ).toEqual(NOT_ACCEPTED);
     const { id } = await fixture.card(holder, { platformCardId: cardName('004') });
     const fundingSources = [(await internalAccount(app, holder.customer.id, 'USDB')).id];
-    expect(why(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
+    expect(sourceErrors(await fixture.patchCard(id, { fundingSources }))).toEqual(NOT_ACCEPTED);
     expect((await fixture.cardNow(id)).fundingSources).toEqual([holder.accountId]);
   });
 
   it('are unique, and at most ten', async () => {
     const holder = await fixture.holder();
-    const twice = [holder.accountId, holder.accountId];
+    const duplicateIds = [holder.accountId, holder.accountId];
     const eleven = Array.from({ length: 11 }, (_, index) => `InternalAccount:${index}`);
-    for (const fundingSources of [twice, eleven]) {
+    for (const fundingSources of [duplicateIds, eleven]) {
       const response = await fixture.requestCard(holder, { fundingSources });
-      expect([...coded(response), fieldsOf(response)]).toEqual([
+      expect([...codeOf(response), fieldsOf(response)]).toEqual([
         400,
         'INVALID_INPUT',
         ['fundingSources'],
@@ -241,53 +246,69 @@ describe('the funding sources', () => {
 describe('the limit of cards', () => {
   it('is exact for a platform under concurrency, and a closed card frees one', async () => {
     const as = await limitedTo({ maxLive: 7 });
-    const tight = cardFixture(app, { as });
-    const holders = await Promise.all(Array.from({ length: 5 }, () => tight.holder()));
+    const limitedFixture = cardFixture(app, { as });
+    const holders = await Promise.all(Array.from({ length: 5 }, () => limitedFixture.holder()));
     const all = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => tight.requestCard(holders[index % 5] as never)),
+      Array.from({ length: 30 }, (_, index) =>
+        limitedFixture.requestCard(holders[index % 5] as never),
+      ),
     );
-    const made = all.filter(({ status }) => status === 201);
-    expect(made).toHaveLength(7);
+    const created = all.filter(({ status }) => status === 201);
+    expect(created).toHaveLength(7);
     const rejection = all.filter(({ status }) => status !== 201);
-    expect(rejection.map(coded)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
+    expect(rejection.map(codeOf)).toEqual(Array(23).fill([409, 'CARD_LIMIT_REACHED']));
     await app.settle();
     const [firstHolder] = holders;
     if (!firstHolder) throw new Error('no holder');
-    expect(coded(await tight.requestCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
-    ok(await tight.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
-    ok(await tight.requestCard(firstHolder), 201);
-    expect(coded(await tight.requestCard(firstHolder))).toEqual([409, 'CARD_LIMIT_REACHED']);
+    expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
+      409,
+      'CARD_LIMIT_REACHED',
+    ]);
+    ok(await limitedFixture.patchCard(created[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await limitedFixture.requestCard(firstHolder), 201);
+    expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
+      409,
+      'CARD_LIMIT_REACHED',
+    ]);
   });
 
   it('is counted for each cardholder, and a card that was rejected does not count', async () => {
     const as = await limitedTo({ maxLivePerHolder: 2 });
-    const tight = cardFixture(app, { as });
-    const [one, secondHolder] = [await tight.holder(), await tight.holder()];
-    const rejected = await tight.card(one, { platformCardId: cardName('002') });
+    const limitedFixture = cardFixture(app, { as });
+    const [firstHolder, secondHolder] = [
+      await limitedFixture.holder(),
+      await limitedFixture.holder(),
+    ];
+    const rejected = await limitedFixture.card(firstHolder, { platformCardId: cardName('002') });
     expect(rejected.state).toBe('CLOSED');
-    const all = await Promise.all(Array.from({ length: 30 }, () => tight.requestCard(one)));
+    const all = await Promise.all(
+      Array.from({ length: 30 }, () => limitedFixture.requestCard(firstHolder)),
+    );
     expect(all.filter(({ status }) => status === 201)).toHaveLength(2);
-    expect(coded(await tight.requestCard(one))).toEqual([409, 'CARD_LIMIT_REACHED']);
-    ok(await tight.requestCard(secondHolder), 201);
+    expect(codeOf(await limitedFixture.requestCard(firstHolder))).toEqual([
+      409,
+      'CARD_LIMIT_REACHED',
+    ]);
+    ok(await limitedFixture.requestCard(secondHolder), 201);
   });
 
-  it('follows the operator: more at once, fewer without closing any', async () => {
+  it('applies immediately when the operator raises it, and closes no card when lowered', async () => {
     const as = await limitedTo({ maxLive: 1 });
-    const tight = cardFixture(app, { as });
-    const holder = await tight.holder();
+    const limitedFixture = cardFixture(app, { as });
+    const holder = await limitedFixture.holder();
     const change = (maxLive: number) =>
       app.operate(async (ctx) => {
         const row = await ctx.read(platforms, as.id);
         const card_program = { maxLive, maxLivePerHolder: 100, frameOrigins: [] };
         if (row) ctx.update(platforms, row, { card_program });
       }, as);
-    const firstCard = await tight.card(holder);
-    expect((await tight.requestCard(holder)).status).toBe(409);
+    const firstCard = await limitedFixture.card(holder);
+    expect((await limitedFixture.requestCard(holder)).status).toBe(409);
     await change(2);
-    await tight.card(holder);
+    await limitedFixture.card(holder);
     await change(1);
-    ok(await tight.patchCard(firstCard.id, { state: 'CLOSED' }), 200);
-    expect((await tight.requestCard(holder)).status).toBe(409);
+    ok(await limitedFixture.patchCard(firstCard.id, { state: 'CLOSED' }), 200);
+    expect((await limitedFixture.requestCard(holder)).status).toBe(409);
   });
 });
 
@@ -298,12 +319,12 @@ describe('platformCardId', () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, () => fixture.requestCard(holder, { platformCardId })),
     );
-    const made = all.filter(({ status }) => status === 201);
-    expect(made).toHaveLength(1);
+    const created = all.filter(({ status }) => status === 201);
+    expect(created).toHaveLength(1);
     const rejection = all.filter(({ status }) => status !== 201);
-    expect(rejection.map(coded)).toEqual(Array(7).fill([409, 'CONFLICT']));
+    expect(rejection.map(codeOf)).toEqual(Array(7).fill([409, 'CONFLICT']));
     await app.settle();
-    ok(await fixture.patchCard(made[0]?.body.id, { state: 'CLOSED' }), 200);
+    ok(await fixture.patchCard(created[0]?.body.id, { state: 'CLOSED' }), 200);
     ok(await fixture.requestCard(holder, { platformCardId }), 201);
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     ok(
@@ -365,7 +386,7 @@ describe('without an issuer', () => {
       await call('GET', '/cards/Card:x'),
       await call('PATCH', '/cards/Card:x', { state: 'FROZEN' }),
     ]) {
-      expect(coded(response)).toEqual([501, 'NOT_IMPLEMENTED']);
+      expect(codeOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }
   });
 });

@@ -1,4 +1,4 @@
-// The list of cards with each of its filters, alone and together, and its pages.
+// The list of cards: each filter, combinations of filters, and pages.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -7,38 +7,38 @@ import { type CardFixture, cardFixture, cardName } from '../../../test/kit/cards
 const app = testApp();
 let fixture: CardFixture;
 let [ada, bob]: Awaited<ReturnType<CardFixture['holder']>>[] = [];
-/** Cards by what they are called here. */
+/** Ids of the cards by their names in this test. */
 const ids: Record<string, string> = {};
 const name = cardName();
 
 beforeAll(async () => {
   fixture = cardFixture(app);
   [ada, bob] = [await fixture.holder(), await fixture.holder()];
-  const keep = async (called: string, holder: typeof ada, platformCardId = cardName()) => {
+  const createCard = async (cardLabel: string, holder: typeof ada, platformCardId = cardName()) => {
     if (!holder) throw new Error('no holder');
     app.effects.set(app.effects.now() + 1_000);
-    ids[called] = (await fixture.card(holder, { platformCardId })).id;
+    ids[cardLabel] = (await fixture.card(holder, { platformCardId })).id;
   };
-  await keep('closed', ada, name);
+  await createCard('closed', ada, name);
   ok(await fixture.patchCard(ids.closed as string, { state: 'CLOSED' }), 200);
-  await keep('active', ada, name);
-  await keep('frozen', ada);
+  await createCard('active', ada, name);
+  await createCard('frozen', ada);
   ok(await fixture.patchCard(ids.frozen as string, { state: 'FROZEN' }), 200);
-  await keep('waiting', ada, cardName('001'));
-  await keep('bobs', bob);
+  await createCard('pending', ada, cardName('001'));
+  await createCard('ofBob', bob);
   const otherPlatformFixture = cardFixture(app, { as: app.other });
   await otherPlatformFixture.card(await otherPlatformFixture.holder(), { platformCardId: name });
 });
 
 async function listed(query: string): Promise<string[]> {
   const { data } = ok(await fixture.call('GET', `/cards?${query}`), 200);
-  const called = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
-  return data.map((each: { id: string }) => called[each.id]);
+  const labels = Object.fromEntries(Object.entries(ids).map(([each, id]) => [id, each]));
+  return data.map((each: { id: string }) => labels[each.id]);
 }
 
 describe('listCards', () => {
   it('is sorted by newest or oldest first', async () => {
-    const all = ['bobs', 'waiting', 'frozen', 'active', 'closed'];
+    const all = ['ofBob', 'pending', 'frozen', 'active', 'closed'];
     expect(await listed('')).toEqual(all);
     expect(await listed('sortOrder=asc')).toEqual(all.toReversed());
   });
@@ -52,12 +52,12 @@ describe('listCards', () => {
   });
 
   it('filters by cardholder', async () => {
-    expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['bobs']);
+    expect(await listed(`cardholderId=${bob?.customer.id}`)).toEqual(['ofBob']);
     expect(await listed('cardholderId=unknown')).toEqual([]);
   });
 
   it('filters by current funding source; a closed card has none', async () => {
-    expect(await listed(`accountId=${ada?.accountId}`)).toEqual(['waiting', 'frozen', 'active']);
+    expect(await listed(`accountId=${ada?.accountId}`)).toEqual(['pending', 'frozen', 'active']);
     expect(await listed(`accountId=${ada?.accountId}&state=FROZEN`)).toEqual(['frozen']);
     expect(await listed(`accountId=${bob?.accountId}&cardholderId=${ada?.customer.id}`)).toEqual(
       [],
@@ -78,31 +78,34 @@ describe('listCards', () => {
 
   it.each([
     ['PENDING_KYC', []],
-    ['PROCESSING', ['waiting']],
-    ['ACTIVE', ['bobs', 'active']],
+    ['PROCESSING', ['pending']],
+    ['ACTIVE', ['ofBob', 'active']],
     ['FROZEN', ['frozen']],
     ['CLOSED', ['closed']],
-  ])('goes by the state: %s', async (state, expected) => {
+  ])('filters by state: %s', async (state, expected) => {
     expect(await listed(`state=${state}`)).toEqual(expected);
   });
 
   it('is paginated', async () => {
-    const seen: string[] = [];
+    const listedIds: string[] = [];
     let cursor: string | undefined = '';
     while (cursor !== undefined) {
-      const more: string = cursor && `&cursor=${cursor}`;
-      const page = ok(await fixture.call('GET', `/cards?limit=2&sortOrder=asc${more}`), 200);
-      seen.push(...page.data.map((each: { id: string }) => each.id));
+      const cursorParameter: string = cursor && `&cursor=${cursor}`;
+      const page = ok(
+        await fixture.call('GET', `/cards?limit=2&sortOrder=asc${cursorParameter}`),
+        200,
+      );
+      listedIds.push(...page.data.map((each: { id: string }) => each.id));
       expect(page.hasMore).toBe(page.nextCursor !== undefined);
       cursor = page.nextCursor;
     }
-    expect(seen).toEqual(
-      ['closed', 'active', 'frozen', 'waiting', 'bobs'].map((each) => ids[each]),
+    expect(listedIds).toEqual(
+      ['closed', 'active', 'frozen', 'pending', 'ofBob'].map((each) => ids[each]),
     );
   });
 
   it.each(['state=GONE', 'limit=0', 'limit=101', 'cursor=x', 'sortOrder=up'])(
-    'refuses %s',
+    'rejects %s',
     async (query) => {
       expect((await fixture.call('GET', `/cards?${query}`)).body.code).toBe('INVALID_INPUT');
     },

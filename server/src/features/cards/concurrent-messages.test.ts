@@ -1,6 +1,6 @@
-// Words of a network that meet something else between what they read and their commit: another
-// message under their id, an operator who decides about the same money, or a database that is away
-// for a moment.
+// Messages of a card network with a concurrent change between their reads and their commit: another
+// message with the same id, a decision of an operator about the same funds, or an unavailable
+// database.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { cardNetwork } from '../../../test/kit/cards/card-network.ts';
@@ -33,52 +33,52 @@ async function cardOf(funds = 100_00) {
 describe('two concurrent notices with one id', () => {
   it('about two payments are not treated as one', async () => {
     const tokens: string[] = [];
-    for (const of of [await cardOf(), await cardOf()]) {
-      const request = network.message(of.cardId, 30_00);
+    for (const fundedCard of [await cardOf(), await cardOf()]) {
+      const request = network.message(fundedCard.cardId, 30_00);
       await network.send(request);
       tokens.push(request.token);
     }
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
     const [firstToken = '', secondToken = ''] = tokens;
-    // The other notice is committed between the reads and the commit of this one.
+    // The other notice is committed between the reads and the commit of the first one.
     const { committer } = app.runtime;
     const commit: typeof committer.commit = async (set) => {
-      await network.notify(secondToken, clearing, `crossing-${secondToken}`);
+      await network.notify(secondToken, clearing, `shared-${secondToken}`);
       return committer.commit(set);
     };
-    const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    const emitted = through.notify(firstToken, clearing, `crossing-${secondToken}`);
-    await expect(emitted).rejects.toMatchObject({ code: 'CONFLICT' });
-    // A repetition of the same notice is not.
-    await through.notify(secondToken, clearing, `crossing-${secondToken}`);
+    const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
+    const notified = faultyNetwork.notify(firstToken, clearing, `shared-${secondToken}`);
+    await expect(notified).rejects.toMatchObject({ code: 'CONFLICT' });
+    // A repetition of the same notice is accepted.
+    await faultyNetwork.notify(secondToken, clearing, `shared-${secondToken}`);
   });
 });
 
 /**
- * A process in which something else is done between the look at what a payment has in suspense and
- * the look at whether that is in the queue of an operator.
+ * A process that runs `concurrentWork` after it has read the suspense balance of a payment and
+ * before it reads the suspense item.
  */
-function crossed(concurrentWork: () => Promise<unknown>): Runtime {
+function withConcurrentWork(concurrentWork: () => Promise<unknown>): Runtime {
   const { db } = app.runtime;
-  let done: () => void = () => {};
-  const over = new Promise<void>((resolve) => {
-    done = resolve;
+  let finish: () => void = () => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
   });
-  let looks = 0;
+  let suspenseReads = 0;
   const query: typeof db.query = async (text, values) => {
     const rows = await db.query(text, values);
-    const isLook = values?.includes('system:%:suspense:%');
-    if (isLook && ++looks === 1) await concurrentWork().finally(done);
+    const readsSuspense = values?.includes('system:%:suspense:%');
+    if (readsSuspense && ++suspenseReads === 1) await concurrentWork().finally(finish);
     return rows as never;
   };
   const read: typeof db.read = async (table, id) => {
-    if (table.name === 'suspense_items') await over;
+    if (table.name === 'suspense_items') await finished;
     return db.read(table, id);
   };
   return { ...app.runtime, db: { ...db, query, read } };
 }
 
-/** What a person says of money that waits. */
+/** Applies an operator's decision about funds in suspense. */
 const decide = (
   work: typeof returnSuspenseFunds | typeof settleSuspenseShortfall,
   id: string,
@@ -93,49 +93,49 @@ describe('funds in suspense of a payment in progress', () => {
   const refund = (amount: bigint) => ({ kind: 'RETURN', amount }) as const;
   const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
-  /** A cleared payment of an account that was closed, with 60 that came back for it. */
+  /** A cleared payment of a closed account, with a refund of 60 in suspense. */
   async function suspensePayment() {
     const paid = await payments.begin({ funds: 100 });
     await paid.notify({ kind: 'CLEARING', amount: 100n });
     await payments.closeAccount(paid.accountId);
     await paid.notify(refund(60n));
     const text = 'select 1 from suspense_items where id = $1';
-    const waits = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
+    const hasItem = async () => (await app.runtime.db.query(text, [paid.id])).length === 1;
     const suspense = async () =>
-      Number(((await paid.now()) as { suspense?: number }).suspense ?? 0);
-    return { paid, now: async () => [await suspense(), await waits()] };
+      Number(((await paid.state()) as { suspense?: number }).suspense ?? 0);
+    return { paid, suspenseState: async () => [await suspense(), await hasItem()] };
   }
 
-  it('are returned together with what arrived meanwhile', async () => {
-    const { paid, now } = await suspensePayment();
-    expect(await now()).toEqual([60, true]);
+  it('are returned together with a concurrent refund', async () => {
+    const { paid, suspenseState } = await suspensePayment();
+    expect(await suspenseState()).toEqual([60, true]);
     await decide(
       returnSuspenseFunds,
       paid.id,
-      crossed(() => paid.notify(refund(40n))),
+      withConcurrentWork(() => paid.notify(refund(40n))),
     );
-    expect(await now()).toEqual([0, false]);
+    expect(await suspenseState()).toEqual([0, false]);
   });
 
   it('are a shortfall if they were returned before the reversal', async () => {
-    const { paid, now } = await suspensePayment();
+    const { paid, suspenseState } = await suspensePayment();
     const send = () => decide(returnSuspenseFunds, paid.id, app.runtime);
-    await cardNetwork(app, crossed(send)).notify(paid.token, REVERSAL);
-    expect(await now()).toEqual([-60, true]);
+    await cardNetwork(app, withConcurrentWork(send)).notify(paid.token, REVERSAL);
+    expect(await suspenseState()).toEqual([-60, true]);
   });
 
-  it('that were missing are settled at their current amount', async () => {
-    const { paid, now } = await suspensePayment();
+  it('settle a shortfall at its current amount', async () => {
+    const { paid, suspenseState } = await suspensePayment();
     await paid.notify(refund(40n));
     await decide(returnSuspenseFunds, paid.id, app.runtime);
     await paid.notify(REVERSAL);
-    expect(await now()).toEqual([-40, true]);
+    expect(await suspenseState()).toEqual([-40, true]);
     await decide(
       settleSuspenseShortfall,
       paid.id,
-      crossed(() => paid.notify(REVERSAL)),
+      withConcurrentWork(() => paid.notify(REVERSAL)),
     );
-    expect(await now()).toEqual([0, false]);
+    expect(await suspenseState()).toEqual([0, false]);
   });
 });
 
@@ -143,34 +143,34 @@ describe('a clearing above the authorized amount', () => {
   it('debits nothing if the card is closed concurrently', async () => {
     const paid = await payments.begin();
     const { committer } = app.runtime;
-    let crossings = 0;
+    let commits = 0;
     const commit: typeof committer.commit = async (set) => {
-      if (++crossings === 1) await paid.close();
+      if (++commits === 1) await paid.close();
       return committer.commit(set);
     };
-    const through = cardNetwork(app, { ...app.runtime, committer: { commit } });
-    await through.notify(paid.token, { kind: 'CLEARING', amount: 120n });
-    const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await paid.now()).toEqual(lost);
-    expect(crossings).toBe(2);
+    const faultyNetwork = cardNetwork(app, { ...app.runtime, committer: { commit } });
+    await faultyNetwork.notify(paid.token, { kind: 'CLEARING', amount: 120n });
+    const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await paid.state()).toEqual(writtenOff);
+    expect(commits).toBe(2);
   });
 });
 
 describe('a fault unrelated to the wallet', () => {
   it('is not a decline: the request can be repeated', async () => {
-    const of = await cardOf();
-    const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
-    let looks = 0;
+    const fundedCard = await cardOf();
+    const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
+    let accountReads = 0;
     const { db } = app.runtime;
     const read: typeof db.read = async (table, id) => {
-      // The second look at the account is that of what signs for it.
-      if (table.name === 'internal_accounts' && ++looks === 2) throw unavailable;
+      // The second read of the account is that of the signature.
+      if (table.name === 'internal_accounts' && ++accountReads === 2) throw unavailable;
       return db.read(table, id);
     };
-    const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-    const request = through.message(of.cardId, 30_00);
-    await expect(through.send(request)).rejects.toBe(unavailable);
-    expect(await network.logOf(of.cardId)).toEqual([]);
+    const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+    const request = faultyNetwork.message(fundedCard.cardId, 30_00);
+    await expect(faultyNetwork.send(request)).rejects.toBe(unavailable);
+    expect(await network.logOf(fundedCard.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 });
@@ -180,22 +180,24 @@ describe('a fault unrelated to the account', () => {
     'writes nothing of the %s, which is then repeated',
     async (kind) => {
       const paid = await payments.begin();
-      const before = await paid.now();
+      const before = await paid.state();
       const notice = { kind, amount: 120n };
-      const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is away.');
+      const unavailable = new Fault('SERVICE_UNAVAILABLE', 'The database is unavailable.');
       const { db } = app.runtime;
       const read: typeof db.read = async (table, id) => {
         if (table.name === 'internal_accounts') throw unavailable;
         return db.read(table, id);
       };
-      const through = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
-      await expect(through.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(unavailable);
-      expect(await paid.now()).toEqual(before);
+      const faultyNetwork = cardNetwork(app, { ...app.runtime, db: { ...db, read } });
+      await expect(faultyNetwork.notify(paid.token, notice, `to ${paid.id}`)).rejects.toBe(
+        unavailable,
+      );
+      expect(await paid.state()).toEqual(before);
       expect(await network.logOf(paid.card.id)).toHaveLength(1);
       await network.notify(paid.token, notice, `to ${paid.id}`);
       await app.settle();
-      expect((await paid.now()).account).toBe('880 of 880');
-      expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });
+      expect((await paid.state()).account).toBe('880 of 880');
+      expect((await paid.resource()).pullSummary).toMatchObject({ count: 2, totalAmount: 120 });
     },
   );
 });

@@ -18,7 +18,7 @@ import { CARD_STATE_REASONS, CARD_STATES } from './issuing/states.ts';
 export const CARDS_TAG = 'Cards';
 
 const maybe = Type.Optional;
-const shown = (description: string) => Type.String({ readOnly: true, description });
+const readOnlyText = (description: string) => Type.String({ readOnly: true, description });
 
 const CardStateName = named(
   'CardState',
@@ -58,7 +58,7 @@ export const Card = named(
   'Card',
   Type.Object(
     {
-      id: shown('Card:<uuid>'),
+      id: readOnlyText('Card:<uuid>'),
       cardholderId: Type.String({ description: 'Id of the customer who holds the card.' }),
       platformCardId: maybe(
         Type.String({ description: 'Id of the card in the system of the platform.' }),
@@ -79,9 +79,9 @@ export const Card = named(
           'Ids of the accounts that fund the card, in order. A closed card keeps its last ones.',
       }),
       maxSpendPerTransaction: nullable(Cap),
-      currency: maybe(shown('Currency of the amounts of the card.')),
-      processorRef: maybe(shown('Id of the card at the processor.')),
-      issuerRef: maybe(shown('Id of the card at the issuer.')),
+      currency: maybe(readOnlyText('Currency of the amounts of the card.')),
+      processorRef: maybe(readOnlyText('Id of the card at the processor.')),
+      issuerRef: maybe(readOnlyText('Id of the card at the issuer.')),
       createdAt: Timestamp,
       updatedAt: Timestamp,
     },
@@ -149,13 +149,15 @@ function createErrors(body: unknown): FieldError[] {
 }
 
 function updateErrors(body: unknown): FieldError[] {
-  const others = ['fundingSources', 'maxSpendPerTransaction'].filter((each) => has(body, each));
-  if (!has(body, 'state') && others.length === 0) {
+  const otherFields = ['fundingSources', 'maxSpendPerTransaction'].filter((each) =>
+    has(body, each),
+  );
+  if (!has(body, 'state') && otherFields.length === 0) {
     const message = 'One of state, fundingSources and maxSpendPerTransaction is required.';
     return [{ field: '', message }];
   }
   if (partOf(body, 'state') !== 'CLOSED') return [];
-  return others.map((field) => ({
+  return otherFields.map((field) => ({
     field,
     message: 'cannot be changed together with the closure of the card',
   }));

@@ -1,5 +1,5 @@
-// Cards in the moment after their holder was deleted and before a job has closed them: to networks
-// and platforms alike they are closed already.
+// Cards after the deletion of their holder and before the job that closes them: networks and
+// platforms see them as closed.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => app.settle());
 
-/** Deletes a customer; what a job has to do about the cards is not done yet. */
+/** Deletes a customer without running the job that closes the cards. */
 const remove = async (customerId: string) =>
   void ok(await app.call('DELETE', `/customers/${customerId}`), 200);
 
@@ -29,8 +29,8 @@ describe('a card of a deleted holder', () => {
       200,
     );
     expect(data).toMatchObject([{ state: 'ACTIVE' }]);
-    const lost = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
-    expect(await paid.now()).toEqual(lost);
+    const writtenOff = { status: 'SETTLED', account: '0 of 0', settled: 120, losses: -20 };
+    expect(await paid.state()).toEqual(writtenOff);
   });
 
   it('accepts no credit authorization or adjustment', async () => {
@@ -40,8 +40,8 @@ describe('a card of a deleted holder', () => {
     const card = await fixture.card(holder);
     await remove(holder.customer.id);
     const declined = { approved: false, reason: 'CARDHOLDER_NOT_READY' };
-    expect(await network.ask(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
-    expect(await network.ask(card.id, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(declined);
+    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(declined);
+    expect(await network.request(card.id, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(declined);
     expect(await network.paymentsOf(holder.customer.id)).toEqual([]);
   });
 

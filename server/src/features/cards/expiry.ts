@@ -1,13 +1,13 @@
-// When a card payment that its network does not mention again is closed. Networks drop uncleared
+// Closes card payments without further messages of their network. Networks drop uncleared
 // authorizations after days or weeks, and not all of them report it. A sweep finds such payments by
-// real time; on a platform with a clock of its own a job closes each.
+// real time; on a platform with its own clock a job closes each.
 import { defineJob } from '../../kernel/contract/job.ts';
 import type { RowOf } from '../../runtime/db/table.ts';
 import type { Ctx } from '../../runtime/operation/context.ts';
 import { PaymentInput } from '../payments/refunds/index.ts';
 import type { openPayments } from './store.ts';
 
-/** How long to wait for the network. */
+/** Waiting time for a message of the network. */
 export const CARD_AUTHORIZATION_MS = 30 * 24 * 3_600_000;
 
 export const GIVE_UP = defineJob('cards.expire', PaymentInput);

@@ -30,7 +30,7 @@ export {
 export { type CardParts, cardOf } from './parts.ts';
 export { listCardReveals } from './reveal/reveal.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const cardFeature = {
   operations: cardOperations,
   jobs: (parts: CardParts) => [...cardJobs(parts), ...fundingDebitJobs(parts), ...cardExpiryJobs()],

@@ -1,5 +1,5 @@
-// What follows an approval, when several of it come in one instant: whichever is first, nothing is
-// counted twice and nothing is lost.
+// Concurrent notices about an approved payment: in any order, nothing is counted twice and nothing
+// is lost.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { type CardPaymentFixture, cardPayments } from '../../../test/kit/cards/card-payments.ts';
@@ -19,7 +19,7 @@ describe('concurrent notices', () => {
     const paid = await fixture.begin();
     await Promise.all([paid.clear(60), paid.clear(60)]);
     await app.settle();
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
   });
 
   it('a clearing and an expiry release the rest in either order', async () => {
@@ -28,19 +28,19 @@ describe('concurrent notices', () => {
     await Promise.all(all.flatMap((paid) => [paid.clear(70), paid.notify(EXPIRY, false)]));
     await app.settle();
     for (const paid of all) {
-      expect(await paid.shown()).toMatchObject({
+      expect(await paid.resource()).toMatchObject({
         status: 'SETTLED',
         settledAmount: { amount: 70 },
       });
-      expect((await paid.now()).account).toBe('930 of 930');
+      expect((await paid.state()).account).toBe('930 of 930');
     }
   });
 
   it('refunds never exceed the cleared amount', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
-    const both = await Promise.allSettled([1, 2, 3].map(() => paid.notify(refund(60), false)));
-    expect(both.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    const results = await Promise.allSettled([1, 2, 3].map(() => paid.notify(refund(60), false)));
+    expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1);
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });
 });

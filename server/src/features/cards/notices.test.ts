@@ -1,6 +1,6 @@
-// What follows an approval: clearings, expiry, advice, returns and their reversal, each with the
-// account, the purses of the house, the events in order and what the payment shows. The books must
-// balance in the end.
+// Notices after an approval: clearings, expiry, adjustments, refunds and their reversal. Each test
+// compares the account, the system accounts, the events in order and the payment. The books must
+// balance at the end.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund, ok } from '../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../test/kit/app/harness.ts';
@@ -15,19 +15,19 @@ beforeAll(() => {
 
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const refund = (amount: number) => ({ kind: 'RETURN', amount: BigInt(amount) }) as const;
-const advice = (amount: number) =>
+const adjustment = (amount: number) =>
   ({ kind: 'AUTHORIZATION_ADVICE', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
-/** What a payment is at most for. */
+/** Maximum amount of a payment. */
 const MAX_AMOUNT = 900_000_000_000;
 const REVERSAL = { kind: 'RETURN_REVERSAL' } as const;
 
 describe('an authorization', () => {
   it('holds the funds, debits them, and keeps them until the clearing', async () => {
     const paid = await fixture.begin();
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect(await paid.shown()).toMatchObject({
+    expect(await paid.resource()).toMatchObject({
       authorizedAmount: { amount: 100 },
       pullSummary: { count: 1, totalAmount: 100, pendingCount: 0 },
     });
@@ -35,7 +35,7 @@ describe('an authorization', () => {
 
   it('that is cleared at once is created as SETTLED', async () => {
     const paid = await fixture.begin({ kind: 'financial_authorization' });
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', '900 of 900']);
   });
 });
@@ -43,36 +43,36 @@ describe('an authorization', () => {
 describe('a clearing', () => {
   it('of an invalid amount is rejected', async () => {
     const paid = await fixture.begin();
-    await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is no amount');
+    await expect(paid.notify(clearing(-1))).rejects.toThrow('-1 is not a valid amount');
     const max = { kind: 'CLEARING', amount: 2n ** 63n } as const;
-    await expect(paid.notify(max)).rejects.toThrow('is no amount of the payment');
+    await expect(paid.notify(max)).rejects.toThrow('is not a valid amount for the payment');
   });
 
   it('above the maximum amount is rejected, in one clearing or several', async () => {
     const paid = await fixture.begin();
-    const rejected = 'is no amount of the payment';
+    const rejected = 'is not a valid amount for the payment';
     await expect(paid.notify(clearing(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
-    await expect(paid.notify(advice(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
+    await expect(paid.notify(adjustment(MAX_AMOUNT + 1))).rejects.toThrow(rejected);
     await paid.notify(clearing(60));
     await expect(paid.notify(clearing(MAX_AMOUNT - 59))).rejects.toThrow(rejected);
   });
 
   it('is not added to an adjusted total or to refunds', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_000 });
-    await paid.notify(advice(MAX_AMOUNT));
+    await paid.notify(adjustment(MAX_AMOUNT));
     await paid.notify(clearing(MAX_AMOUNT / 2 + 1));
-    await paid.notify(advice(MAX_AMOUNT / 2 + 2));
-    expect((await paid.shown()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
+    await paid.notify(adjustment(MAX_AMOUNT / 2 + 2));
+    expect((await paid.resource()).authorizedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 2 });
     await paid.notify(refund(MAX_AMOUNT / 2 + 1));
-    expect((await paid.shown()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
+    expect((await paid.resource()).refundedAmount).toMatchObject({ amount: MAX_AMOUNT / 2 + 1 });
   });
 
   it('of the whole amount settles the payment', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
-    expect(await paid.shown()).toMatchObject({
+    expect(await paid.resource()).toMatchObject({
       settledAmount: { amount: 100 },
       settlementSummary: { count: 1, totalAmount: 100 },
     });
@@ -81,22 +81,29 @@ describe('a clearing', () => {
   it('in parts settles the payment with the last', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
-    const half = { status: 'PARTIALLY_SETTLED', account: '900 of 900', cards: 70, settled: 30 };
-    expect(await paid.now()).toEqual(half);
+    const partlySettled = {
+      status: 'PARTIALLY_SETTLED',
+      account: '900 of 900',
+      cards: 70,
+      settled: 30,
+    };
+    expect(await paid.state()).toEqual(partlySettled);
     await paid.notify(clearing(20));
     await paid.notify(clearing(50));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     const emitted = ['PARTIALLY_SETTLED', 'PARTIALLY_SETTLED', 'SETTLED'];
     expect((await paid.events()).slice(3)).toEqual(emitted);
-    expect(await paid.shown()).toMatchObject({ settlementSummary: { count: 3, totalAmount: 100 } });
+    expect(await paid.resource()).toMatchObject({
+      settlementSummary: { count: 3, totalAmount: 100 },
+    });
   });
 
   it('above the authorization debits the difference', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(120));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '880 of 880', settled: 120 });
     expect((await paid.events()).slice(3)).toEqual(['880 of 900', 'SETTLED', '880 of 880']);
-    expect(await paid.shown()).toMatchObject({
+    expect(await paid.resource()).toMatchObject({
       settledAmount: { amount: 120 },
       pullSummary: { count: 2, totalAmount: 120, pendingCount: 0 },
     });
@@ -106,9 +113,9 @@ describe('a clearing', () => {
     const paid = await fixture.begin();
     await paid.notify(EXPIRY);
     await paid.notify(clearing(40));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
     await paid.notify(clearing(10));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '950 of 950', settled: 50 });
     expect((await paid.events()).filter((each) => each === 'SETTLED')).toHaveLength(3);
   });
 
@@ -116,11 +123,11 @@ describe('a clearing', () => {
     const paid = await fixture.begin({ funds: 110 });
     await paid.notify(clearing(120));
     const inException = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await paid.now()).toEqual(inException);
+    expect(await paid.state()).toEqual(inException);
     expect((await paid.events()).slice(3)).toEqual(['EXCEPTION']);
     // Further notices of the network each emit an event.
     await paid.notify(clearing(5));
-    expect(await paid.now()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
+    expect(await paid.state()).toEqual({ ...inException, account: '5 of 5', settled: 125 });
     await paid.notify(EXPIRY);
     expect((await paid.events()).slice(4)).toEqual(['5 of 10', 'EXCEPTION', '5 of 5']);
   });
@@ -130,21 +137,21 @@ describe('a clearing', () => {
     await fixture.freezeAccount(paid.accountId);
     await paid.notify(clearing(120));
     const inException = { status: 'EXCEPTION', account: '900 of 900', cards: -20, settled: 120 };
-    expect(await paid.now()).toEqual(inException);
+    expect(await paid.state()).toEqual(inException);
   });
 
   it('on a closed card writes off what was not debited', async () => {
     const paid = await fixture.begin();
     await paid.close();
     await paid.notify(clearing(120));
-    const lost = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await paid.now()).toEqual(lost);
+    const writtenOff = { status: 'SETTLED', account: '900 of 900', settled: 120, losses: -20 };
+    expect(await paid.state()).toEqual(writtenOff);
     expect((await paid.events()).slice(3)).toEqual(['SETTLED']);
-    // Of what comes back the account gets what it had paid, and no more.
+    // The account is credited with at most what it has paid.
     await paid.notify(refund(120));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toEqual(lost);
+    expect(await paid.state()).toEqual(writtenOff);
   });
 });
 
@@ -152,9 +159,9 @@ describe('an expiry', () => {
   it('releases what was not cleared', async () => {
     const paid = await fixture.begin();
     await paid.notify(EXPIRY);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect((await paid.events()).slice(3)).toEqual(['1000 of 1000', 'SETTLED']);
-    expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
+    expect(await paid.resource()).toMatchObject({ settledAmount: { amount: 0 } });
     await paid.notify(EXPIRY);
     expect(await paid.events()).toHaveLength(5);
   });
@@ -163,16 +170,16 @@ describe('an expiry', () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
     await paid.notify(clearing(0));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('after a full refund leaves the payment REFUNDED', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(30));
     await paid.notify(refund(30));
-    expect((await paid.now()).status).toBe('PARTIALLY_SETTLED');
+    expect((await paid.state()).status).toBe('PARTIALLY_SETTLED');
     await paid.notify(EXPIRY);
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = [
       'PARTIALLY_SETTLED',
       '930 of 930',
@@ -187,10 +194,10 @@ describe('an expiry', () => {
 describe('an authorization adjustment', () => {
   it('to a higher amount debits the difference', async () => {
     const paid = await fixture.begin();
-    await paid.notify(advice(150));
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
+    await paid.notify(adjustment(150));
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '850 of 850', cards: 150 });
     expect((await paid.events()).slice(3)).toEqual(['850 of 900', 'AUTHORIZED', '850 of 850']);
-    expect(await paid.shown()).toMatchObject({
+    expect(await paid.resource()).toMatchObject({
       authorizedAmount: { amount: 150 },
       pullSummary: { count: 2, totalAmount: 150 },
     });
@@ -198,68 +205,73 @@ describe('an authorization adjustment', () => {
 
   it('to a lower amount releases the difference', async () => {
     const paid = await fixture.begin();
-    await paid.notify(advice(60));
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
+    await paid.notify(adjustment(60));
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '940 of 940', cards: 60 });
     expect((await paid.events()).slice(3)).toEqual(['940 of 940', 'AUTHORIZED']);
-    await paid.notify(advice(30));
+    await paid.notify(adjustment(30));
     await paid.notify(clearing(30));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
   });
 
   it('to the cleared amount settles the payment', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(40));
-    await paid.notify(advice(40));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    await paid.notify(adjustment(40));
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
     expect((await paid.events()).slice(4)).toEqual(['960 of 960', 'SETTLED']);
-    // Nothing more is expected: what is said of a total then is written down, and changes nothing.
-    const before = await paid.shown();
-    await paid.notify(advice(60));
-    await paid.notify(advice(20));
-    expect(await paid.shown()).toEqual(before);
+    // The payment is settled: a further total is recorded and changes nothing.
+    const before = await paid.resource();
+    await paid.notify(adjustment(60));
+    await paid.notify(adjustment(20));
+    expect(await paid.resource()).toEqual(before);
     expect(await paid.events()).toHaveLength(6);
     const text = 'select amount from card_messages where transaction_id = $1 and kind = $2';
-    const reported = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
-    expect(reported.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
+    const recordedRows = await app.runtime.db.query(text, [paid.id, 'AUTHORIZATION_ADVICE']);
+    expect(recordedRows.map((each) => each.amount).sort()).toEqual([20n, 40n, 60n]);
   });
 
   it('that the account cannot cover debits nothing until the clearing', async () => {
     const paid = await fixture.begin({ funds: 110 });
-    await paid.notify(advice(150));
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
+    await paid.notify(adjustment(150));
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '10 of 10', cards: 100 });
     expect((await paid.events()).slice(3)).toEqual(['AUTHORIZED']);
     await paid.notify(clearing(105));
-    const part = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
-    expect(await paid.now()).toEqual(part);
+    const partlySettled = { status: 'PARTIALLY_SETTLED', account: '5 of 5', settled: 105 };
+    expect(await paid.state()).toEqual(partlySettled);
     await paid.notify(clearing(20));
-    expect((await paid.now()).status).toBe('EXCEPTION');
+    expect((await paid.state()).status).toBe('EXCEPTION');
   });
 
   it('on a closed card debits nothing before the clearing', async () => {
     const paid = await fixture.begin();
     await paid.close();
-    await paid.notify(advice(150));
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    await paid.notify(adjustment(150));
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     await paid.notify(clearing(120));
-    const part = { status: 'PARTIALLY_SETTLED', account: '900 of 900', settled: 120, losses: -20 };
-    expect(await paid.now()).toEqual(part);
+    const partlySettled = {
+      status: 'PARTIALLY_SETTLED',
+      account: '900 of 900',
+      settled: 120,
+      losses: -20,
+    };
+    expect(await paid.state()).toEqual(partlySettled);
     await paid.notify(EXPIRY);
-    expect(await paid.now()).toEqual({ ...part, status: 'SETTLED' });
+    expect(await paid.state()).toEqual({ ...partlySettled, status: 'SETTLED' });
   });
 });
 
-describe('a return', () => {
-  it('of a part stays SETTLED with another event; of the rest it is REFUNDED', async () => {
+describe('a refund', () => {
+  it('of a part leaves the payment SETTLED with another event, of the rest REFUNDED', async () => {
     const paid = await fixture.begin();
     await paid.notify(clearing(100));
     await paid.notify(refund(30));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
-    expect(await paid.shown()).toMatchObject({
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
+    expect(await paid.resource()).toMatchObject({
       refundedAmount: { amount: 30 },
       refundSummary: { count: 1, totalAmount: 30 },
     });
     await paid.notify(refund(70));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     const emitted = ['SETTLED', '930 of 930', 'SETTLED', '1000 of 1000', 'REFUNDED'];
     expect((await paid.events()).slice(3)).toEqual(emitted);
   });
@@ -272,7 +284,7 @@ describe('a return', () => {
     await paid.notify(refund(40));
     await expect(paid.notify(refund(1))).rejects.toThrow('exceeds the cleared amount');
     await expect(paid.notify(refund(0))).rejects.toThrow('must be above zero');
-    expect((await paid.now()).account).toBe('940 of 940');
+    expect((await paid.state()).account).toBe('940 of 940');
   });
 
   it('is credited to a frozen account', async () => {
@@ -280,7 +292,7 @@ describe('a return', () => {
     await paid.notify(clearing(100));
     await fixture.freezeAccount(paid.accountId);
     await paid.notify(refund(100));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('for a closed account goes to suspense', async () => {
@@ -288,37 +300,37 @@ describe('a return', () => {
     await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
     await paid.notify(refund(100));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0', suspense: 100 });
     const text = 'select 1 from suspense_items where id = $1';
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(1);
     // Reversed before it was sent: nothing is owed.
     await paid.notify(REVERSAL);
     expect(await app.runtime.db.query(text, [paid.id])).toHaveLength(0);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 100 });
   });
 
   it('that is reversed is debited, below zero if necessary, and the next credit repays it', async () => {
     const paid = await fixture.begin({ funds: 100 });
     await paid.notify(clearing(100));
     await paid.notify(refund(100));
-    expect((await paid.now()).account).toBe('100 of 100');
+    expect((await paid.state()).account).toBe('100 of 100');
     const second = await otherPayment(paid.card.id, 60);
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toMatchObject({
+    expect(await paid.state()).toMatchObject({
       ...{ status: 'SETTLED', account: '0 of 0' },
       ...{ settled: 100, receivable: -60, cards: 60 },
     });
-    expect(await paid.shown()).not.toHaveProperty('refundSummary');
+    expect(await paid.resource()).not.toHaveProperty('refundSummary');
     expect((await paid.events()).at(-1)).toBe('SETTLED');
-    // What the second payment does not need goes to the debt first.
+    // The amount released by the second payment repays the debt first.
     await simulate(paid.card.id, 'clearing', { cardTransactionId: second, amount: 0 });
-    expect(await paid.now()).toMatchObject({ account: '0 of 0' });
-    expect(await paid.now()).not.toHaveProperty('receivable');
-    // Again, under names of their own.
+    expect(await paid.state()).toMatchObject({ account: '0 of 0' });
+    expect(await paid.state()).not.toHaveProperty('receivable');
+    // A second refund and reversal have steps of their own.
     await fund(app, paid.accountId, 5);
     await paid.notify(refund(100));
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '5 of 5' });
   });
 });
 
@@ -327,36 +339,42 @@ async function simulate(cardId: string, kind: string, body: object): Promise<voi
   await app.settle();
 }
 
-/** A second payment of a card; answers its id. */
+/** Creates a second payment of a card; returns its id. */
 async function otherPayment(cardId: string, amount: number): Promise<string> {
-  const more = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
-  await simulate(cardId, 'authorization', { amount, ...more });
+  const secondPurchase = { currency: { code: 'USD' }, merchant: { descriptor: 'Second' } };
+  await simulate(cardId, 'authorization', { amount, ...secondPurchase });
   const { data } = ok(await app.call('GET', '/transactions?limit=100&sortOrder=desc'), 200);
-  const [made] = data.filter(
+  const [created] = data.filter(
     (each: ApiResponse['body']) => each.cardId === cardId && each.merchant.descriptor === 'Second',
   );
-  return made.id;
+  return created.id;
 }
 
 describe('a credit', () => {
   it('is credited with the clearing', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '1000 of 1000' });
     await paid.notify(clearing(40));
-    const part = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
-    expect(await paid.now()).toEqual(part);
+    const partlySettled = { status: 'PARTIALLY_SETTLED', account: '1040 of 1040', settled: -40 };
+    expect(await paid.state()).toEqual(partlySettled);
     await paid.notify(clearing(60));
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1100 of 1100', settled: -100 });
+    expect(await paid.state()).toEqual({
+      status: 'SETTLED',
+      account: '1100 of 1100',
+      settled: -100,
+    });
     const emitted = ['AUTHORIZED', '1040 of 1040', 'PARTIALLY_SETTLED', '1100 of 1100', 'SETTLED'];
     expect(await paid.events()).toEqual(emitted);
     await expect(paid.notify(refund(10))).rejects.toThrow('A credit cannot be refunded.');
-    await expect(paid.notify(advice(10))).rejects.toThrow('A credit has no authorization advice.');
+    await expect(paid.notify(adjustment(10))).rejects.toThrow(
+      'A credit has no authorization advice.',
+    );
   });
 
   it('that is never cleared expires without postings', async () => {
     const paid = await fixture.begin({ kind: 'credit_authorization' });
     await paid.notify(EXPIRY);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['AUTHORIZED', 'SETTLED']);
   });
 });
@@ -365,14 +383,18 @@ describe('an account in USDB', () => {
   it('is debited ten thousand units for each cent', async () => {
     const paid = await fixture.begin({ currency: 'USDB', funds: 2_000_003, amount: 101 });
     const cards = 1_010_000;
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '990003 of 990003', cards });
+    expect(await paid.state()).toEqual({
+      status: 'AUTHORIZED',
+      account: '990003 of 990003',
+      cards,
+    });
     await paid.notify(clearing(33));
     await paid.notify(EXPIRY);
     const account = '1670003 of 1670003';
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 330_000 });
     await paid.notify(refund(33));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
-    expect(await paid.shown()).toMatchObject({ authorizedAmount: { amount: 101 } });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '2000003 of 2000003' });
+    expect(await paid.resource()).toMatchObject({ authorizedAmount: { amount: 101 } });
   });
 });
 
@@ -385,10 +407,10 @@ describe('further debits', () => {
     await Promise.all([paid.clear(120), app.call('POST', path, body)]);
     await app.settle();
     const statuses = [
-      await paid.shown(),
+      await paid.resource(),
       ok(await app.call('GET', `/transactions/${second}`), 200),
     ];
     expect(statuses.map((each) => each.status).sort()).toEqual(['EXCEPTION', 'SETTLED']);
-    expect((await paid.now()).account).toBe('10 of 10');
+    expect((await paid.state()).account).toBe('10 of 10');
   });
 });

@@ -54,7 +54,7 @@ import { cards } from './store.ts';
 type Amounted<Kind extends CardNotice['kind']> = Extract<CardNotice, { kind: Kind }>;
 
 /** A notice that contradicts the payment. */
-const untrue = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
+const contradiction = (reason: string): Fault => new Fault('INVALID_INPUT', reason);
 
 /** Throws if the account, as read, cannot pay an amount. */
 async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint): Promise<void> {
@@ -71,7 +71,7 @@ async function rejectUnlessFunded(ctx: Ctx, row: CardPaymentRow, amount: bigint)
 }
 
 /**
- * Rethrows faults that say nothing about the account and may be temporary: nothing is written, and
+ * Rethrows faults that are unrelated to the account and may be temporary: nothing is written, and
  * the network repeats the notice.
  */
 function rejectTemporarily(fault: Fault): void {
@@ -113,7 +113,7 @@ async function applyAs(
 }
 
 /** Stages the changed facts of a row, and emits events. */
-const take = (
+const stageFacts = (
   ctx: Ctx,
   row: CardPaymentRow,
   change: Change,
@@ -123,13 +123,13 @@ const take = (
 
 /** Whether the card cannot be debited: closed, or its holder deleted. */
 async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promise<boolean> {
-  const [found, holder] = await Promise.all([
+  const [cardRow, holder] = await Promise.all([
     ctx.read(cards, card.cardId),
     readCustomer(ctx, customer_id),
   ]);
   // A closed card is never opened again.
-  if (!found || found.state === 'CLOSED' || holder?.deleted_at !== null) return true;
-  ctx.require(cards, found);
+  if (!cardRow || cardRow.state === 'CLOSED' || holder?.deleted_at !== null) return true;
+  ctx.require(cards, cardRow);
   requireCustomer(ctx, holder);
   return false;
 }
@@ -143,12 +143,13 @@ export async function clear(
 ): Promise<CardPaymentRow> {
   const { direction } = row;
   const card = factsOf(row);
-  if (direction === 'CREDIT') return take(ctx, row, applyClearing(card, amount, { direction }));
+  if (direction === 'CREDIT')
+    return stageFacts(ctx, row, applyClearing(card, amount, { direction }));
   const missing = amountToDebit(card, settledOf(card) + amount, amount);
   const further: FurtherDebit = (await isClosed(ctx, row))
     ? { amount: missing, outcome: 'writtenOff' }
     : await furtherFundingDebit(ctx, parts, row, missing);
-  return take(
+  return stageFacts(
     ctx,
     row,
     applyClearing(card, amount, { direction, further }),
@@ -158,7 +159,7 @@ export async function clear(
 
 /** The authorization has expired. Without effect on a closed payment. */
 async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  return row.card_closed ? row : take(ctx, row, applyExpiry(factsOf(row)));
+  return row.card_closed ? row : stageFacts(ctx, row, applyExpiry(factsOf(row)));
 }
 
 /**
@@ -172,14 +173,14 @@ async function advise(
   { amount: total }: Amounted<'AUTHORIZATION_ADVICE'>,
 ): Promise<CardPaymentRow> {
   const card = factsOf(row);
-  if (row.direction === 'CREDIT') throw untrue('A credit has no authorization advice.');
+  if (row.direction === 'CREDIT') throw contradiction('A credit has no authorization advice.');
   if (card.closed) return row;
   const missing = amountToDebit(card, total, total - card.authorized);
   const further = (await isClosed(ctx, row))
     ? NO_FURTHER_DEBIT
     : await furtherFundingDebit(ctx, parts, row, missing);
   // Nothing was cleared yet: a hold that fails now is attempted again at the clearing.
-  return take(
+  return stageFacts(
     ctx,
     row,
     applyAdjustment(card, total, further.outcome === 'failed' ? NO_FURTHER_DEBIT : further),
@@ -192,26 +193,29 @@ async function returnFunds(
   row: CardPaymentRow,
   { amount }: Amounted<'RETURN'>,
 ): Promise<CardPaymentRow> {
-  if (row.direction === 'CREDIT') throw untrue('A credit cannot be refunded.');
-  if (amount === 0n) throw untrue('The amount of a refund must be above zero.');
+  if (row.direction === 'CREDIT') throw contradiction('A credit cannot be refunded.');
+  if (amount === 0n) throw contradiction('The amount of a refund must be above zero.');
   const facts = factsOf(row);
   if (amount > netOf(facts)) {
-    throw untrue(`The refund of ${amount} exceeds the cleared amount of ${netOf(facts)}.`);
+    throw contradiction(`The refund of ${amount} exceeds the cleared amount of ${netOf(facts)}.`);
   }
-  return take(ctx, row, applyRefund(facts, amount));
+  return stageFacts(ctx, row, applyRefund(facts, amount));
 }
 
 /** Reverses the last refund; the account may get a negative balance. */
 async function reverse(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
-  if (row.card_refunds.length === 0) throw untrue('The payment has no refund to reverse.');
+  if (row.card_refunds.length === 0) throw contradiction('The payment has no refund to reverse.');
   const change = reverseRefund(factsOf(row));
-  return row.status === 'REFUNDED' ? applyAs(ctx, row, change, 'reverse') : take(ctx, row, change);
+  return row.status === 'REFUNDED'
+    ? applyAs(ctx, row, change, 'reverse')
+    : stageFacts(ctx, row, change);
 }
 
 /** Throws for an invalid amount, or one that exceeds the maximum of a payment. */
 function rejectAmount(row: CardPaymentRow, kind: CardNotice['kind'], amount: bigint): void {
   const total = kind === 'CLEARING' ? settledOf(factsOf(row)) + amount : amount;
-  if (amount < 0n || total > MAX_CENTS) throw untrue(`${amount} is no amount of the payment.`);
+  if (amount < 0n || total > MAX_CENTS)
+    throw contradiction(`${amount} is not a valid amount for the payment.`);
 }
 
 function apply(

@@ -25,7 +25,7 @@ async function cardholderOf(ctx: Ctx, id: string): Promise<CustomerRow> {
     return await customerOf(ctx, id, { alive: true });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'CUSTOMER_NOT_FOUND') throw error;
-    throw invalidField('cardholderId', 'is no customer');
+    throw invalidField('cardholderId', 'is not a customer');
   }
 }
 
@@ -79,13 +79,13 @@ async function filtersOf(
   ctx: Ctx,
   query: Static<(typeof listCards)['query']>,
 ): Promise<Filter<typeof cards>[]> {
-  const wanted = {
+  const columns = {
     platform_id: ctx.caller.platformId,
     customer_id: query.cardholderId,
     platform_card_id: query.platformCardId,
     state: query.state,
   };
-  const filters = equals(wanted);
+  const filters = equals(columns);
   const { accountId } = query;
   if (accountId === undefined) return filters;
   return [...filters, { column: 'id', op: 'in', value: await paidBy(ctx, accountId) }];

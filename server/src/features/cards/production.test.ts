@@ -1,5 +1,5 @@
-// Cards on a production platform, with an issuer that the program brings: it is handed the fixture
-// when the server is composed, and its messages are all that changes its cards.
+// Cards on a production platform with an issuer of the composition. The issuer receives the network
+// handler when the server is composed; only its messages change the cards.
 import { expect, it } from 'vitest';
 import { balances, customer, internalAccount, ok } from '../../../test/kit/app/fixtures.ts';
 import { commandOn } from '../../../test/kit/app/production.ts';
@@ -7,12 +7,12 @@ import { testApp } from '../../../test/kit/app/test-app.ts';
 import type { CardNetworkHandler, IssuerPort } from '../../connectors/ports/cards.ts';
 
 /** An issuer: the states that it received, and its network handler. */
-function acme() {
+function testIssuer() {
   const received: string[] = [];
-  const held: { fixture?: CardNetworkHandler } = {};
+  const connected: { handler?: CardNetworkHandler } = {};
   const port: IssuerPort = {
-    connect: (fixture) => {
-      held.fixture = fixture;
+    connect: (networkHandler) => {
+      connected.handler = networkHandler;
     },
     issue: async () => ({ state: 'pending', checkAfterMs: 1_000 }),
     check: async ({ id }) => ({
@@ -32,10 +32,10 @@ function acme() {
     debitFunding: async () => ({ state: 'pending', checkAfterMs: 2_000 }),
     checkFundingDebit: async () => ({ state: 'confirmed' }),
   };
-  return { port, received, held };
+  return { port, received, connected };
 }
 
-const issuer = acme();
+const issuer = testIssuer();
 const app = testApp({ connectors: { production: { issuer: issuer.port } } });
 
 it('issues, authorizes, clears and closes by messages of the issuer', async () => {
@@ -58,8 +58,8 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
   const issued = ok(await app.call('GET', `/cards/${card.id}`, undefined, as), 200);
   expect(issued).toMatchObject({ state: 'ACTIVE', brand: 'MASTERCARD', last4: '4444' });
 
-  const { fixture } = issuer.held;
-  if (!fixture) throw new Error('it has no network handler');
+  const { handler } = issuer.connected;
+  if (!handler) throw new Error('The issuer is not connected.');
   const requested = {
     id: 'network-1',
     token: 'network-token-1',
@@ -69,12 +69,12 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
     currency: 'USD',
     merchant: { descriptor: 'Corner shop' },
   } as const;
-  const decision = await fixture.authorize(requested, app.effects.now() + 1_000);
+  const decision = await handler.authorize(requested, app.effects.now() + 1_000);
   expect(decision).toMatchObject({ approved: true });
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 100_00 });
   await app.advance(2_000);
   expect(await balances(app, account.id, as)).toEqual({ balance: 60_00, total: 60_00 });
-  await fixture.applyNotice({
+  await handler.applyNotice({
     id: 'network-2',
     token: requested.token,
     kind: 'CLEARING',
@@ -86,8 +86,8 @@ it('issues, authorizes, clears and closes by messages of the issuer', async () =
   ok(await app.call('PATCH', `/cards/${card.id}`, { state: 'CLOSED' }, as), 200);
   await app.settle();
   expect(issuer.received).toEqual([`acme-${card.id} CLOSED`]);
-  const late = { ...requested, id: 'network-3', token: 'network-token-3' };
-  expect(await fixture.authorize(late, app.effects.now() + 1_000)).toEqual({
+  const afterClosure = { ...requested, id: 'network-3', token: 'network-token-3' };
+  expect(await handler.authorize(afterClosure, app.effects.now() + 1_000)).toEqual({
     approved: false,
     reason: 'CARD_NOT_ACTIVE',
   });

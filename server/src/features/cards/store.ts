@@ -129,7 +129,10 @@ export const cardMessages = table(
 );
 export type CardMessageRow = RowOf<typeof cardMessages>;
 
-/** A link to number and security code. It can be opened once; the row records by whom and when. */
+/**
+ * A link to number and security code. It can be opened once; the row records its creation and its
+ * use.
+ */
 export const cardReveals = table('card_reveals', {
   /** Hash of the link's secret. */
   id: col.text,

@@ -1,5 +1,5 @@
-// Payments that their network never mentions again: after thirty days they end by themselves, and
-// nothing of them blocks anything.
+// Payments without further messages of their network end after thirty days, and then block neither
+// the card nor its holder.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -20,7 +20,7 @@ const DAY_MS = 24 * 3_600_000;
 const clearing = (amount: number) => ({ kind: 'CLEARING', amount: BigInt(amount) }) as const;
 const EXPIRY = { kind: 'AUTHORIZATION_EXPIRY' } as const;
 
-/** Ids of payments of which a network may say more. */
+/** Ids of the payments that accept further messages. */
 const openPayments = async (...all: { id: string }[]) => {
   const text = 'select id from card_open_payments where id = any($1) order by id';
   const rows = await app.runtime.db.query(text, [all.map((each) => each.id)]);
@@ -28,34 +28,38 @@ const openPayments = async (...all: { id: string }[]) => {
 };
 const sorted = (...all: { id: string }[]) => all.map((each) => each.id).sort();
 
-/** All that is looked for is found within a minute. */
-const waitOut = async (ms: number) => {
+/** Advances the clock, then by a minute, within which the sweep runs. */
+const advancePastSweep = async (ms: number) => {
   await app.advance(ms);
   await app.advance(60_000);
 };
 
 describe('payments that accept further messages', () => {
   it('are listed while they are open, whatever ends them', async () => {
-    const whole = await fixture.begin();
+    const cleared = await fixture.begin();
     const expired = await fixture.begin();
-    const advised = await fixture.begin();
-    const person = await fixture.begin({ descriptor: 'Shop 006' });
+    const adjusted = await fixture.begin();
+    const resolved = await fixture.begin({ descriptor: 'Shop 006' });
     const credit = await fixture.begin({ kind: 'credit_authorization' });
-    const atOnce = await fixture.begin({ kind: 'financial_authorization' });
-    const brought = await fixture.begin({ kind: 'financial_credit_authorization' });
-    const all = [whole, expired, advised, person, credit, atOnce, brought];
-    expect(await openPayments(...all)).toEqual(sorted(whole, expired, advised, person, credit));
-    for (const each of [whole, advised, credit]) await each.notify(clearing(40));
-    expect(await openPayments(...all)).toEqual(sorted(whole, expired, advised, person, credit));
-    await whole.notify(clearing(60));
+    const clearedAtOnce = await fixture.begin({ kind: 'financial_authorization' });
+    const creditedAtOnce = await fixture.begin({ kind: 'financial_credit_authorization' });
+    const all = [cleared, expired, adjusted, resolved, credit, clearedAtOnce, creditedAtOnce];
+    expect(await openPayments(...all)).toEqual(
+      sorted(cleared, expired, adjusted, resolved, credit),
+    );
+    for (const each of [cleared, adjusted, credit]) await each.notify(clearing(40));
+    expect(await openPayments(...all)).toEqual(
+      sorted(cleared, expired, adjusted, resolved, credit),
+    );
+    await cleared.notify(clearing(60));
     await expired.notify(EXPIRY);
-    await advised.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
+    await adjusted.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 40n });
     await app.operate(async (ctx) => {
-      await resolveException(ctx, await cardPaymentOf(ctx, person.id), { outcome: 'write-off' });
+      await resolveException(ctx, await cardPaymentOf(ctx, resolved.id), { outcome: 'write-off' });
     });
     await credit.notify(clearing(60));
     expect(await openPayments(...all)).toEqual([]);
-    // Late words find nothing to strike out, and leave nothing.
+    // Late notices add no row.
     await expired.notify(clearing(10));
     await expired.notify(EXPIRY);
     expect(await openPayments(...all)).toEqual([]);
@@ -63,33 +67,33 @@ describe('payments that accept further messages', () => {
 });
 
 describe('after thirty days', () => {
-  it('a payment ends as notified, and its holder can be deleted', async () => {
+  it('a payment ends according to its notices, and its holder can be deleted', async () => {
     const paid = await fixture.begin({ funds: 100 });
     const part = await fixture.begin();
     await part.notify(clearing(30));
     const credit = await fixture.begin({ kind: 'credit_authorization' });
     await app.advance(30 * DAY_MS - 60_001);
-    expect((await paid.now()).status).toBe('AUTHORIZED');
-    expect((await part.now()).status).toBe('PARTIALLY_SETTLED');
-    await waitOut(60_001);
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
+    expect((await paid.state()).status).toBe('AUTHORIZED');
+    expect((await part.state()).status).toBe('PARTIALLY_SETTLED');
+    await advancePastSweep(60_001);
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '100 of 100' });
     expect((await paid.events()).slice(-2)).toEqual(['100 of 100', 'SETTLED']);
-    expect(await part.now()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
-    expect(await credit.now()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await part.state()).toMatchObject({ status: 'SETTLED', account: '970 of 970' });
+    expect(await credit.state()).toMatchObject({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await openPayments(paid, part, credit)).toEqual([]);
-    // No word of the network, so none is in its log.
+    // The closure is not a message of the network, so the log has no entry for it.
     const log = await cardNetwork(app).logOf(paid.card.id);
     expect(log.map((each) => each.kind)).toEqual(['AUTHORIZATION']);
-    // What it clears all the same is a late clearing.
+    // A clearing after the closure is a late clearing.
     await paid.notify(clearing(100));
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', account: '0 of 0' });
     ok(await app.call('DELETE', `/customers/${paid.card.cardholderId}`), 200);
   });
 
   it('an exception remains for an operator', async () => {
     const inException = await fixture.begin({ descriptor: 'Shop 006' });
-    await waitOut(30 * DAY_MS);
-    expect(await inException.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    await advancePastSweep(30 * DAY_MS);
+    expect(await inException.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await openPayments(inException)).toEqual([]);
   });
 
@@ -103,9 +107,9 @@ describe('after thirty days', () => {
     ]);
     await app.settle();
     for (const each of all) {
-      const shown = { status: 'SETTLED', account: '960 of 960' };
-      expect(await each.now()).toMatchObject(shown);
-      const { settledAmount } = await each.shown();
+      const settled = { status: 'SETTLED', account: '960 of 960' };
+      expect(await each.state()).toMatchObject(settled);
+      const { settledAmount } = await each.resource();
       expect(settledAmount.amount).toBe(40);
     }
     expect(await openPayments(...all)).toEqual([]);
@@ -116,8 +120,8 @@ describe('after thirty days', () => {
     const holder = await otherPlatformFixture.holder({ funds: 10_00 });
     const { id } = await otherPlatformFixture.card(holder);
     const network = cardNetwork(app);
-    expect(await network.ask(id, 4_00)).toMatchObject({ approved: true });
-    await waitOut(30 * DAY_MS);
+    expect(await network.request(id, 4_00)).toMatchObject({ approved: true });
+    await advancePastSweep(30 * DAY_MS);
     const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });

@@ -1,4 +1,4 @@
-// Closes payments that their network does not mention again. Each has funds on hold, or debited and
+// Closes payments without further messages of their network. Each has funds on hold, or debited and
 // not cleared, and blocks the deletion of its customer. A clearing after that is a late clearing.
 import type { Time } from '../../kernel/effects.ts';
 import { type JobHandler, jobHandler, type Sweep } from '../../runtime/jobs/jobs.ts';

@@ -31,9 +31,9 @@ beforeAll(async () => {
   next();
   await network.notify(request.token, { kind: 'CLEARING', amount: 12_34n });
   next();
-  await network.ask(mine, 100_00);
+  await network.request(mine, 100_00);
   next();
-  await network.ask(theirs, 1);
+  await network.request(theirs, 1);
 });
 
 describe('cards decisions', () => {

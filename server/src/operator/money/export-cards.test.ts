@@ -3,7 +3,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { commandOn } from '../../../test/kit/app/production.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { type Choice, cardPayments } from '../../../test/kit/cards/card-payments.ts';
+import { cardPayments, type PaymentOptions } from '../../../test/kit/cards/card-payments.ts';
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 
 const DAYS = ['--from', '2026-01-05', '--to', '2026-01-10'];
@@ -45,7 +45,7 @@ const CREDIT = { kind: 'credit_authorization' };
 const USDB = { currency: 'USDB', funds: 10_000_000 };
 const SHORT = { funds: 100 };
 
-it.each<[string, Choice, Word[], { sent?: string; received?: string }]>([
+it.each<[string, PaymentOptions, Word[], { sent?: string; received?: string }]>([
   ['nothing was cleared yet', {}, [], { sent: '1.00' }],
   [
     'less was cleared',

@@ -23,9 +23,9 @@ type NoticeContent = CardNotice extends infer N
 /** `runtime` is another process, or one with an injected failure; by default that of the app. */
 export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
   const origin = () => 'http://localhost';
-  const fixture = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
+  const handler = cardNetworkHandler(runtime, { connectors: app.connectorsOf, origin }, 'sandbox');
 
-  /** A unique message; `more` sets its fields. */
+  /** A unique message; `overrides` replaces fields. */
   const message = (
     cardId: string,
     amount: number,
@@ -41,26 +41,26 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
     ...overrides,
   });
 
-  const send = (request: CardRequest, answerBy = Infinity): Promise<CardDecision> =>
-    fixture.authorize(request, answerBy);
+  const send = (networkRequest: CardRequest, deadline = Infinity): Promise<CardDecision> =>
+    handler.authorize(networkRequest, deadline);
 
   /** Requests an amount. */
-  const ask = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
+  const request = (cardId: string, amount: number, kind: CardRequestKind = 'AUTHORIZATION') =>
     send(message(cardId, amount, { kind }));
 
   const notify = (
     token: string,
     notice: NoticeContent,
     id = `notice-${++counter}`,
-  ): Promise<void> => fixture.applyNotice({ id, token, ...notice } as CardNotice);
+  ): Promise<void> => handler.applyNotice({ id, token, ...notice } as CardNotice);
 
   /** The decision log of a card, oldest first. */
   async function logOf(cardId: string): Promise<CardMessageRow[]> {
     const rows = await app.runtime.db.find(cardMessages, { card_id: cardId });
     // Messages of the same time are ordered by their numbers; simulated ones have none.
-    const place = ({ id }: CardMessageRow) =>
+    const numberOf = ({ id }: CardMessageRow) =>
       Number(/ (?:message|notice)-(\d+)$/.exec(id)?.[1] ?? 0);
-    return rows.sort((a, b) => a.created_at - b.created_at || place(a) - place(b));
+    return rows.sort((a, b) => a.created_at - b.created_at || numberOf(a) - numberOf(b));
   }
 
   /** Payments with cards of a customer, oldest first. */
@@ -72,5 +72,5 @@ export function cardNetwork(app: TestApp, runtime: Runtime = app.runtime) {
     return ok(await app.call('GET', `/transactions?${query}`, undefined, options), 200).data;
   }
 
-  return { message, send, ask, notify, logOf, paymentsOf };
+  return { message, send, request, notify, logOf, paymentsOf };
 }

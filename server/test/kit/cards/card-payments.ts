@@ -22,7 +22,7 @@ const SYSTEM_ACCOUNTS: readonly SystemAccount[] = [
 /** A notice without the fields that every notice has. */
 type NoticeContent<N = CardNotice> = N extends CardNotice ? Omit<N, 'id' | 'token'> : never;
 
-export interface Choice {
+export interface PaymentOptions {
   amount?: number;
   funds?: number;
   currency?: string;
@@ -35,7 +35,7 @@ export type CardPaymentFixture = Awaited<ReturnType<CardPayments['begin']>>;
 
 export function cardPayments(app: TestApp) {
   const { holder, card: cardFor, patchCard } = cardFixture(app);
-  const fixture = cardNetworkHandler(
+  const handler = cardNetworkHandler(
     app.runtime,
     { connectors: app.connectorsOf, origin: () => 'http://localhost' },
     'sandbox',
@@ -45,9 +45,9 @@ export function cardPayments(app: TestApp) {
     const ids = SYSTEM_ACCOUNTS.map((accountName) => `system:sandbox:${accountName}:${currency}`);
     const text = 'select id, balance from ledger_accounts where id = any($1)';
     const rows = await app.runtime.db.query(text, [ids]);
-    const of = new Map(rows.map((row) => [row.id, Number(row.balance)]));
+    const balanceOf = new Map(rows.map((row) => [row.id, Number(row.balance)]));
     return new Map(
-      SYSTEM_ACCOUNTS.map((accountName, index) => [accountName, of.get(ids[index]) ?? 0]),
+      SYSTEM_ACCOUNTS.map((accountName, index) => [accountName, balanceOf.get(ids[index]) ?? 0]),
     );
   }
 
@@ -56,8 +56,11 @@ export function cardPayments(app: TestApp) {
   }
 
   /** A payment with a card funded by this account. */
-  async function beginOn(card: ApiResponse['body'], of: Choice & { accountId: string }) {
-    const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = of;
+  async function beginOn(
+    card: ApiResponse['body'],
+    options: PaymentOptions & { accountId: string },
+  ) {
+    const { amount = 100, descriptor = 'Shop', kind = 'authorization', currency = 'USD' } = options;
     const before = await systemBalances(currency);
     const from = (await app.events()).length;
     const body = { amount, currency: { code: 'USD' }, merchant: { descriptor } };
@@ -75,18 +78,19 @@ export function cardPayments(app: TestApp) {
       const all = (await app.events()).slice(from);
       return all.flatMap((each) => {
         if (each.subject === id) return [each.type.replace('CARD_TRANSACTION.', '')];
-        const isBalance = each.subject === of.accountId && each.type.endsWith('BALANCE_UPDATED');
+        const isBalance =
+          each.subject === options.accountId && each.type.endsWith('BALANCE_UPDATED');
         if (!isBalance || each.balance === null || each.held === null) return [];
         return [`${each.balance - each.held} of ${each.balance}`];
       });
     }
 
     return {
-      ...{ id: id as string, token: token as string, card, accountId: of.accountId },
+      ...{ id: id as string, token: token as string, card, accountId: options.accountId },
       events,
-      shown: () => payment(id),
+      resource: () => payment(id),
       /** Status, available and total balance, and changes of the system accounts. */
-      async now() {
+      async state() {
         const { status } = await payment(id);
         const after = await systemBalances(currency);
         const changed = SYSTEM_ACCOUNTS.map(
@@ -97,29 +101,36 @@ export function cardPayments(app: TestApp) {
             ] as const,
         );
         const text = 'select balance, held from ledger_accounts where id = $1';
-        const [account] = await app.runtime.db.query(text, [of.accountId]);
-        const [balance, held] = [Number(account?.balance), Number(account?.held)];
+        const [account] = await app.runtime.db.query(text, [options.accountId]);
+        const [balance, onHold] = [Number(account?.balance), Number(account?.held)];
         return {
           status: status as string,
-          account: `${balance - held} of ${balance}`,
-          ...Object.fromEntries(changed.filter(([, moved]) => moved !== 0)),
+          account: `${balance - onHold} of ${balance}`,
+          ...Object.fromEntries(changed.filter(([, difference]) => difference !== 0)),
         };
       },
       /** Applies a notice of the network and runs the jobs that it stages. */
       async notify(notice: NoticeContent, settles = true) {
-        await fixture.applyNotice({ id: randomUUID(), token, ...notice } as CardNotice);
+        await handler.applyNotice({ id: randomUUID(), token, ...notice } as CardNotice);
         if (settles) await app.settle();
       },
       clear: (cleared: number) =>
-        fixture.applyNotice({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
+        handler.applyNotice({ id: randomUUID(), token, kind: 'CLEARING', amount: BigInt(cleared) }),
       close: async () => void ok(await patchCard(card.id, { state: 'CLOSED' }), 200),
     };
   }
 
-  /** One whose account has `funds`; debits have ended unless the descriptor selects another outcome. */
-  async function begin({ funds = 1_000, currency = 'USD', ...choice }: Choice = {}) {
-    const of = await holder({ currency, funds });
-    return beginOn(await cardFor(of), { ...choice, currency, accountId: of.accountId });
+  /**
+   * A payment from an account with `funds`. Its debits have ended unless the descriptor selects
+   * another outcome.
+   */
+  async function begin({ funds = 1_000, currency = 'USD', ...options }: PaymentOptions = {}) {
+    const cardholder = await holder({ currency, funds });
+    return beginOn(await cardFor(cardholder), {
+      ...options,
+      currency,
+      accountId: cardholder.accountId,
+    });
   }
 
   const transitionAccount = (id: string, event: 'freeze' | 'close') =>

@@ -54,13 +54,16 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
   ): Promise<ApiResponse> => request(body, await signedHeaders(ok(requested, 202), session));
 
   /** The first two requests; returns the payload of the third. */
-  const made = async (body: unknown, session: Holder): Promise<ApiResponse> =>
+  const createdKey = async (body: unknown, session: Holder): Promise<ApiResponse> =>
     follow(body, await request(body), session);
 
   /** An active key, by all three requests. */
-  async function key(of: WalletCard, overrides: object = {}): Promise<ApiResponse['body']> {
-    const body = bodyOf(of, overrides);
-    return ok(await follow(body, await made(body, of.session), of.session), 201);
+  async function key(walletCard: WalletCard, overrides: object = {}): Promise<ApiResponse['body']> {
+    const body = bodyOf(walletCard, overrides);
+    return ok(
+      await follow(body, await createdKey(body, walletCard.session), walletCard.session),
+      201,
+    );
   }
 
   const listed = async (query: string): Promise<ApiResponse['body'][]> =>
@@ -83,7 +86,7 @@ export function delegatedFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> =
     bodyOf,
     send: request,
     follow,
-    made,
+    createdKey,
     key,
     listed,
     keyNow,

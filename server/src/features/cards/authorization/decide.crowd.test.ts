@@ -33,7 +33,7 @@ async function cardOf(funds: number) {
   return { ...holder, cardId: id as string };
 }
 
-const of = (processes: number, at: number) => networks[at % processes] as Network;
+const networkOf = (processes: number, at: number) => networks[at % processes] as Network;
 const isApproved = ({ approved }: CardDecision) => approved;
 
 describe.each([
@@ -43,7 +43,7 @@ describe.each([
   it('of 64 concurrent payments the balance limits how many are approved', async () => {
     const { accountId, cardId, customer } = await cardOf(20_50);
     const requested = Array.from({ length: 64 }, (_, index) =>
-      of(processes, index).ask(cardId, 1_00),
+      networkOf(processes, index).request(cardId, 1_00),
     );
     const all = await Promise.all(requested);
     expect(all.filter(isApproved)).toHaveLength(20);
@@ -52,8 +52,8 @@ describe.each([
     );
     expect([...reasons]).toEqual(['{"approved":false,"reason":"INSUFFICIENT_FUNDS"}']);
     expect(await balances(app, accountId)).toEqual({ balance: 50, total: 20_50 });
-    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(20);
-    const log = await of(1, 0).logOf(cardId);
+    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(20);
+    const log = await networkOf(1, 0).logOf(cardId);
     expect(log).toHaveLength(64);
     expect(log.filter((each) => each.approved)).toHaveLength(20);
   });
@@ -64,7 +64,7 @@ describe.each([
     const kinds = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION'] as const;
     const all = await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
-        of(processes, index).ask(
+        networkOf(processes, index).request(
           index % 4 < 2 ? cardId : otherId,
           1_00 + (index % 3),
           kinds[index % 2],
@@ -81,31 +81,33 @@ describe.each([
     const { cardId, customer } = await cardOf(100_00);
     let frozenAfter = -1;
     const requests = Array.from({ length: 32 }, (_, index) =>
-      of(processes, index).ask(cardId, 1_00),
+      networkOf(processes, index).request(cardId, 1_00),
     );
     const freeze = async () => {
       ok(await fixture.patchCard(cardId, { state: 'FROZEN' }), 200);
       // All approvals are recorded by now; no further request is approved.
-      frozenAfter = (await of(1, 0).paymentsOf(customer.id)).length;
+      frozenAfter = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
     const [all] = await Promise.all([Promise.all(requests), freeze()]);
-    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
+    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(frozenAfter);
     expect(all.filter(isApproved)).toHaveLength(frozenAfter);
     for (const each of all) {
       if (!each.approved) expect(each.reason).toBe('CARD_PAUSED');
     }
-    expect((await of(processes, 0).ask(cardId, 1_00)).approved).toBe(false);
+    expect((await networkOf(processes, 0).request(cardId, 1_00)).approved).toBe(false);
   });
 
   it('a message sent ten times concurrently has one effect and one reply', async () => {
     const { accountId, cardId, customer } = await cardOf(100_00);
-    const request = of(1, 0).message(cardId, 10_00);
-    const many = Array.from({ length: 10 }, (_, index) => of(processes, index).send(request));
+    const request = networkOf(1, 0).message(cardId, 10_00);
+    const many = Array.from({ length: 10 }, (_, index) =>
+      networkOf(processes, index).send(request),
+    );
     const all = await Promise.all(many);
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ approved: true });
     expect(await balances(app, accountId)).toEqual({ balance: 90_00, total: 100_00 });
-    const payments = await of(1, 0).paymentsOf(customer.id);
+    const payments = await networkOf(1, 0).paymentsOf(customer.id);
     expect(payments.map((each) => each.id)).toEqual([
       all[0] && 'transactionId' in all[0] && all[0].transactionId,
     ]);
@@ -113,24 +115,24 @@ describe.each([
     const cleared = { kind: 'CLEARING', amount: 4_00n } as const;
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
-        of(processes, index).notify(token, cleared, `n-${cardId}`),
+        networkOf(processes, index).notify(token, cleared, `n-${cardId}`),
       ),
     );
-    const [payment] = await of(1, 0).paymentsOf(customer.id);
+    const [payment] = await networkOf(1, 0).paymentsOf(customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 4_00 });
-    expect(await of(1, 0).logOf(cardId)).toHaveLength(2);
+    expect(await networkOf(1, 0).logOf(cardId)).toHaveLength(2);
   });
 
   it('a repeated decline remains one, even if it would be approved now', async () => {
     const { cardId, accountId } = await cardOf(0);
-    const request = of(1, 0).message(cardId, 10_00);
-    const firstDecision = await of(processes, 0).send(request);
+    const request = networkOf(1, 0).message(cardId, 10_00);
+    const firstDecision = await networkOf(processes, 0).send(request);
     expect(firstDecision).toEqual({ approved: false, reason: 'INSUFFICIENT_FUNDS' });
     ok(
       await app.call('POST', `/sandbox/internal-accounts/${accountId}/fund`, { amount: 99_00 }),
       200,
     );
-    expect(await of(processes, 1).send(request)).toEqual(firstDecision);
+    expect(await networkOf(processes, 1).send(request)).toEqual(firstDecision);
     expect((await balances(app, accountId)).balance).toBe(99_00);
   });
 });
@@ -141,17 +143,19 @@ describe('a card whose limit is lowered during the request', () => {
     let loweredAfter = -1;
     const lower = async () => {
       await operate(second, systemCaller(app.platform.id, 'sandbox'), async (ctx) => {
-        const now = await ctx.read(cards, cardId);
-        if (now) ctx.update(cards, now, { max_spend: 5n, updated_at: ctx.now });
+        const card = await ctx.read(cards, cardId);
+        if (card) ctx.update(cards, card, { max_spend: 5n, updated_at: ctx.now });
       });
       // As after a freeze: all approvals are recorded by now, and no further request is approved.
-      loweredAfter = (await of(1, 0).paymentsOf(customer.id)).length;
+      loweredAfter = (await networkOf(1, 0).paymentsOf(customer.id)).length;
     };
-    const requests = Array.from({ length: 32 }, (_, index) => of(2, index).ask(cardId, 1_00));
+    const requests = Array.from({ length: 32 }, (_, index) =>
+      networkOf(2, index).request(cardId, 1_00),
+    );
     const [all] = await Promise.all([Promise.all(requests), lower()]);
-    expect(await of(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
+    expect(await networkOf(1, 0).paymentsOf(customer.id)).toHaveLength(loweredAfter);
     expect(all.filter(isApproved)).toHaveLength(loweredAfter);
-    expect(await of(1, 0).ask(cardId, 6)).toEqual({
+    expect(await networkOf(1, 0).request(cardId, 6)).toEqual({
       approved: false,
       reason: 'SPEND_LIMIT_EXCEEDED',
     });

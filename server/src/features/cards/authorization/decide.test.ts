@@ -46,26 +46,31 @@ async function expectNothing(
 
 describe('an authorization', () => {
   it('creates a payment with a hold and emits one event', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const before = (await app.events()).length;
-    const request = network.message(of.cardId, 30_00);
+    const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request)).toEqual(approved);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
       type: 'CARD',
-      cardId: of.cardId,
-      customerId: of.customer.id,
+      cardId: fundedCard.cardId,
+      customerId: fundedCard.customer.id,
       issuerTransactionToken: request.token,
       status: 'AUTHORIZED',
       direction: 'DEBIT',
       merchant: { descriptor: 'Corner shop', mcc: '5411', country: 'US' },
       authorizedAmount: { amount: 30_00, currency: { code: 'USD', decimals: 2 } },
-      accountId: of.accountId,
+      accountId: fundedCard.accountId,
       pullSummary: { count: 1, totalAmount: 30_00, pendingCount: 1 },
     });
-    for (const later of ['settledAmount', 'refundedAmount', 'settlementSummary', 'refundSummary']) {
-      expect(payment).not.toHaveProperty(later);
+    for (const absentField of [
+      'settledAmount',
+      'refundedAmount',
+      'settlementSummary',
+      'refundSummary',
+    ]) {
+      expect(payment).not.toHaveProperty(absentField);
     }
     expect(payment.authorizedAt).toBe(payment.createdAt);
     const emitted = (await app.events()).slice(before);
@@ -74,30 +79,35 @@ describe('an authorization', () => {
       'CARD_TRANSACTION.AUTHORIZED',
     ]);
     expect(emitted[1]).toMatchObject({ subject: payment.id, data: payment });
-    expect(await network.logOf(of.cardId)).toMatchObject([
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
       { approved: true, reason: null, transaction_id: payment.id, kind: 'AUTHORIZATION' },
     ]);
     await app.settle();
-    const taken = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
-    expect(taken.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
-    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    const transaction = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
+    expect(transaction.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
   it('may use the whole balance and the exact card limit', async () => {
-    const of = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
-    expect(await network.ask(of.cardId, 30_01)).toEqual(declined('SPEND_LIMIT_EXCEEDED'));
-    expect(await network.ask(of.cardId, 30_00)).toEqual(approved);
-    expect(await network.ask(of.cardId, 20_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
-    expect(await network.ask(of.cardId, 20_00)).toEqual(approved);
-    expect((await balances(app, of.accountId)).balance).toBe(0);
+    const fundedCard = await cardOf(50_00, { maxSpendPerTransaction: 30_00 });
+    expect(await network.request(fundedCard.cardId, 30_01)).toEqual(
+      declined('SPEND_LIMIT_EXCEEDED'),
+    );
+    expect(await network.request(fundedCard.cardId, 30_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 20_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(approved);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(0);
   });
 
   it('is exact to the cent for an account with six decimals', async () => {
-    const of = await cardOf(10_009_999, {}, 'USDB');
-    expect(await network.ask(of.cardId, 10_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
-    expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 9_999, total: 10_009_999 });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    const fundedCard = await cardOf(10_009_999, {}, 'USDB');
+    expect(await network.request(fundedCard.cardId, 10_01)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
+    expect(await balances(app, fundedCard.accountId)).toEqual({
+      balance: 9_999,
+      total: 10_009_999,
+    });
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment.authorizedAmount).toMatchObject({ amount: 10_00, currency: { code: 'USD' } });
   });
 
@@ -107,88 +117,98 @@ describe('an authorization', () => {
       platformCardId: `waits-${app.effects.now()}-001`,
     });
     expect(waiting.state).toBe('PROCESSING');
-    expect(await network.ask(waiting.id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+    expect(await network.request(waiting.id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
     const { id } = await fixture.card(holder);
     ok(await fixture.patchCard(id, { state: 'FROZEN' }), 200);
-    expect(await network.ask(id, 10_00)).toEqual(declined('CARD_PAUSED'));
+    expect(await network.request(id, 10_00)).toEqual(declined('CARD_PAUSED'));
     ok(await fixture.patchCard(id, { state: 'ACTIVE' }), 200);
-    expect(await network.ask(id, 10_00)).toEqual(approved);
+    expect(await network.request(id, 10_00)).toEqual(approved);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    expect(await network.ask(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
+    expect(await network.request(id, 10_00)).toEqual(declined('CARD_NOT_ACTIVE'));
   });
 
   it('declines other currencies and records them', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 10_00, { currency: 'EUR' });
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 10_00, { currency: 'EUR' });
     expect(await network.send(request)).toEqual(declined('CURRENCY_NOT_SUPPORTED'));
-    await expectNothing(of, 'CURRENCY_NOT_SUPPORTED', 100_00);
-    expect((await network.logOf(of.cardId))[0]).toMatchObject({ currency: 'EUR' });
+    await expectNothing(fundedCard, 'CURRENCY_NOT_SUPPORTED', 100_00);
+    expect((await network.logOf(fundedCard.cardId))[0]).toMatchObject({ currency: 'EUR' });
   });
 
   it('declines what the issuer rejects, before any read', async () => {
-    const of = await cardOf(5_00);
+    const fundedCard = await cardOf(5_00);
     const merchant = { descriptor: 'Nothing 003' };
-    const request = network.message(of.cardId, 10_00, { merchant });
+    const request = network.message(fundedCard.cardId, 10_00, { merchant });
     expect(await network.send(request)).toEqual(declined('CARD_PAUSED'));
-    await expectNothing(of, 'CARD_PAUSED', 5_00);
+    await expectNothing(fundedCard, 'CARD_PAUSED', 5_00);
   });
 
   it('declines once its holder is no longer approved', async () => {
-    const of = await cardOf();
-    const { id } = of.customer;
+    const fundedCard = await cardOf();
+    const { id } = fundedCard.customer;
     await app.runtime.db.query("update customers set status = 'REJECTED' where id = $1", [id]);
-    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('CARDHOLDER_NOT_READY'));
-    await expectNothing(of, 'CARDHOLDER_NOT_READY', 100_00);
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(
+      declined('CARDHOLDER_NOT_READY'),
+    );
+    await expectNothing(fundedCard, 'CARDHOLDER_NOT_READY', 100_00);
   });
 
   it('declines if the account is frozen or owes funds, without another account', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const move = (event: 'freeze' | 'unfreeze') =>
       app.operate(async (ctx) => {
-        const row = await ctx.read(internalAccounts, of.accountId);
+        const row = await ctx.read(internalAccounts, fundedCard.accountId);
         if (row) transitionInternalAccount(ctx, row, event);
       });
     const owes = (units: number) =>
       app.runtime.db.query('update internal_accounts set owed = $2 where id = $1', [
-        of.accountId,
+        fundedCard.accountId,
         units,
       ]);
     await move('freeze');
-    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
     await move('unfreeze');
     await owes(1);
-    expect(await network.ask(of.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
     await owes(0);
-    expect(await network.ask(of.cardId, 10_00)).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 10_00)).toEqual(approved);
   });
 
   it('throws for an invalid amount and for an unknown card', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     for (const amount of [-1, Number.MAX_SAFE_INTEGER]) {
-      await expect(network.ask(of.cardId, amount)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+      await expect(network.request(fundedCard.cardId, amount)).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+      });
     }
-    await expect(network.ask('Card:unknown', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect(await network.logOf(of.cardId)).toEqual([]);
+    await expect(network.request('Card:unknown', 1)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await network.logOf(fundedCard.cardId)).toEqual([]);
   });
 });
 
 describe('other messages', () => {
   it('checks the card without a payment', async () => {
-    const of = await cardOf(0);
-    expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual({ approved: true });
-    ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
-    expect(await network.ask(of.cardId, 0, 'BALANCE_INQUIRY')).toEqual(declined('CARD_PAUSED'));
-    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-    expect(await network.logOf(of.cardId)).toMatchObject([
+    const fundedCard = await cardOf(0);
+    expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual({
+      approved: true,
+    });
+    ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.request(fundedCard.cardId, 0, 'BALANCE_INQUIRY')).toEqual(
+      declined('CARD_PAUSED'),
+    );
+    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
       { approved: true, transaction_id: null, amount: 0n },
       { approved: false, reason: 'CARD_PAUSED' },
     ]);
   });
 
   it('authorizes and clears in one message, with one event', async () => {
-    const of = await cardOf();
-    expect(await network.ask(of.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(approved);
-    const [payment] = await network.paymentsOf(of.customer.id);
+    const fundedCard = await cardOf();
+    expect(await network.request(fundedCard.cardId, 30_00, 'FINANCIAL_AUTHORIZATION')).toEqual(
+      approved,
+    );
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
       status: 'SETTLED',
       settledAmount: { amount: 30_00 },
@@ -199,60 +219,66 @@ describe('other messages', () => {
       (await fixture.eventsOf('CARD_TRANSACTION.', payment.id)).map((each) => each.type),
     ).toEqual(['CARD_TRANSACTION.SETTLED']);
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 70_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 70_00 });
   });
 
   it('authorizes or credits a merchant credit', async () => {
-    const of = await cardOf(0, { maxSpendPerTransaction: 1 });
-    expect(await network.ask(of.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(approved);
-    expect((await balances(app, of.accountId)).total).toBe(0);
-    const [promised] = await network.paymentsOf(of.customer.id);
+    const fundedCard = await cardOf(0, { maxSpendPerTransaction: 1 });
+    expect(await network.request(fundedCard.cardId, 40_00, 'CREDIT_AUTHORIZATION')).toEqual(
+      approved,
+    );
+    expect((await balances(app, fundedCard.accountId)).total).toBe(0);
+    const [promised] = await network.paymentsOf(fundedCard.customer.id);
     expect(promised).toMatchObject({ status: 'AUTHORIZED', direction: 'CREDIT' });
     expect(promised).not.toHaveProperty('pullSummary');
-    expect(await network.ask(of.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION')).toEqual(approved);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 7_00, total: 7_00 });
-    const [, brought] = await network.paymentsOf(of.customer.id);
+    expect(
+      await network.request(fundedCard.cardId, 7_00, 'FINANCIAL_CREDIT_AUTHORIZATION'),
+    ).toEqual(approved);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 7_00, total: 7_00 });
+    const [, brought] = await network.paymentsOf(fundedCard.customer.id);
     expect(brought).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 7_00 } });
-    expect(brought.accountId).toBe(of.accountId);
+    expect(brought.accountId).toBe(fundedCard.accountId);
   });
 
   it('accepts a credit on a frozen card', async () => {
-    const of = await cardOf(0);
-    ok(await fixture.patchCard(of.cardId, { state: 'FROZEN' }), 200);
-    expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
+    const fundedCard = await cardOf(0);
+    ok(await fixture.patchCard(fundedCard.cardId, { state: 'FROZEN' }), 200);
+    expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION')).toEqual(
       declined('CARD_PAUSED'),
     );
-    expect(await network.ask(of.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(approved);
+    expect(await network.request(fundedCard.cardId, 5_00, 'CREDIT_AUTHORIZATION_ADVICE')).toEqual(
+      approved,
+    );
   });
 });
 
 describe('a payment with a card', () => {
   it('prevents its account from being closed while it is open', async () => {
-    const of = await cardOf();
-    expect(await network.ask(of.cardId, 100_00)).toEqual(approved);
+    const fundedCard = await cardOf();
+    expect(await network.request(fundedCard.cardId, 100_00)).toEqual(approved);
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 0, total: 0 });
-    const under = {
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 0, total: 0 });
+    const conflict = {
       code: 'CONFLICT',
       message: expect.stringMatching(/^A payment of the (customer|account) is in progress/),
     };
-    const deleting = await app.call('DELETE', `/customers/${of.customer.id}`);
-    expect(deleting.body).toMatchObject(under);
+    const deleting = await app.call('DELETE', `/customers/${fundedCard.customer.id}`);
+    expect(deleting.body).toMatchObject(conflict);
     const closing = app.operate(async (ctx) => {
-      const row = await ctx.read(internalAccounts, of.accountId);
+      const row = await ctx.read(internalAccounts, fundedCard.accountId);
       if (row) await checkClosable(ctx, { isPaymentUnderWay }, row);
     });
-    await expect(closing).rejects.toMatchObject(under);
+    await expect(closing).rejects.toMatchObject(conflict);
   });
 
   it('has a unique reference of its issuer', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 1_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 1_00);
     expect(await network.send(request)).toEqual(approved);
-    const repeated = network.message(of.cardId, 1_00, { token: request.token });
+    const repeated = network.message(fundedCard.cardId, 1_00, { token: request.token });
     await expect(network.send(repeated)).rejects.toMatchObject({ code: 'CONFLICT' });
-    expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
-    expect((await balances(app, of.accountId)).balance).toBe(99_00);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(99_00);
   });
 });
 
@@ -261,7 +287,7 @@ describe('a card of another platform', () => {
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     const holder = await otherPlatformFixture.holder({ funds: 10_00 });
     const card = await otherPlatformFixture.card(holder);
-    expect(await network.ask(card.id, 4_00)).toEqual(approved);
+    expect(await network.request(card.id, 4_00)).toEqual(approved);
     const [payment] = await network.paymentsOf(holder.customer.id, { as: app.other });
     expect(payment.authorizedAmount.amount).toBe(4_00);
     expect((await app.call('GET', `/transactions/${payment.id}`)).body).toMatchObject({
@@ -272,13 +298,17 @@ describe('a card of another platform', () => {
 
 describe('a payment of zero', () => {
   it('checks the card and creates no payment', async () => {
-    const of = await cardOf(0);
-    const request = network.message(of.cardId, 0);
+    const fundedCard = await cardOf(0);
+    const request = network.message(fundedCard.cardId, 0);
     expect(await network.send(request)).toEqual({ approved: true });
     expect(await network.send(request)).toEqual({ approved: true });
-    expect(await network.logOf(of.cardId)).toMatchObject([{ kind: 'BALANCE_INQUIRY', amount: 0n }]);
-    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-    const otherCardRequest = network.message(of.cardId, 0, { kind: 'FINANCIAL_AUTHORIZATION' });
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
+      { kind: 'BALANCE_INQUIRY', amount: 0n },
+    ]);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
+    const otherCardRequest = network.message(fundedCard.cardId, 0, {
+      kind: 'FINANCIAL_AUTHORIZATION',
+    });
     await expect(network.send(otherCardRequest)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

@@ -53,8 +53,10 @@ describe('declineReason', () => {
   it('is the first in the order of all that apply', () => {
     for (const [index, [reason]] of WRONGS.entries()) {
       // The card is in one state, so those before it are left out.
-      const rest = WRONGS.slice(index).filter(([other]) => index > 0 || other !== 'CARD_PAUSED');
-      expect(declineReason(with_(...rest.map(([, wrong]) => wrong)))).toBe(reason);
+      const laterChecks = WRONGS.slice(index).filter(
+        ([other]) => index > 0 || other !== 'CARD_PAUSED',
+      );
+      expect(declineReason(with_(...laterChecks.map(([, wrong]) => wrong)))).toBe(reason);
     }
   });
 
@@ -83,12 +85,12 @@ describe('declineReason', () => {
 
   it('compares to the cent for an account with six decimals', () => {
     const account = { ...source.account, currency: 'USDB' };
-    const of = (amount: bigint) => {
+    const inputFor = (amount: bigint) => {
       const spendable = { currency: 'USDB', amount };
       return { ...valid, source: { ...source, account, spendable } };
     };
-    expect(declineReason(of(50_000_000n))).toBeUndefined();
-    expect(declineReason(of(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
+    expect(declineReason(inputFor(50_000_000n))).toBeUndefined();
+    expect(declineReason(inputFor(49_999_999n))).toBe('INSUFFICIENT_FUNDS');
   });
 
   it('accepts a merchant credit regardless of limit, balance and key', () => {

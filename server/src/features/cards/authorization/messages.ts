@@ -24,7 +24,7 @@ import { type CardMessageRow, type CardRow, cardMessages } from '../store.ts';
 
 const messageKey = ({ caller: { environment } }: Ctx, id: string) => `${environment} ${id}`;
 
-/** No environment has this name, so no message has this id. */
+/** Not the name of an environment, so no message has this id. */
 const lateMessageKey = ({ caller: { environment } }: Ctx, id: string) =>
   `${environment}.late ${id}`;
 
@@ -33,7 +33,7 @@ function decisionOf({ approved, reason, transaction_id: transactionId }: CardMes
   return { approved, ...(transactionId === null ? {} : { transactionId }) } as const;
 }
 
-/** The id of a message was used for a different one. */
+/** The fault if the id of a message was used for a different message. */
 const messageConflict = () => new Fault('CONFLICT', 'Another message has come under this id.');
 
 /** The earlier decision about a message. Throws CONFLICT if its id was used for another message. */
@@ -41,11 +41,11 @@ export async function earlierDecision(
   ctx: Ctx,
   { id, token, cardId, kind, amount, currency }: CardRequest,
 ): Promise<CardDecision | undefined> {
-  const [late, row] = await Promise.all([
+  const [lateRow, row] = await Promise.all([
     ctx.read(cardMessages, lateMessageKey(ctx, id)),
     ctx.read(cardMessages, messageKey(ctx, id)),
   ]);
-  const last = late ?? row;
+  const last = lateRow ?? row;
   if (!last) return undefined;
   const isSameMessage =
     last.card_id === cardId && last.token === messageKey(ctx, token) && last.kind === kind;
@@ -153,8 +153,8 @@ export async function paymentOfToken(
   token: string,
 ): Promise<{ transactionId: string; platformId: string } | undefined> {
   type Found = { transaction_id: string; platform_id: string };
-  const [found] = await db.query<Found>(OPENED, [`${environment} ${token}`]);
-  return found && { transactionId: found.transaction_id, platformId: found.platform_id };
+  const [payment] = await db.query<Found>(OPENED, [`${environment} ${token}`]);
+  return payment && { transactionId: payment.transaction_id, platformId: payment.platform_id };
 }
 
 const messageView = (row: CardMessageRow) => ({

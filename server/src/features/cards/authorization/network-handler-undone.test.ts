@@ -37,7 +37,7 @@ const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name ===
  * A process whose clock passes the deadline while a payment is written, and that runs
  * `concurrentWork` at that time.
  */
-const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
+const processPastDeadline = (concurrentWork: () => unknown = () => {}): Runtime => ({
   ...app.runtime,
   committer: {
     async commit(set) {
@@ -51,57 +51,58 @@ const slow = (concurrentWork: () => unknown = () => {}): Runtime => ({
   },
 });
 
-const sendDelayed = (through: ReturnType<typeof cardNetwork>, request: CardRequest) =>
-  through.send(request, app.effects.now() + 2_000);
+const sendDelayed = (handler: ReturnType<typeof cardNetwork>, request: CardRequest) =>
+  handler.send(request, app.effects.now() + 2_000);
 
 /** A payment whose approval was late and is undone. */
 async function undone(merchant?: string) {
-  const of = await cardOf();
-  const request = network.message(of.cardId, 30_00, {
+  const fundedCard = await cardOf();
+  const request = network.message(fundedCard.cardId, 30_00, {
     ...(merchant === undefined ? {} : { merchant: { descriptor: merchant } }),
   });
-  expect(await sendDelayed(cardNetwork(app, slow()), request)).toEqual(TOO_LATE);
-  const payment = async () => (await network.paymentsOf(of.customer.id))[0];
-  return { of, request, payment };
+  expect(await sendDelayed(cardNetwork(app, processPastDeadline()), request)).toEqual(TOO_LATE);
+  const payment = async () => (await network.paymentsOf(fundedCard.customer.id))[0];
+  return { fundedCard, request, payment };
 }
 
 describe('a repetition with a later deadline', () => {
   it('waits for the first and receives its decision', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     const repeated: Promise<CardDecision>[] = [];
-    const through = cardNetwork(
+    const delayedNetwork = cardNetwork(
       app,
-      slow(() => {
-        for (let index = 0; index < 3; index++) repeated.push(through.send(request, Infinity));
+      processPastDeadline(() => {
+        for (let index = 0; index < 3; index++)
+          repeated.push(delayedNetwork.send(request, Infinity));
         // Enough time for another request to read the approval before it is undone.
         return app.runtime.db.query('select pg_sleep(0.2)', []);
       }),
     );
-    expect(await sendDelayed(through, request)).toEqual(TOO_LATE);
+    expect(await sendDelayed(delayedNetwork, request)).toEqual(TOO_LATE);
     expect(repeated).toHaveLength(3);
     expect(await Promise.all(repeated)).toEqual([TOO_LATE, TOO_LATE, TOO_LATE]);
-    expect(await network.logOf(of.cardId)).toHaveLength(2);
+    expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 
   it('decides if the first reached no decision', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
-    const gone = new Error('the server is going down');
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
+    const unavailable = new Error('the server is going down');
     let failures = 1;
     const runtime: Runtime = {
       ...app.runtime,
       committer: {
         commit: async (set) => {
-          if (failures-- > 0) throw gone;
+          if (failures-- > 0) throw unavailable;
           return app.runtime.committer.commit(set);
         },
       },
     };
-    const through = cardNetwork(app, runtime);
+    const failingNetwork = cardNetwork(app, runtime);
     const [first, second] = await Promise.allSettled([
-      through.send(request),
-      through.send(request),
+      failingNetwork.send(request),
+      failingNetwork.send(request),
     ]);
     const outcomes = [first, second].map((each) => each.status).sort();
     expect(outcomes).toEqual(['fulfilled', 'rejected']);
@@ -111,68 +112,68 @@ describe('a repetition with a later deadline', () => {
 
 describe('a pending funding debit of a late approval', () => {
   it('stays on hold until the issuer confirms it, and is then released', async () => {
-    const { of, payment } = await undone('Corner shop 005');
+    const { fundedCard, payment } = await undone('Corner shop 005');
     await app.advance(29_999);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     await app.advance(1);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
   it('is released if the issuer rejected it', async () => {
-    const { of, payment } = await undone('Corner shop 006');
-    expect(await balances(app, of.accountId)).toEqual({ balance: 70_00, total: 100_00 });
+    const { fundedCard, payment } = await undone('Corner shop 006');
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 70_00, total: 100_00 });
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
   it('covers what the network cleared meanwhile', async () => {
-    const { of, request, payment } = await undone('Corner shop 005');
+    const { fundedCard, request, payment } = await undone('Corner shop 005');
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
     await app.advance(30_000);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 90_00, total: 90_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 90_00, total: 90_00 });
     expect(await payment()).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 10_00 } });
   });
 });
 
 describe('an approval that an operator has written off', () => {
   it('remains, and the account is not credited', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00, {
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00, {
       kind: 'FINANCIAL_AUTHORIZATION',
       merchant: { descriptor: 'Corner shop 006' },
     });
     const writeOff = async () => {
       await app.settle();
-      const [{ id, status }] = await network.paymentsOf(of.customer.id);
+      const [{ id, status }] = await network.paymentsOf(fundedCard.customer.id);
       expect(status).toBe('EXCEPTION');
       await app.operate(async (ctx) => {
         await resolveException(ctx, await cardPaymentOf(ctx, id), { outcome: 'write-off' });
       });
     };
-    const decision = await sendDelayed(cardNetwork(app, slow(writeOff)), request);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    const decision = await sendDelayed(cardNetwork(app, processPastDeadline(writeOff)), request);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
     expect(decision).toMatchObject({ approved: true });
   });
 });
 
 describe('another message with its reference', () => {
   it('is late as well, and is recorded', async () => {
-    const { of, request } = await undone();
-    const secondCardRequest = network.message(of.cardId, 30_00, { token: request.token });
+    const { fundedCard, request } = await undone();
+    const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
     expect(await network.send(secondCardRequest)).toEqual(TOO_LATE);
-    const [, , last, ...none] = await network.logOf(of.cardId);
+    const [, , last, ...furtherEntries] = await network.logOf(fundedCard.cardId);
     expect(last).toMatchObject({ approved: false, reason: 'TOO_LATE', transaction_id: null });
-    expect(none).toEqual([]);
-    expect(await network.paymentsOf(of.customer.id)).toHaveLength(1);
+    expect(furtherEntries).toEqual([]);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toHaveLength(1);
   });
 
   it('is not another payment if the network has cleared it', async () => {
-    const { of, request } = await undone();
+    const { fundedCard, request } = await undone();
     await network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const secondCardRequest = network.message(of.cardId, 30_00, { token: request.token });
+    const secondCardRequest = network.message(fundedCard.cardId, 30_00, { token: request.token });
     await expect(network.send(secondCardRequest)).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 });

@@ -46,7 +46,7 @@ const opens = (set: ChangeSet) => set.inserts.some(({ table }) => table.name ===
  * A process whose clock passes the deadline while a payment is written, and that runs
  * `concurrentWork` at that time.
  */
-const slow = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
+const processPastDeadline = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
   withCommit(async (set, real) => {
     const outcome = await real(set);
     if (!opens(set) || !outcome.ok) return outcome;
@@ -55,14 +55,14 @@ const slow = (concurrentWork: () => Promise<void> = async () => {}): Runtime =>
     return outcome;
   });
 
-const lost = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
+const unknownOutcome = () => Object.assign(new Error('gone'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Sends a request through a process; returns the request and the decision. */
 async function requestThrough(runtime: Runtime, cardId: string, kind?: CardRequestKind) {
-  const through = cardNetwork(app, runtime);
-  const request = through.message(cardId, 30_00, kind ? { kind } : {});
-  const answerBy = app.effects.now() + WAITS_MS;
-  return { request, answerBy, decision: await through.send(request, answerBy) };
+  const networkOfProcess = cardNetwork(app, runtime);
+  const request = networkOfProcess.message(cardId, 30_00, kind ? { kind } : {});
+  const deadline = app.effects.now() + WAITS_MS;
+  return { request, deadline, decision: await networkOfProcess.send(request, deadline) };
 }
 
 const typesOf = async (id: string) =>
@@ -70,18 +70,18 @@ const typesOf = async (id: string) =>
 
 describe('a decision after the deadline', () => {
   it('is a decline if nothing was committed', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request, app.effects.now() - 1)).toEqual(TOO_LATE);
-    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'TOO_LATE' }]);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'TOO_LATE' }]);
     // A repetition returns the recorded decision.
     expect(await network.send(request, Infinity)).toEqual(TOO_LATE);
   });
 
   it('is in time exactly at the deadline', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     expect(await network.send(request, app.effects.now())).toMatchObject({ approved: true });
   });
 
@@ -91,27 +91,31 @@ describe('a decision after the deadline', () => {
     ['CREDIT_AUTHORIZATION', ['AUTHORIZED', 'SETTLED']],
     ['FINANCIAL_CREDIT_AUTHORIZATION', ['SETTLED', 'SETTLED']],
     ['CREDIT_AUTHORIZATION_ADVICE', ['AUTHORIZED', 'SETTLED']],
-  ] as const)('leaves nothing of %s behind', async (kind, types) => {
-    const of = await cardOf();
-    const { request, answerBy, decision } = await requestThrough(slow(), of.cardId, kind);
+  ] as const)('leaves no effect of %s', async (kind, types) => {
+    const fundedCard = await cardOf();
+    const { request, deadline, decision } = await requestThrough(
+      processPastDeadline(),
+      fundedCard.cardId,
+      kind,
+    );
     expect(decision).toEqual(TOO_LATE);
     // Funds of a pending debit cannot be spent until the issuer has reported its result.
     const balance = kind.includes('CREDIT') ? 100_00 : 70_00;
-    expect(await balances(app, of.accountId)).toEqual({ balance, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance, total: 100_00 });
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
     if (payment.direction === 'DEBIT') {
       // The amount was debited and then released.
       expect(payment.pullSummary).toEqual({ count: 1, totalAmount: 30_00, pendingCount: 0 });
     }
     expect(await typesOf(payment.id)).toEqual(types);
-    expect(await network.logOf(of.cardId)).toMatchObject([
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
       { approved: true, transaction_id: payment.id },
       { approved: false, reason: 'TOO_LATE', transaction_id: payment.id },
     ]);
-    expect(await network.send(request, answerBy + 60_000)).toEqual(TOO_LATE);
+    expect(await network.send(request, deadline + 60_000)).toEqual(TOO_LATE);
   });
 
   it.each([
@@ -119,29 +123,32 @@ describe('a decision after the deadline', () => {
     ['FINANCIAL_AUTHORIZATION', 'Corner shop'],
     ['AUTHORIZATION', 'Corner shop 006'],
     ['FINANCIAL_AUTHORIZATION', 'Corner shop 006'],
-  ] as const)('gives back what %s at %s has taken by then', async (kind, descriptor) => {
-    const of = await cardOf();
-    const through = cardNetwork(app, slow(app.settle));
-    const request = through.message(of.cardId, 30_00, { kind, merchant: { descriptor } });
-    expect(await through.send(request, app.effects.now() + WAITS_MS)).toEqual(TOO_LATE);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
-    const [payment] = await network.paymentsOf(of.customer.id);
+  ] as const)('releases what %s at %s has debited by then', async (kind, descriptor) => {
+    const fundedCard = await cardOf();
+    const delayedNetwork = cardNetwork(app, processPastDeadline(app.settle));
+    const request = delayedNetwork.message(fundedCard.cardId, 30_00, {
+      kind,
+      merchant: { descriptor },
+    });
+    expect(await delayedNetwork.send(request, app.effects.now() + WAITS_MS)).toEqual(TOO_LATE);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 0 } });
   });
 
   it('reverses a spent credit into a negative balance', async () => {
-    const of = await cardOf(0);
+    const fundedCard = await cardOf(0);
     const spend = async () => {
-      expect(await network.ask(of.cardId, 30_00)).toMatchObject({ approved: true });
+      expect(await network.request(fundedCard.cardId, 30_00)).toMatchObject({ approved: true });
     };
     const { decision } = await requestThrough(
-      slow(spend),
-      of.cardId,
+      processPastDeadline(spend),
+      fundedCard.cardId,
       'FINANCIAL_CREDIT_AUTHORIZATION',
     );
     expect(decision).toEqual(TOO_LATE);
     const [owing] = await app.runtime.db.query('select owed from internal_accounts where id = $1', [
-      of.accountId,
+      fundedCard.accountId,
     ]);
     expect(owing?.owed).toBe(30_00n);
   });
@@ -150,26 +157,30 @@ describe('a decision after the deadline', () => {
     ['AUTHORIZATION', 70_00],
     ['FINANCIAL_AUTHORIZATION', 70_00],
     ['FINANCIAL_CREDIT_AUTHORIZATION', 130_00],
-  ] as const)('of %s is cleared after all where the network says so', async (kind, balance) => {
-    const of = await cardOf();
-    const { request, decision } = await requestThrough(slow(), of.cardId, kind);
+  ] as const)('of %s can still be cleared by the network', async (kind, balance) => {
+    const fundedCard = await cardOf();
+    const { request, decision } = await requestThrough(
+      processPastDeadline(),
+      fundedCard.cardId,
+      kind,
+    );
     expect(decision).toEqual(TOO_LATE);
     await network.notify(request.token, { kind: 'CLEARING', amount: 30_00n });
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance, total: balance });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance, total: balance });
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 30_00 });
   });
 
   it('remains if the network has continued with it', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     const clear = () => network.notify(request.token, { kind: 'CLEARING', amount: 10_00n });
-    const lateCardNetwork = cardNetwork(app, slow(clear));
+    const lateCardNetwork = cardNetwork(app, processPastDeadline(clear));
     expect(await lateCardNetwork.send(request, app.effects.now() + WAITS_MS)).toMatchObject({
       approved: true,
     });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment).toMatchObject({
       status: 'PARTIALLY_SETTLED',
       settledAmount: { amount: 10_00 },
@@ -177,118 +188,118 @@ describe('a decision after the deadline', () => {
   });
 
   it('remains if it was received in time and is repeated', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     const firstDecision = await network.send(request, app.effects.now());
     app.effects.set(app.effects.now() + 60_000);
     expect(await network.send(request, app.effects.now() - 1)).toEqual(firstDecision);
-    expect((await balances(app, of.accountId)).balance).toBe(70_00);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(70_00);
   });
 });
 
 describe('a commit with an unknown outcome', () => {
   it('returns the committed decision', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const runtime = withCommit(async (set, real) => {
       const outcome = await real(set);
-      if (opens(set)) throw lost();
+      if (opens(set)) throw unknownOutcome();
       return outcome;
     });
-    const { decision } = await requestThrough(runtime, of.cardId);
-    const [payment] = await network.paymentsOf(of.customer.id);
+    const { decision } = await requestThrough(runtime, fundedCard.cardId);
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(decision).toEqual({ approved: true, transactionId: payment.id });
-    expect((await balances(app, of.accountId)).balance).toBe(70_00);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(70_00);
   });
 
   it('is undone if it was committed after its deadline', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const runtime = withCommit(async (set, real) => {
       const outcome = await real(set);
       if (!opens(set)) return outcome;
       app.effects.set(app.effects.now() + WAITS_MS + 1);
-      throw lost();
+      throw unknownOutcome();
     });
-    expect((await requestThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    expect((await requestThrough(runtime, fundedCard.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
   it('is not committed after a decline was returned', async () => {
-    const of = await cardOf();
-    let under: ChangeSet | undefined;
+    const fundedCard = await cardOf();
+    let committedSet: ChangeSet | undefined;
     let failures = 2;
     const runtime = withCommit(async (set, real) => {
-      if (opens(set)) under = set;
+      if (opens(set)) committedSet = set;
       // The database is unavailable for the approval and for the first decline.
-      if (failures-- > 0) throw lost();
+      if (failures-- > 0) throw unknownOutcome();
       return real(set);
     });
-    const { decision, request } = await requestThrough(runtime, of.cardId);
+    const { decision, request } = await requestThrough(runtime, fundedCard.cardId);
     expect(decision).toEqual(TOO_LATE);
-    // The delayed message arrives only now.
-    if (!under) throw new Error('nothing was under way');
-    const outcome = await app.runtime.committer.commit(under);
+    // The delayed message arrives now.
+    if (!committedSet) throw new Error('nothing was under way');
+    const outcome = await app.runtime.committer.commit(committedSet);
     expect(outcome).toMatchObject({ ok: false, rejection: { reason: 'exists' } });
     expect(await network.send(request)).toEqual(TOO_LATE);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
   });
 
   it('records no decision without a database, and one after a retry', async () => {
-    const of = await cardOf();
-    const runtime = withCommit(() => Promise.reject(lost()));
-    const through = cardNetwork(app, runtime);
-    const request = through.message(of.cardId, 30_00);
-    await expect(through.send(request)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
-    expect(await network.logOf(of.cardId)).toEqual([]);
+    const fundedCard = await cardOf();
+    const runtime = withCommit(() => Promise.reject(unknownOutcome()));
+    const failingNetwork = cardNetwork(app, runtime);
+    const request = failingNetwork.message(fundedCard.cardId, 30_00);
+    await expect(failingNetwork.send(request)).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' });
+    expect(await network.logOf(fundedCard.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 
   it('of the reversal of a late approval is retried', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     let failures = 2;
-    const lateRuntime = slow();
+    const lateRuntime = processPastDeadline();
     const runtime: Runtime = {
       ...lateRuntime,
       committer: {
         commit: async (set) => {
           const outcome = await lateRuntime.committer.commit(set);
-          if (!opens(set) && failures-- > 0) throw lost();
+          if (!opens(set) && failures-- > 0) throw unknownOutcome();
           return outcome;
         },
       },
     };
-    expect((await requestThrough(runtime, of.cardId)).decision).toEqual(TOO_LATE);
+    expect((await requestThrough(runtime, fundedCard.cardId)).decision).toEqual(TOO_LATE);
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 100_00, total: 100_00 });
-    expect(await network.logOf(of.cardId)).toHaveLength(2);
+    expect(await balances(app, fundedCard.accountId)).toEqual({ balance: 100_00, total: 100_00 });
+    expect(await network.logOf(fundedCard.cardId)).toHaveLength(2);
   });
 });
 
 describe('a permanent rejection', () => {
   it('is not retried', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const final = new Fault('CONFLICT', 'It never will be.');
     let attempts = 0;
     const runtime = withCommit((set) => {
       attempts++;
-      return Promise.reject(opens(set) ? lost() : final);
+      return Promise.reject(opens(set) ? unknownOutcome() : final);
     });
-    await expect(requestThrough(runtime, of.cardId)).rejects.toBe(final);
+    await expect(requestThrough(runtime, fundedCard.cardId)).rejects.toBe(final);
     expect(attempts).toBe(2);
   });
 });
 
 describe('a rejection before the decision', () => {
   it('is not a decision and can be repeated', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const busy = new Fault('SERVICE_UNAVAILABLE', 'Too many requests are waiting.');
-    const through = cardNetwork(
+    const rejectingNetwork = cardNetwork(
       app,
       withCommit(() => Promise.reject(busy)),
     );
-    const request = through.message(of.cardId, 30_00);
-    await expect(through.send(request)).rejects.toBe(busy);
-    expect(await network.logOf(of.cardId)).toEqual([]);
+    const request = rejectingNetwork.message(fundedCard.cardId, 30_00);
+    await expect(rejectingNetwork.send(request)).rejects.toBe(busy);
+    expect(await network.logOf(fundedCard.cardId)).toEqual([]);
     expect(await network.send(request)).toMatchObject({ approved: true });
   });
 
@@ -300,10 +311,10 @@ describe('a rejection before the decision', () => {
   });
 
   it('applies to every message of another environment', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const parts = { connectors: app.connectorsOf, origin: () => '' };
     const otherCardNetworkHandler = cardNetworkHandler(app.runtime, parts, 'production');
-    const request = network.message(of.cardId, 30_00);
+    const request = network.message(fundedCard.cardId, 30_00);
     await expect(otherCardNetworkHandler.authorize(request, Infinity)).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
@@ -312,15 +323,15 @@ describe('a rejection before the decision', () => {
     await expect(otherCardNetworkHandler.applyNotice(notice)).rejects.toMatchObject({
       code: 'TRANSACTION_NOT_FOUND',
     });
-    const [payment] = await network.paymentsOf(of.customer.id);
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment.status).toBe('AUTHORIZED');
   });
 });
 
 describe('an id', () => {
   it('of another message is rejected without effect', async () => {
-    const [of, otherCard] = [await cardOf(), await cardOf()];
-    const firstCardRequest = network.message(of.cardId, 30_00);
+    const [fundedCard, otherCard] = [await cardOf(), await cardOf()];
+    const firstCardRequest = network.message(fundedCard.cardId, 30_00);
     const decision = await network.send(firstCardRequest);
     expect(await network.send(firstCardRequest)).toEqual(decision);
     const conflict = { code: 'CONFLICT' };
@@ -336,20 +347,26 @@ describe('an id', () => {
     const secondCardRequest = network.message(otherCard.cardId, 30_00);
     await network.send(secondCardRequest);
     const clearing = { kind: 'CLEARING', amount: 30_00n } as const;
-    await network.notify(firstCardRequest.token, clearing, `id-${of.cardId}`);
-    const again = network.notify(secondCardRequest.token, clearing, `id-${of.cardId}`);
-    await expect(again).rejects.toMatchObject(conflict);
+    await network.notify(firstCardRequest.token, clearing, `id-${fundedCard.cardId}`);
+    const repeatedNotice = network.notify(
+      secondCardRequest.token,
+      clearing,
+      `id-${fundedCard.cardId}`,
+    );
+    await expect(repeatedNotice).rejects.toMatchObject(conflict);
     expect((await network.paymentsOf(otherCard.customer.id))[0].status).toBe('AUTHORIZED');
   });
 });
 
 describe('a merchant', () => {
   it('is stored so that it can be shown, exported and erased, for any input of a terminal', async () => {
-    const of = await cardOf();
+    const fundedCard = await cardOf();
     const invalid = { descriptor: `\ud800\0${'x'.repeat(300)}`, mcc: '12345678901' };
-    await network.send(network.message(of.cardId, 30_00, { merchant: invalid }));
-    await network.send(network.message(of.cardId, 30_00, { merchant: { descriptor: '\0' } }));
-    const [firstPayment, secondPayment] = await network.paymentsOf(of.customer.id);
+    await network.send(network.message(fundedCard.cardId, 30_00, { merchant: invalid }));
+    await network.send(
+      network.message(fundedCard.cardId, 30_00, { merchant: { descriptor: '\0' } }),
+    );
+    const [firstPayment, secondPayment] = await network.paymentsOf(fundedCard.customer.id);
     expect(firstPayment.merchant).toEqual({
       descriptor: `\ufffd${'x'.repeat(254)}`,
       mcc: '1234567890',
@@ -362,16 +379,16 @@ describe('a merchant', () => {
 
 describe('a notice', () => {
   it('is applied and recorded once', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     await network.send(request);
     app.effects.set(app.effects.now() + 1);
     const clearing = { kind: 'CLEARING', amount: 12_00n } as const;
-    await network.notify(request.token, clearing, `once-${of.cardId}`);
-    await network.notify(request.token, clearing, `once-${of.cardId}`);
-    const [payment] = await network.paymentsOf(of.customer.id);
+    await network.notify(request.token, clearing, `once-${fundedCard.cardId}`);
+    await network.notify(request.token, clearing, `once-${fundedCard.cardId}`);
+    const [payment] = await network.paymentsOf(fundedCard.customer.id);
     expect(payment.settlementSummary).toEqual({ count: 1, totalAmount: 12_00 });
-    expect(await network.logOf(of.cardId)).toMatchObject([
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([
       { kind: 'AUTHORIZATION', amount: 30_00n },
       {
         kind: 'CLEARING',
@@ -384,33 +401,33 @@ describe('a notice', () => {
   });
 
   it('that reverses a refund is applied while the account is debited concurrently', async () => {
-    const of = await cardOf(30_00);
-    const { token, ...request } = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf(30_00);
+    const { token, ...request } = network.message(fundedCard.cardId, 30_00);
     await network.send({ token, ...request });
     await app.settle();
     await network.notify(token, { kind: 'CLEARING', amount: 30_00n });
     await network.notify(token, { kind: 'RETURN', amount: 30_00n });
     let crossed = false;
-    const crossing = withCommit(async (set, real) => {
+    const concurrentCommit = withCommit(async (set, real) => {
       if (!crossed) {
         crossed = true;
-        expect(await network.ask(of.cardId, 20_00)).toMatchObject({ approved: true });
+        expect(await network.request(fundedCard.cardId, 20_00)).toMatchObject({ approved: true });
       }
       return real(set);
     });
-    await cardNetwork(app, crossing).notify(token, { kind: 'RETURN_REVERSAL' });
+    await cardNetwork(app, concurrentCommit).notify(token, { kind: 'RETURN_REVERSAL' });
     const owed = 'select owed from internal_accounts where id = $1';
-    expect(await app.runtime.db.query(owed, [of.accountId])).toEqual([{ owed: 20_00n }]);
+    expect(await app.runtime.db.query(owed, [fundedCard.accountId])).toEqual([{ owed: 20_00n }]);
   });
 
   it('that is impossible throws and is not recorded', async () => {
-    const of = await cardOf();
-    const request = network.message(of.cardId, 30_00);
+    const fundedCard = await cardOf();
+    const request = network.message(fundedCard.cardId, 30_00);
     await network.send(request);
     const returned = { kind: 'RETURN', amount: 1_00n } as const;
     await expect(network.notify(request.token, returned)).rejects.toMatchObject({
       code: 'INVALID_INPUT',
     });
-    expect(await network.logOf(of.cardId)).toHaveLength(1);
+    expect(await network.logOf(fundedCard.cardId)).toHaveLength(1);
   });
 });

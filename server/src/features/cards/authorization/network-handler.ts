@@ -1,21 +1,22 @@
 // Receives the messages of a card issuer. Each message is one operation under the issuer's id, so a
-// repeated message has one effect and one answer.
+// repeated message has one effect and one response. A network waits a limited time for a decision
+// and treats a missing response as a decline. An approval must therefore not stay in the books
+// without reaching the network:
 //
-// A network waits a limited time for a decision and treats silence as a decline. An approval must
-// therefore not stay in the books without reaching the network:
 // - A request that loses too many races or finds too long a queue has written nothing. It fails, and
 //   the issuer may repeat it.
-// - A commit after the deadline is undone by a second commit before TOO_LATE is answered.
+// - A commit after the deadline is undone by a second commit before TOO_LATE is returned.
 // - If the connection is lost before the result of the commit, a decline is written under the same
 //   id. Either it is accepted, and the approval with the same key never will be; or the approval
-//   exists and is answered.
-// - If that cannot be written either, or the process ends between commit and answer, the issuer has
-//   no answer: it repeats the request and receives the recorded decision, or its network ends the
-//   payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
-// A second request with the same id waits for the first in this process, so it never answers an
+//   exists and is returned.
+// - If that cannot be written either, or the process ends between commit and response, the issuer
+//   has no decision: it repeats the request and receives the recorded decision, or its network ends
+//   the payment (AUTHORIZATION_EXPIRY), or the sweep does (`sweep.ts`).
+//
+// A second request with the same id waits for the first in this process, so it never returns an
 // approval that is about to be undone. Across processes this can happen: a second request with a
 // later deadline may read the approval between the two commits. The network has then received both
-// decisions, and what it clears is a late clearing.
+// decisions, and a clearing after that is a late clearing.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
@@ -86,7 +87,7 @@ interface PendingRequest {
   isLate(): boolean;
 }
 
-/** A decision, and whether this call made it. */
+/** A decision, and whether it was made by this call. */
 type Decided = { decision: CardDecision; fresh: boolean };
 
 async function decideBeforeDeadline(
@@ -110,11 +111,11 @@ async function decideBeforeDeadline(
 /** The recorded decision of the message; records a decline if there is none. */
 async function recordedDecision(pending: PendingRequest): Promise<Decided> {
   const { runtime, caller, request } = pending;
-  const known = (ctx: Ctx) => earlierDecision(ctx, request);
+  const recordedDecision = (ctx: Ctx) => earlierDecision(ctx, request);
   try {
     return await retryUntilFinal(() =>
       operate(runtime, caller, async (ctx) => {
-        const earlier = await known(ctx);
+        const earlier = await recordedDecision(ctx);
         if (earlier) return { decision: earlier, fresh: earlier.approved };
         const card = await cardOf(ctx, request.cardId);
         return { decision: await declineLate(ctx, card, request), fresh: false };
@@ -122,7 +123,7 @@ async function recordedDecision(pending: PendingRequest): Promise<Decided> {
     );
   } catch (error) {
     if (!isKeyTaken(error)) throw error;
-    const decision = await operate(runtime, caller, known);
+    const decision = await operate(runtime, caller, recordedDecision);
     return { decision: decision ?? TOO_LATE, fresh: decision?.approved === true };
   }
 }
@@ -134,8 +135,8 @@ const undoLateApproval = (
 ): Promise<CardDecision> =>
   retryUntilFinal(() =>
     operate(runtime, caller, async (ctx) => {
-      const known = await earlierDecision(ctx, request);
-      if (known && !known.approved) return known;
+      const recordedDecision = await earlierDecision(ctx, request);
+      if (recordedDecision && !recordedDecision.approved) return recordedDecision;
       const row = await cardPaymentOf(ctx, id);
       const undone = await undoPayment(ctx, row, request);
       // The network treats what it clears as approved, whichever decision it received.
@@ -157,10 +158,10 @@ const declineAfterUndo = ({
   operate(runtime, caller, async (ctx) => {
     const earlier = await earlierDecision(ctx, request);
     if (earlier) return earlier;
-    const named = await paymentOfToken(ctx.db, caller.environment, request.token);
-    if (named?.platformId !== caller.platformId) return undefined;
-    const was = await cardPaymentOf(ctx, named.transactionId);
-    const { card_undone_clearings: undone, card_clearings: clearings } = was;
+    const payment = await paymentOfToken(ctx.db, caller.environment, request.token);
+    if (payment?.platformId !== caller.platformId) return undefined;
+    const previous = await cardPaymentOf(ctx, payment.transactionId);
+    const { card_undone_clearings: undone, card_clearings: clearings } = previous;
     if (undone === null || clearings.length > 0) return undefined;
     return declineLate(ctx, await cardOf(ctx, request.cardId), request);
   });
@@ -183,7 +184,7 @@ async function authorize(pending: PendingRequest): Promise<CardDecision> {
     decided = { decision, fresh: fresh && !isRepeated };
   }
   const { decision, fresh } = decided;
-  // Only the call that made an approval undoes it: an earlier one was answered.
+  // Only the call that made an approval undoes it: an earlier approval was already returned.
   if (!fresh || !decision.approved || !decision.transactionId || !pending.isLate()) return decision;
   return undoLateApproval(pending, decision.transactionId);
 }
@@ -223,14 +224,14 @@ export function cardNetworkHandler(
   }
 
   return {
-    async authorize(sent, answerBy: Time) {
+    async authorize(message, deadline: Time) {
       const request = {
-        ...sent,
-        kind: kindOf(sent),
-        merchant: merchantOf(sent.merchant),
+        ...message,
+        kind: kindOf(message),
+        merchant: merchantOf(message.merchant),
       };
       const caller = await holderOf(request.cardId);
-      const isLate = () => effects.now() > answerBy;
+      const isLate = () => effects.now() > deadline;
       return serialize(request.id, () => authorize({ runtime, parts, caller, request, isLate }));
     },
 

@@ -37,7 +37,7 @@ interface Payment {
   card: CardFacts;
   status: CardStatus;
   isCardClosed: boolean;
-  /** The account could not be debited once, so its refunds may exceed what it paid. */
+  /** A debit of the account has failed, so its refunds may exceed what it paid. */
   isOutOfReach: boolean;
   balances: Record<Balance, bigint>;
   held: bigint;
@@ -124,18 +124,18 @@ const refund =
 
 const reverse: Action = (payment) => {
   if (payment.card.refunds.length === 0) return;
-  const isWhole = payment.status === 'REFUNDED';
-  if (isWhole) payment.status = 'SETTLED';
-  post(payment, reverseRefund(payment.card), false, !isWhole);
+  const isFullyRefunded = payment.status === 'REFUNDED';
+  if (isFullyRefunded) payment.status = 'SETTLED';
+  post(payment, reverseRefund(payment.card), false, !isFullyRefunded);
 };
 
 const endDebit =
-  (place: number, isConfirmed: boolean): Action =>
+  (debitIndex: number, isConfirmed: boolean): Action =>
   (payment) => {
     const open = payment.card.fundingDebits.flatMap((each, index) =>
       each.status === 'PENDING' ? [index] : [],
     );
-    const at = open[place % Math.max(open.length, 1)];
+    const at = open[debitIndex % Math.max(open.length, 1)];
     if (at === undefined) return;
     const change = applyFundingDebitResult(payment.card, at, isConfirmed);
     const isStuck = change.card.fundingDebits[at]?.status === 'STUCK';
@@ -175,11 +175,11 @@ const event: fc.Arbitrary<Action> = fc.oneof(
   fc.constant((payment: Payment) => {
     if (!payment.card.closed) post(payment, applyExpiry(payment.card));
   }),
-  fc.nat(3).map((place) => endDebit(place, true)),
-  fc.nat(3).map((place) => endDebit(place, false)),
+  fc.nat(3).map((index) => endDebit(index, true)),
+  fc.nat(3).map((index) => endDebit(index, false)),
   fc.constant(resolve('collect')),
 );
-const anAction: fc.Arbitrary<Action> = fc.oneof(
+const action: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: event, weight: 9 },
   { arbitrary: fc.constant(reverse), weight: 1 },
   { arbitrary: fc.constant(undo), weight: 1 },
@@ -194,10 +194,10 @@ const anAction: fc.Arbitrary<Action> = fc.oneof(
 
 /** More is cleared than the account can pay, and all of it is refunded. Rare by chance. */
 const recovering: fc.Arbitrary<Action[]> = fc
-  .record({ beyond: fc.bigInt({ min: 1n, max: 9n }), rest: fc.bigInt({ min: 1n, max: 9n }) })
-  .map(({ beyond, rest }) => {
-    const total = AUTHORIZED + beyond;
-    return [adjust(total + rest, false), clear(total, false), refund(4n)];
+  .record({ excess: fc.bigInt({ min: 1n, max: 9n }), further: fc.bigInt({ min: 1n, max: 9n }) })
+  .map(({ excess, further }) => {
+    const total = AUTHORIZED + excess;
+    return [adjust(total + further, false), clear(total, false), refund(4n)];
   });
 const actionsOf = (arbitrary: fc.Arbitrary<Action>): fc.Arbitrary<Action[]> =>
   fc
@@ -259,16 +259,16 @@ function finish(payment: Payment, outcome: 'collect' | 'write-off') {
 
 describe('card payment arithmetic', () => {
   const runs = fc.record({
-    actions: actionsOf(anAction),
+    actions: actionsOf(action),
     outcome: fc.constantFrom('collect' as const, 'write-off' as const),
   });
 
-  it('posts what the facts state, releases no more than was debited, and ends balanced', () => {
+  it('posts the amounts of the facts, releases no more than was debited, and ends balanced', () => {
     fc.assert(
       fc.property(runs, ({ actions, outcome }) => {
         const payment = opened();
-        for (const act of actions) {
-          act(payment);
+        for (const step of actions) {
+          step(payment);
           checkBooks(payment);
         }
         finish(payment, outcome);
@@ -288,9 +288,9 @@ describe('card payment arithmetic', () => {
   it('accepts at most a hundred entries of each kind', () => {
     const { card } = opened();
     const many = Array<bigint>(MAX_ENTRIES).fill(1n);
-    const more = { direction: 'DEBIT' } as const;
-    expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, more)).not.toThrow();
-    expect(() => applyClearing({ ...card, clearings: many }, 1n, more)).toThrow(
+    const debit = { direction: 'DEBIT' } as const;
+    expect(() => applyClearing({ ...card, clearings: many.slice(1) }, 1n, debit)).not.toThrow();
+    expect(() => applyClearing({ ...card, clearings: many }, 1n, debit)).toThrow(
       'at most 100 clear',
     );
     expect(() => applyRefund({ ...card, refunds: many }, 1n)).toThrow('at most 100 refunds');
@@ -304,8 +304,8 @@ describe('card payment arithmetic', () => {
     const payment = opened();
     endDebit(0, true)(payment);
     const actions = [adjust(102n, false), clear(101n, false), refund(4n), adjust(103n, true)];
-    for (const act of actions) {
-      act(payment);
+    for (const step of actions) {
+      step(payment);
       checkBooks(payment);
     }
     expect(payment.status).toBe('EXCEPTION');
@@ -325,7 +325,7 @@ describe('card payment arithmetic', () => {
     fc.assert(
       fc.property(actionsOf(event), (actions) => {
         const payment = opened();
-        for (const act of actions) act(payment);
+        for (const step of actions) step(payment);
         finish(payment, 'collect');
         expect(payment.balances.losses).toBe(0n);
         expect(-payment.balances.account).toBe(payment.balances.external_settlement);

@@ -54,14 +54,15 @@ const atLeastZero = (amount: bigint) => (amount < 0n ? 0n : amount);
 export const fundingDebitStep = (at: number): string => `pull.${at + 1}`;
 
 /**
- * What the operator bears: the written-off amount, or the recovered amount if that is greater. What
- * is recovered beyond losses stays in `losses` until the payment is resolved, because the refund
- * may be reversed.
+ * Amount borne by the operator: the written-off amount, or the recovered amount if that is greater.
+ * Recovered amounts beyond losses stay in `losses` until the payment is resolved, because the
+ * refund may be reversed.
  */
 const absorbedLossOf = (card: CardFacts): bigint => larger(card.writtenOff, card.recovered);
 
 /**
- * What covers clearings so far: debited from the account less releases, and borne by the operator.
+ * Amount that covers clearings so far: debited from the account less releases, and borne by the
+ * operator.
  */
 const fundedOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released + absorbedLossOf(card);
@@ -73,19 +74,19 @@ const coveredOf = (card: CardFacts): bigint =>
 /** Refunds credited to the account. */
 const creditedOf = (card: CardFacts): bigint => refundedOf(card) - card.recovered;
 
-/** What the account has paid; negative after a refund of an amount not yet debited. */
+/** Amount paid by the account; negative after a refund of an amount not yet debited. */
 export const paidOf = (card: CardFacts): bigint =>
   fundingDebitAmountOf(card, 'CONFIRMED') - card.released - creditedOf(card);
 
-/** The operator's loss: what was written off and not recovered. */
+/** The operator's loss: written-off amounts that were not recovered. */
 export const lossOf = (card: CardFacts): bigint => absorbedLossOf(card) - card.recovered;
 
-/** What the network has settled and neither the account nor the operator has paid. */
+/** Amount settled by the network and paid by neither the account nor the operator. */
 export const unpaidOf = (card: CardFacts): bigint => atLeastZero(settledOf(card) - fundedOf(card));
 
 /** Amount to debit for a total, at most its `fresh` part. */
-export const amountToDebit = (card: CardFacts, total: bigint, fresh: bigint): bigint =>
-  atLeastZero(smaller(fresh, total - coveredOf(card)));
+export const amountToDebit = (card: CardFacts, total: bigint, values: bigint): bigint =>
+  atLeastZero(smaller(values, total - coveredOf(card)));
 
 /**
  * Debited amounts that will not be cleared: beyond the settled amount once closed, beyond the
@@ -95,8 +96,8 @@ export function excessOf(card: CardFacts): bigint {
   if (hasPendingFundingDebit(card)) return 0n;
   const settled = settledOf(card);
   const { authorized } = card;
-  const wanted = card.closed || authorized < settled ? settled : authorized;
-  return atLeastZero(fundedOf(card) - wanted);
+  const needed = card.closed || authorized < settled ? settled : authorized;
+  return atLeastZero(fundedOf(card) - needed);
 }
 
 /** Releases the excess. Steps are named by the total released, which only grows. */
@@ -120,8 +121,8 @@ export type FurtherDebit = { amount: bigint; outcome: 'pending' | 'failed' | 'wr
 export const NO_FURTHER_DEBIT: FurtherDebit = { amount: 0n, outcome: 'pending' };
 
 /** The operator bears a further amount; recovered amounts beyond losses go to `cards` with it. */
-function writeOff(card: CardFacts, more: bigint): Change {
-  const writtenOff = absorbedLossOf(card) + more;
+function writeOff(card: CardFacts, furtherAmount: bigint): Change {
+  const writtenOff = absorbedLossOf(card) + furtherAmount;
   const amount = writtenOff - card.writtenOff;
   if (amount === 0n) return { card, steps: [] };
   const step = {
@@ -143,9 +144,9 @@ function withFurtherDebit(card: CardFacts, { amount, outcome }: FurtherDebit): C
   return { card: { ...card, fundingDebits: [...card.fundingDebits, debit] }, steps: [] };
 }
 
-function checkCount(entries: readonly unknown[], what: string): void {
+function checkCount(entries: readonly unknown[], name: string): void {
   if (entries.length < MAX_ENTRIES) return;
-  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_ENTRIES} ${what}.`);
+  throw new Fault('INVALID_INPUT', `A payment has at most ${MAX_ENTRIES} ${name}.`);
 }
 
 /** Throws if the payment can have no further debit. */
@@ -266,16 +267,18 @@ const withDebitStatus = (
   status: FundingDebit['status'],
 ): CardFacts => ({
   ...card,
-  fundingDebits: card.fundingDebits.map((each, place) =>
-    place === at ? { ...each, status } : each,
+  fundingDebits: card.fundingDebits.map((each, index) =>
+    index === at ? { ...each, status } : each,
   ),
 });
 
 /** Whether a payment is settled without a debit: it is closed and other debits cover it. */
 function isUnneededDebit(card: CardFacts, at: number): boolean {
-  const others = withDebitStatus(card, at, 'FAILED');
+  const withoutDebit = withDebitStatus(card, at, 'FAILED');
   return (
-    card.closed && settledOf(others) <= fundedOf(others) + fundingDebitAmountOf(others, 'PENDING')
+    card.closed &&
+    settledOf(withoutDebit) <=
+      fundedOf(withoutDebit) + fundingDebitAmountOf(withoutDebit, 'PENDING')
   );
 }
 
@@ -296,17 +299,17 @@ export function applyFundingDebitResult(card: CardFacts, at: number, isConfirmed
 export type Resolution = 'collect' | 'write-off';
 
 /** Posts stuck debits in order until they suffice; the others are voided. */
-function endStuckDebits(before: CardFacts, enough: bigint): Change & { rest: bigint } {
-  let [card, rest] = [before, enough];
+function endStuckDebits(before: CardFacts, needed: bigint): Change & { missing: bigint } {
+  let [card, missing] = [before, needed];
   const steps: (Step & { verb: TransferVerb })[] = [];
   for (const [index, { amount, status }] of before.fundingDebits.entries()) {
     if (status !== 'STUCK') continue;
-    const isPosted = rest > 0n;
+    const isPosted = missing > 0n;
     steps.push(endHold(before, index, isPosted ? 'post' : 'void'));
     card = withDebitStatus(card, index, isPosted ? 'CONFIRMED' : 'FAILED');
-    if (isPosted) rest -= amount;
+    if (isPosted) missing -= amount;
   }
-  return { card, steps, rest: atLeastZero(rest) };
+  return { card, steps, missing: atLeastZero(missing) };
 }
 
 /**
@@ -344,24 +347,24 @@ export function applyResolution(
 ): Change {
   const closed = { ...before, closed: true };
   const open = unpaidOf(closed);
-  const due = outcome === 'collect' ? open : smaller(open, atLeastZero(-paidOf(closed)));
-  const debit = reachable ? due : 0n;
+  const payable = outcome === 'collect' ? open : smaller(open, atLeastZero(-paidOf(closed)));
+  const debit = reachable ? payable : 0n;
   const ended = endStuckDebits(closed, debit);
   const loss = writeOff(ended.card, open - debit);
-  const further: FundingDebit = { amount: ended.rest, status: 'CONFIRMED' };
-  const hasRest = ended.rest > 0n;
-  const card = hasRest
+  const further: FundingDebit = { amount: ended.missing, status: 'CONFIRMED' };
+  const isIncomplete = ended.missing > 0n;
+  const card = isIncomplete
     ? { ...loss.card, fundingDebits: [...loss.card.fundingDebits, further] }
     : loss.card;
   const at = loss.card.fundingDebits.length;
-  const by = {
+  const furtherStep = {
     step: fundingDebitStep(at),
     verb: 'transfer',
     from: 'account',
     to: 'cards',
   } as const;
-  const rest = hasRest ? [{ ...by, amount: ended.rest }] : [];
-  return withoutExcess({ card, steps: [...ended.steps, ...rest, ...loss.steps] });
+  const furtherSteps = isIncomplete ? [{ ...furtherStep, amount: ended.missing }] : [];
+  return withoutExcess({ card, steps: [...ended.steps, ...furtherSteps, ...loss.steps] });
 }
 
 /** The lifecycle event of new facts; undefined if the status stays. `failed`: a debit failed. */

@@ -32,7 +32,7 @@ const exceptionsOf = async ({ id }: CardPaymentFixture): Promise<number> =>
 async function shortfall() {
   const paid = await fixture.begin({ funds: 110 });
   await paid.notify(clearing(120));
-  expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+  expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
   expect(await exceptionsOf(paid)).toBe(1);
   return paid;
 }
@@ -41,7 +41,7 @@ async function shortfall() {
 async function exceptionWith(cleared: number) {
   const paid = await fixture.begin(BROKEN);
   if (cleared) await paid.notify(clearing(cleared));
-  expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
+  expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '900 of 1000' });
   return paid;
 }
 
@@ -73,7 +73,7 @@ describe('resolution by collecting', () => {
     const paid = await exceptionWith(70);
     const from = (await paid.events()).length;
     await resolve(paid, 'collect', 'Agreed');
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '930 of 930', settled: 70 });
     expect((await paid.events()).slice(from)).toEqual(['930 of 930', 'SETTLED']);
     expect(await exceptionsOf(paid)).toBe(0);
     const text = 'select kind, state, reason from rail_results where transaction_id = $1';
@@ -86,22 +86,22 @@ describe('resolution by collecting', () => {
     const paid = await shortfall();
     await resolve(paid, 'collect');
     const negative = { status: 'SETTLED', account: '0 of 0', settled: 120, receivable: -10 };
-    expect(await paid.now()).toEqual(negative);
-    expect(await paid.shown()).toMatchObject({ pullSummary: { count: 2, totalAmount: 120 } });
+    expect(await paid.state()).toEqual(negative);
+    expect(await paid.resource()).toMatchObject({ pullSummary: { count: 2, totalAmount: 120 } });
     await fund(app, paid.accountId, 15);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '5 of 5', settled: 120 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '5 of 5', settled: 120 });
   });
 
-  it('voids debits that are not needed', async () => {
+  it('voids unnecessary debits', async () => {
     const paid = await exceptionWith(0);
     await resolve(paid, 'collect');
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
-    expect(await paid.shown()).toMatchObject({ settledAmount: { amount: 0 } });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.resource()).toMatchObject({ settledAmount: { amount: 0 } });
     // A later clearing is still applied.
     await paid.notify(clearing(40));
-    expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '960 of 1000' });
+    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '960 of 1000' });
     await resolve(paid, 'collect');
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });
 });
 
@@ -110,26 +110,26 @@ describe('resolution by writing off', () => {
     const paid = await exceptionWith(70);
     await resolve(paid, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '1000 of 1000', settled: 70, losses: -70 };
-    expect(await paid.now()).toEqual(writtenOff);
+    expect(await paid.state()).toEqual(writtenOff);
     // A later refund stays with the operator.
     await paid.notify(refund(70));
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
   });
 
   it('writes off only what the account could not pay', async () => {
     const paid = await shortfall();
     await resolve(paid, 'write-off');
     const writtenOff = { status: 'SETTLED', account: '10 of 10', settled: 120, losses: -20 };
-    expect(await paid.now()).toEqual(writtenOff);
+    expect(await paid.state()).toEqual(writtenOff);
     expect((await paid.events()).at(-1)).toBe('SETTLED');
   });
 
   it('credits no refund of an amount that was never paid', async () => {
     const paid = await exceptionWith(100);
     await paid.notify(refund(100));
-    expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
+    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '1000 of 1100' });
     await resolve(paid, 'write-off');
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '1000 of 1000' });
     expect((await paid.events()).slice(-2)).toEqual(['SETTLED', 'REFUNDED']);
   });
 });
@@ -139,9 +139,9 @@ describe('resolveException', () => {
     const paid = await shortfall();
     await paid.notify(refund(120));
     const recovered = { status: 'EXCEPTION', account: '110 of 110', cards: -20, losses: 20 };
-    expect(await paid.now()).toEqual(recovered);
+    expect(await paid.state()).toEqual(recovered);
     await resolve(paid, 'collect');
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '110 of 110' });
   });
 
   it('debits nothing for an adjustment that a refund already covers', async () => {
@@ -150,13 +150,13 @@ describe('resolveException', () => {
     await paid.notify(clearing(101));
     await paid.notify(refund(101));
     const recovered = { status: 'EXCEPTION', cards: -1, losses: 1 };
-    expect(await paid.now()).toEqual({ ...recovered, account: '100 of 100' });
+    expect(await paid.state()).toEqual({ ...recovered, account: '100 of 100' });
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 103n });
-    expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
+    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', account: '99 of 99' });
     await paid.notify({ kind: 'AUTHORIZATION_EXPIRY' });
-    expect(await paid.now()).toEqual({ ...recovered, account: '100 of 100' });
+    expect(await paid.state()).toEqual({ ...recovered, account: '100 of 100' });
     await resolve(paid, 'collect');
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '100 of 100' });
   });
 
   it('debits a refunded amount whose refund was reversed', async () => {
@@ -164,16 +164,19 @@ describe('resolveException', () => {
     await paid.notify(refund(120));
     await paid.notify(REVERSAL);
     const open = { status: 'EXCEPTION', account: '10 of 10', cards: -20, settled: 120 };
-    expect(await paid.now()).toEqual(open);
+    expect(await paid.state()).toEqual(open);
     await resolve(paid, 'collect');
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', settled: 120, receivable: -10 });
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', settled: 120, receivable: -10 });
   });
 
   it('accepts one of two concurrent resolutions', async () => {
     const paid = await exceptionWith(100);
-    const both = await Promise.allSettled([resolve(paid, 'collect'), resolve(paid, 'write-off')]);
-    expect(both.filter((each) => each.status === 'rejected')).toHaveLength(1);
-    const { status, cards } = (await paid.now()) as { status: string; cards?: number };
+    const results = await Promise.allSettled([
+      resolve(paid, 'collect'),
+      resolve(paid, 'write-off'),
+    ]);
+    expect(results.filter((each) => each.status === 'rejected')).toHaveLength(1);
+    const { status, cards } = (await paid.state()) as { status: string; cards?: number };
     expect({ status, cards }).toEqual({ status: 'SETTLED', cards: undefined });
     await expect(resolve(paid, 'collect')).rejects.toThrow('The payment is SETTLED, not EXCEPTION');
   });
@@ -181,12 +184,12 @@ describe('resolveException', () => {
   it('is rejected while a funding debit is pending', async () => {
     const paid = await fixture.begin({ funds: 110, descriptor: 'Shop 005' });
     await paid.notify(clearing(120));
-    expect((await paid.now()).status).toBe('EXCEPTION');
+    expect((await paid.state()).status).toBe('EXCEPTION');
     await expect(resolve(paid, 'collect')).rejects.toThrow('is pending');
     await app.advance(30_000);
-    expect(await paid.now()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
+    expect(await paid.state()).toMatchObject({ status: 'EXCEPTION', cards: -20 });
     await resolve(paid, 'write-off');
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', losses: -20 });
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', losses: -20 });
   });
 
   it('cannot collect from a closed account', async () => {
@@ -194,11 +197,11 @@ describe('resolveException', () => {
     await paid.notify(clearing(100));
     await fixture.closeAccount(paid.accountId);
     await paid.notify(clearing(30));
-    const late = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
-    expect(await paid.now()).toEqual(late);
+    const inException = { status: 'EXCEPTION', account: '0 of 0', cards: -30, settled: 130 };
+    expect(await paid.state()).toEqual(inException);
     await expect(resolve(paid, 'collect')).rejects.toThrow('The account is closed');
     await resolve(paid, 'write-off');
-    expect(await paid.now()).toMatchObject({ status: 'SETTLED', settled: 130, losses: -30 });
+    expect(await paid.state()).toMatchObject({ status: 'SETTLED', settled: 130, losses: -30 });
   });
 });
 
@@ -211,21 +214,21 @@ describe('a refund', () => {
     await paid.notify(refund(20));
     await paid.notify(REVERSAL);
     const part = { status: 'PARTIALLY_SETTLED', account: '20 of 20', cards: 60, settled: 30 };
-    expect(await paid.now()).toEqual(part);
-    expect(await paid.shown()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
+    expect(await paid.state()).toEqual(part);
+    expect(await paid.resource()).toMatchObject({ refundSummary: { count: 1, totalAmount: 10 } });
     expect((await paid.events()).slice(-2)).toEqual(['20 of 20', 'PARTIALLY_SETTLED']);
     // Once it is settled.
     await paid.notify(clearing(60));
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '10 of 10', settled: 100 });
     expect((await paid.events()).slice(-2)).toEqual(['10 of 10', 'SETTLED']);
     // While an exception is open.
     await paid.notify(clearing(40));
     await paid.notify(refund(30));
     const inException = { status: 'EXCEPTION', cards: -40 };
-    expect(await paid.now()).toEqual({ ...inException, account: '40 of 40', settled: 110 });
+    expect(await paid.state()).toEqual({ ...inException, account: '40 of 40', settled: 110 });
     await paid.notify(REVERSAL);
-    expect(await paid.now()).toEqual({ ...inException, account: '10 of 10', settled: 140 });
+    expect(await paid.state()).toEqual({ ...inException, account: '10 of 10', settled: 140 });
     expect((await paid.events()).at(-1)).toBe('EXCEPTION');
   });
 });

@@ -84,8 +84,8 @@ export async function resolveCardException(
   runtime: Runtime,
   { transactionId, outcome, reason }: ResolveInput,
 ) {
-  const row = await onCardPayment(runtime, transactionId, (ctx, found) =>
-    resolveException(ctx, found, { outcome, reason }),
+  const row = await onCardPayment(runtime, transactionId, (ctx, payment) =>
+    resolveException(ctx, payment, { outcome, reason }),
   );
   const writtenOffAmount = Number(lossOf(factsOf(row)));
   return { transactionId, status: row.status, writtenOffAmount, currency: row.card.currency };

@@ -30,23 +30,23 @@ const BROKEN = { descriptor: 'Shop 006' };
 describe('a funding debit that is confirmed later', () => {
   it('stays on hold until then', async () => {
     const paid = await fixture.begin(SLOW);
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
-    expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 1000' });
+    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 1 });
     await app.advance(29_999);
-    expect((await paid.now()).account).toBe('900 of 1000');
+    expect((await paid.state()).account).toBe('900 of 1000');
     await app.advance(1);
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
-    expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('can be cleared before, without a further event', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(100));
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await paid.now()).toEqual(early);
+    expect(await paid.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 900', settled: 100 });
     expect((await paid.events()).slice(2)).toEqual(['SETTLED', '900 of 900']);
   });
 
@@ -55,9 +55,9 @@ describe('a funding debit that is confirmed later', () => {
     await paid.notify(clearing(30));
     await paid.notify(EXPIRY);
     const early = { status: 'SETTLED', account: '900 of 1000', cards: -30, settled: 30 };
-    expect(await paid.now()).toEqual(early);
+    expect(await paid.state()).toEqual(early);
     await app.advance(30_000);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '970 of 970', settled: 30 });
     expect((await paid.events()).slice(2)).toEqual(['PARTIALLY_SETTLED', 'SETTLED', '970 of 970']);
   });
 
@@ -65,31 +65,35 @@ describe('a funding debit that is confirmed later', () => {
     const paid = await fixture.begin(SLOW);
     await app.advance(10_000);
     await paid.notify(clearing(150));
-    expect((await paid.shown()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
+    expect((await paid.resource()).pullSummary).toMatchObject({ count: 2, pendingCount: 2 });
     await app.advance(20_000);
-    expect((await paid.now()).account).toBe('850 of 900');
+    expect((await paid.state()).account).toBe('850 of 900');
     await app.advance(10_000);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '850 of 850', settled: 150 });
   });
 });
 
 describe('a funding debit that fails', () => {
   it('stays on hold until an operator decides', async () => {
     const paid = await fixture.begin(BROKEN);
-    expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'EXCEPTION', account: '900 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'EXCEPTION']);
     await app.advance(86_400_000);
-    expect((await paid.now()).account).toBe('900 of 1000');
-    expect((await paid.shown()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
+    expect((await paid.state()).account).toBe('900 of 1000');
+    expect((await paid.resource()).pullSummary).toMatchObject({ count: 1, pendingCount: 0 });
   });
 
   it('makes an exception of a payment that is settled already', async () => {
     const paid = await fixture.begin({ ...BROKEN, kind: 'financial_authorization' });
     const inException = { status: 'EXCEPTION', account: '900 of 1000', cards: -100, settled: 100 };
-    expect(await paid.now()).toEqual(inException);
+    expect(await paid.state()).toEqual(inException);
     expect(await paid.events()).toEqual(['900 of 1000', 'SETTLED', 'EXCEPTION']);
     await paid.notify(refund(100));
-    expect(await paid.now()).toEqual({ status: 'EXCEPTION', account: '1000 of 1100', cards: -100 });
+    expect(await paid.state()).toEqual({
+      status: 'EXCEPTION',
+      account: '1000 of 1100',
+      cards: -100,
+    });
   });
 });
 
@@ -99,16 +103,16 @@ describe('a failed debit of an amount that is not owed', () => {
   it('is voided if the payment has ended with nothing cleared', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(EXPIRY);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '900 of 1000' });
     await runWith(jobOf(paid.id), failed);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '1000 of 1000' });
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', 'SETTLED', '1000 of 1000']);
-    expect((await paid.shown()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
+    expect((await paid.resource()).pullSummary).toMatchObject({ count: 0, pendingCount: 0 });
     // A later clearing is debited again.
     await paid.notify(clearing(40));
-    expect((await paid.shown()).pullSummary).toMatchObject({ pendingCount: 1 });
+    expect((await paid.resource()).pullSummary).toMatchObject({ pendingCount: 1 });
     await app.advance(30_000);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '960 of 960', settled: 40 });
   });
 
   it('is voided if other debits cover what was cleared', async () => {
@@ -116,21 +120,21 @@ describe('a failed debit of an amount that is not owed', () => {
     await paid.notify({ kind: 'AUTHORIZATION_ADVICE', amount: 150n });
     await paid.notify(clearing(90));
     await paid.notify(EXPIRY);
-    expect((await paid.now()).account).toBe('850 of 1000');
+    expect((await paid.state()).account).toBe('850 of 1000');
     await runWith(jobOf(paid.id, false, 1), failed);
-    expect((await paid.now()).account).toBe('900 of 1000');
+    expect((await paid.state()).account).toBe('900 of 1000');
     await app.advance(30_000);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '910 of 910', settled: 90 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '910 of 910', settled: 90 });
   });
 
   it('stays on hold if they do not, even if all was refunded', async () => {
     const paid = await fixture.begin(SLOW);
     await paid.notify(clearing(100));
     await paid.notify(refund(100));
-    expect((await paid.now()).status).toBe('REFUNDED');
+    expect((await paid.state()).status).toBe('REFUNDED');
     await runWith(jobOf(paid.id), failed);
     const inException = { status: 'EXCEPTION', account: '1000 of 1100', cards: -100 };
-    expect(await paid.now()).toEqual(inException);
+    expect(await paid.state()).toEqual(inException);
   });
 });
 
@@ -145,9 +149,12 @@ describe('a funding debit of a wallet', () => {
   /** A payment of 1.00 from a wallet with 5.00, with an active key. */
   async function paidByWallet() {
     const wallets = delegatedFixture(app);
-    const of = await wallets.walletCard({ funds: 5_000_000 });
-    const key = await wallets.key(of);
-    const paid = await fixture.beginOn(of.card, { accountId: of.accountId, currency: 'USDB' });
+    const walletCard = await wallets.walletCard({ funds: 5_000_000 });
+    const key = await wallets.key(walletCard);
+    const paid = await fixture.beginOn(walletCard.card, {
+      accountId: walletCard.accountId,
+      currency: 'USDB',
+    });
     return { paid, revoke: async () => void ok(await wallets.revoke(key.id), 204) };
   }
 
@@ -155,7 +162,7 @@ describe('a funding debit of a wallet', () => {
     const { paid } = await paidByWallet();
     await paid.notify(clearing(123));
     const account = '3770000 of 3770000';
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account, settled: 1_230_000 });
     expect(await signed(paid.id)).toBe(2);
   });
 
@@ -164,7 +171,7 @@ describe('a funding debit of a wallet', () => {
     await revoke();
     await paid.notify(clearing(123));
     const exception = { status: 'EXCEPTION', account: '4000000 of 4000000' };
-    expect(await paid.now()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
+    expect(await paid.state()).toEqual({ ...exception, cards: -230_000, settled: 1_230_000 });
     expect(await signed(paid.id)).toBe(1);
   });
 });
@@ -218,7 +225,7 @@ describe('the funding debit job', () => {
     const confirmed = issuer({ state: 'confirmed' });
     await Promise.all([1, 2, 3].map(() => runWith(jobOf(paid.id), confirmed)));
     await runWith(jobOf(paid.id, true), issuer({ state: 'failed' }));
-    expect(await paid.now()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
+    expect(await paid.state()).toEqual({ status: 'AUTHORIZED', account: '900 of 900', cards: 100 });
     await app.advance(30_000);
     expect(await paid.events()).toEqual(['900 of 1000', 'AUTHORIZED', '900 of 900']);
   });
@@ -227,7 +234,7 @@ describe('the funding debit job', () => {
     const paid = await fixture.begin();
     await runWith(jobOf(paid.id), issuer({ state: 'failed' }));
     expect(calls).toEqual([]);
-    expect((await paid.now()).status).toBe('AUTHORIZED');
+    expect((await paid.state()).status).toBe('AUTHORIZED');
   });
 
   it('throws if the issuer does not respond, so that it runs again', async () => {
@@ -244,7 +251,7 @@ describe('the funding debit job', () => {
         jobOf(paid.id),
       ),
     ).rejects.toThrow('no card issuer in sandbox');
-    expect((await paid.now()).account).toBe('900 of 1000');
+    expect((await paid.state()).account).toBe('900 of 1000');
   });
 
   it('keeps amounts exact under concurrent clearings and expiries', async () => {
@@ -262,7 +269,7 @@ describe('the funding debit job', () => {
     for (const paid of all) {
       const transaction = ok(await app.call('GET', `/transactions/${paid.id}`), 200);
       expect(transaction).toMatchObject({ status: 'SETTLED', settledAmount: { amount: 110 } });
-      expect((await paid.now()).account).toBe('890 of 890');
+      expect((await paid.state()).account).toBe('890 of 890');
     }
   });
 });

@@ -59,7 +59,7 @@ async function endDebit(
   return changePayment(ctx, row, card, isException ? 'except' : undefined);
 }
 
-/** Applies the issuer's answer. */
+/** Applies the issuer's response. */
 async function applyProgress(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -78,14 +78,15 @@ async function applyProgress(
 /** Index of the debit with a number from one. Throws CONFLICT if there is none. */
 function indexOf(row: CardPaymentRow, number: number | undefined): number {
   const open = row.card_funding_debits.flatMap((_, index) => (isOpen(row, index) ? [index] : []));
-  const [at, ...others] = number === undefined ? open : open.filter((each) => each + 1 === number);
+  const [at, ...furtherDebits] =
+    number === undefined ? open : open.filter((each) => each + 1 === number);
   if (at === undefined) {
     throw new Fault(
       'CONFLICT',
       `The payment has no pending funding debit${number ? ` ${number}` : ''}.`,
     );
   }
-  if (others.length === 0) return at;
+  if (furtherDebits.length === 0) return at;
   const all = open.map((each) => each + 1).join(' or ');
   throw new Fault(
     'CONFLICT',

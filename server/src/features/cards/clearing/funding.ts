@@ -45,21 +45,23 @@ export async function checkFunding(
   const rows = await Promise.all(
     ids.map((id) => (isId(id, 'InternalAccount') ? readInternalAccount(ctx, id) : undefined)),
   );
-  const found = rows.map((row) => (row?.platform_id === holder.platform_id ? row : undefined));
-  const [first] = found;
-  const errors = found.flatMap((row, index) => {
+  const ownAccounts = rows.map((row) =>
+    row?.platform_id === holder.platform_id ? row : undefined,
+  );
+  const [first] = ownAccounts;
+  const errors = ownAccounts.flatMap((row, index) => {
     const other = row && first && row.currency !== first.currency;
     const message = row
       ? (ineligibilityOf(row, holder, issuer, holder.card) ??
         (other && 'is in another currency than the first'))
-      : 'is no account';
+      : 'is not an account';
     return message ? [{ field: `fundingSources.${index}`, message }] : [];
   });
   if (errors.length) {
     const reason = errors.map(({ field, message }) => `${field} ${message}`).join(', ');
     throw new Fault('FUNDING_SOURCE_INELIGIBLE', reason, { errors });
   }
-  for (const row of found) if (row) requireInternalAccount(ctx, row);
+  for (const row of ownAccounts) if (row) requireInternalAccount(ctx, row);
 }
 
 /** Current funding sources of a card. */
@@ -78,9 +80,9 @@ export function bind(
   { id: card_id, platform_id, customer_id }: Pick<CardRow, 'id'> & Holder,
   accounts: readonly string[],
 ): void {
-  const of = { platform_id, customer_id, card_id, created_at: ctx.now };
+  const cardColumns = { platform_id, customer_id, card_id, created_at: ctx.now };
   for (const account_id of accounts) {
-    ctx.insert(fundingSources, { id: ctx.id('CardFundingSource'), account_id, ...of });
+    ctx.insert(fundingSources, { id: ctx.id('CardFundingSource'), account_id, ...cardColumns });
   }
 }
 

@@ -276,7 +276,7 @@ export const FUNDING_DEBIT = defineJob(
     since: Type.Number(),
     /** Whether the issuer has received it. */
     requested: Type.Optional(Type.Boolean()),
-    /** Attempts of earlier jobs, before its last answer. */
+    /** Number of attempts of earlier jobs, before the last response. */
     attempts: Type.Optional(Type.Number()),
   }),
 );

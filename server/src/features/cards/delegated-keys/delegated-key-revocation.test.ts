@@ -38,184 +38,191 @@ async function expectAllRevoked({ accountId }: Pick<WalletCard, 'accountId'>, co
 
 /** A card with an active key, and a second key that is PENDING. */
 async function activeAndPending() {
-  const of = await fixture.walletCard();
-  const body = fixture.bodyOf(of);
-  const pending = await fixture.made(body, of.session);
-  return { of, body, pending, active: await fixture.key(of) };
+  const walletCard = await fixture.walletCard();
+  const body = fixture.bodyOf(walletCard);
+  const pending = await fixture.createdKey(body, walletCard.session);
+  return { walletCard, body, pending, active: await fixture.key(walletCard) };
 }
 
 describe('several keys of one funding source', () => {
   it('are active one at a time, and an abandoned one does not block', async () => {
-    const of = await fixture.walletCard();
-    const first = fixture.bodyOf(of);
-    const abandoned = await fixture.made(first, of.session);
-    const active = await fixture.key(of);
-    expect(reasonOf(await fixture.send(fixture.bodyOf(of)))).toEqual(HAS_ACTIVE);
-    expect(reasonOf(await fixture.follow(first, abandoned, of.session))).toEqual(HAS_ACTIVE);
-    const listed = await fixture.listed(`accountId=${of.accountId}`);
+    const walletCard = await fixture.walletCard();
+    const first = fixture.bodyOf(walletCard);
+    const abandoned = await fixture.createdKey(first, walletCard.session);
+    const active = await fixture.key(walletCard);
+    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(HAS_ACTIVE);
+    expect(reasonOf(await fixture.follow(first, abandoned, walletCard.session))).toEqual(
+      HAS_ACTIVE,
+    );
+    const listed = await fixture.listed(`accountId=${walletCard.accountId}`);
     expect(listed.map((key) => key.status)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fixture.revoke(active.id), 204);
     // The abandoned key can now be activated.
-    ok(await fixture.follow(first, abandoned, of.session), 201);
+    ok(await fixture.follow(first, abandoned, walletCard.session), 201);
   });
 
   it('are activated concurrently, and one succeeds', async () => {
-    const of = await fixture.walletCard();
-    const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(of));
+    const walletCard = await fixture.walletCard();
+    const bodies = Array.from({ length: 4 }, () => fixture.bodyOf(walletCard));
     const legs: [object, ApiResponse][] = [];
-    for (const body of bodies) legs.push([body, await fixture.made(body, of.session)]);
+    for (const body of bodies)
+      legs.push([body, await fixture.createdKey(body, walletCard.session)]);
     const responses = await Promise.all(
-      legs.map(([body, leg]) => fixture.follow(body, leg, of.session)),
+      legs.map(([body, leg]) => fixture.follow(body, leg, walletCard.session)),
     );
     const statuses = responses.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, 409, 409, 409]);
     for (const response of responses)
       if (response.status === 409) expect(reasonOf(response)).toEqual(HAS_ACTIVE);
-    const keys = await fixture.listed(`accountId=${of.accountId}`);
+    const keys = await fixture.listed(`accountId=${walletCard.accountId}`);
     expect(keys.filter((key) => key.status === 'ACTIVE')).toHaveLength(1);
     expect(keys).toHaveLength(4);
   });
 
   it('are not created twice by concurrent identical requests', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
     let leg = await fixture.send(body);
     for (const [status, key] of [
       [202, 'PENDING'],
       [201, 'ACTIVE'],
     ] as const) {
-      const headers = await signedHeaders(ok(leg, 202), of.session);
+      const headers = await signedHeaders(ok(leg, 202), walletCard.session);
       const responses = await Promise.all([1, 2, 3].map(() => fixture.send(body, headers)));
       expect(responses.map((each) => each.status).sort()).toEqual([status, 401, 401]);
-      expect(await statusesOf(of)).toEqual([key]);
+      expect(await statusesOf(walletCard)).toEqual([key]);
       leg = responses.find((each) => each.status === status) as ApiResponse;
     }
   });
 
   it('number at most a hundred', async () => {
-    const of = await fixture.walletCard();
-    const [first, second] = [fixture.bodyOf(of), fixture.bodyOf(of)];
-    const [one, secondResponse] = [await fixture.send(first), await fixture.send(second)];
+    const walletCard = await fixture.walletCard();
+    const [first, second] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
+    const [firstResponse, secondResponse] = [await fixture.send(first), await fixture.send(second)];
     await app.operate(async (ctx) => {
-      const { key } = (await findWallet(ctx, of.accountId)) as Wallet;
-      const [source] = await ctx.db.find(fundingSources, { card_id: of.card.id });
+      const { key } = (await findWallet(ctx, walletCard.accountId)) as Wallet;
+      const [source] = await ctx.db.find(fundingSources, { card_id: walletCard.card.id });
       for (let index = 0; index < 99; index++) {
-        const made = { id: ctx.id('DelegatedKey'), publicKey: '02', signer: 'x' };
-        if (source) addKey(ctx, source, made, { nickname: 'x', key });
+        const newKey = { id: ctx.id('DelegatedKey'), publicKey: '02', signer: 'x' };
+        if (source) addKey(ctx, source, newKey, { nickname: 'x', key });
       }
     });
     // The hundredth can be created and activated; a further one cannot.
-    const hundredth = await fixture.follow(first, one, of.session);
-    const { id } = ok(await fixture.follow(first, hundredth, of.session), 201);
-    expect(await statusesOf(of)).toHaveLength(100);
+    const hundredth = await fixture.follow(first, firstResponse, walletCard.session);
+    const { id } = ok(await fixture.follow(first, hundredth, walletCard.session), 201);
+    expect(await statusesOf(walletCard)).toHaveLength(100);
     ok(await fixture.revoke(id), 204);
     const full = [409, 'CONFLICT', expect.stringContaining('has had 100 keys')];
-    expect(reasonOf(await fixture.follow(second, secondResponse, of.session))).toEqual(full);
-    expect(reasonOf(await fixture.send(fixture.bodyOf(of)))).toEqual(full);
+    expect(reasonOf(await fixture.follow(second, secondResponse, walletCard.session))).toEqual(
+      full,
+    );
+    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard)))).toEqual(full);
   });
 });
 
 describe('revokeDelegatedKey', () => {
   it('revokes an active key at once, and another one can be created', async () => {
-    const of = await fixture.walletCard();
-    const { id, cardId, accountId } = await fixture.key(of);
+    const walletCard = await fixture.walletCard();
+    const { id, cardId, accountId } = await fixture.key(walletCard);
     const active = () => app.operate((ctx) => activeKeyOf(ctx, cardId, accountId));
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `/auth/delegated-keys/${id}`;
     expect((await app.call('DELETE', path, undefined, { as: viewer })).status).toBe(403);
     const response = await fixture.revoke(id);
     expect([response.status, response.body]).toEqual([204, '']);
-    await expectAllRevoked(of, 1);
+    await expectAllRevoked(walletCard, 1);
     expect((await fixture.keyNow(id)).status).toBe('REVOKED');
     expect(await active()).toBeUndefined();
-    const next = await fixture.key(of);
+    const next = await fixture.key(walletCard);
     expect((await active())?.id).toBe(next.id);
-    expect(await statusesOf(of)).toEqual(['REVOKED', 'ACTIVE']);
+    expect(await statusesOf(walletCard)).toEqual(['REVOKED', 'ACTIVE']);
   });
 
   it('rejects a key that is not active', async () => {
-    const { of, active } = await activeAndPending();
-    const [first] = await fixture.listed(`accountId=${of.accountId}`);
+    const { walletCard, active } = await activeAndPending();
+    const [first] = await fixture.listed(`accountId=${walletCard.accountId}`);
     const rejected = (status: string) => [
       ...[400, 'INVALID_INPUT', `Only an active key can be revoked. This one is ${status}.`],
     ];
     expect(reasonOf(await fixture.revoke(first.id))).toEqual(rejected('PENDING'));
     ok(await fixture.revoke(active.id), 204);
     expect(reasonOf(await fixture.revoke(active.id))).toEqual(rejected('REVOKED'));
-    expect(await statusesOf(of)).toEqual(['PENDING', 'REVOKED']);
+    expect(await statusesOf(walletCard)).toEqual(['PENDING', 'REVOKED']);
   });
 });
 
 describe('a delegated key', () => {
   it('signs as long as it is active, under its own id', async () => {
-    const of = await fixture.walletCard();
-    const { id, publicKey } = await fixture.key(of);
+    const walletCard = await fixture.walletCard();
+    const { id, publicKey } = await fixture.key(walletCard);
     const signer = (await rowOf(id))?.signer as string;
     const custody = app.connectorsOf('sandbox').custody;
     const stamp = parseStamp((await custody?.stampWith({ id, signer, payload: '{}' })) ?? '');
     expect(stamp?.publicKey).toBe(publicKey);
     expect(stamp && verifyStamp(stamp, '{}')).toBe(true);
-    await expect(custody?.stampWith({ id: of.card.id, signer, payload: '{}' })).rejects.toThrow();
+    await expect(
+      custody?.stampWith({ id: walletCard.card.id, signer, payload: '{}' }),
+    ).rejects.toThrow();
   });
 
   it('is revoked with the funding source, and not restored when the wallet is added again', async () => {
-    const { of, body, pending } = await activeAndPending();
-    const balance = await internalAccount(app, of.customer.id, 'USDB');
+    const { walletCard, body, pending } = await activeAndPending();
+    const balance = await internalAccount(app, walletCard.customer.id, 'USDB');
     const fundWith = (...fundingSources: string[]) =>
-      fixture.cards.patchCard(of.card.id, { fundingSources });
+      fixture.cards.patchCard(walletCard.card.id, { fundingSources });
     // A funding source that remains keeps its keys, at any position in the list.
-    ok(await fundWith(balance.id, of.accountId), 200);
-    expect(await statusesOf(of)).toEqual(['PENDING', 'ACTIVE']);
+    ok(await fundWith(balance.id, walletCard.accountId), 200);
+    expect(await statusesOf(walletCard)).toEqual(['PENDING', 'ACTIVE']);
     ok(await fundWith(balance.id), 200);
-    await expectAllRevoked(of, 2);
+    await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(NOT_FUNDING);
-    expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(NOT_FUNDING);
-    ok(await fundWith(of.accountId), 200);
-    await expectAllRevoked(of, 2);
+    expect(reasonOf(await fixture.follow(body, pending, walletCard.session))).toEqual(NOT_FUNDING);
+    ok(await fundWith(walletCard.accountId), 200);
+    await expectAllRevoked(walletCard, 2);
     const reason = 'The key was revoked in the meantime. Create a new one.';
-    const lateResponse = await fixture.follow(body, pending, of.session);
+    const lateResponse = await fixture.follow(body, pending, walletCard.session);
     expect(reasonOf(lateResponse)).toEqual([409, 'CONFLICT', reason]);
-    const next = await fixture.key(of);
+    const next = await fixture.key(walletCard);
     expect(await fixture.listed(`fundingSourceId=${next.fundingSourceId}`)).toEqual([next]);
   });
 
   it('is revoked when its card is closed', async () => {
-    const { of, body, pending } = await activeAndPending();
-    ok(await fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }), 200);
-    await expectAllRevoked(of, 2);
+    const { walletCard, body, pending } = await activeAndPending();
+    ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }), 200);
+    await expectAllRevoked(walletCard, 2);
     expect(reasonOf(await fixture.send(body))).toEqual(CLOSED);
-    expect(reasonOf(await fixture.follow(body, pending, of.session))).toEqual(CLOSED);
+    expect(reasonOf(await fixture.follow(body, pending, walletCard.session))).toEqual(CLOSED);
   });
 
   it('is not created for a card that is closed concurrently', async () => {
     for (let round = 0; round < 5; round++) {
-      const of = await fixture.walletCard();
-      const [early, late] = [fixture.bodyOf(of), fixture.bodyOf(of)];
+      const walletCard = await fixture.walletCard();
+      const [early, lateBody] = [fixture.bodyOf(walletCard), fixture.bodyOf(walletCard)];
       const legs = [
         [early, await fixture.send(early)],
-        [late, await fixture.made(late, of.session)],
+        [lateBody, await fixture.createdKey(lateBody, walletCard.session)],
       ] as const;
       const headers = await Promise.all(
-        legs.map(([, reply]) => signedHeaders(ok(reply, 202), of.session)),
+        legs.map(([, reply]) => signedHeaders(ok(reply, 202), walletCard.session)),
       );
       const [closed, ...responses] = await Promise.all([
-        fixture.cards.patchCard(of.card.id, { state: 'CLOSED' }),
+        fixture.cards.patchCard(walletCard.card.id, { state: 'CLOSED' }),
         ...legs.map(([body], index) => fixture.send(body, headers[index])),
       ]);
       ok(closed as ApiResponse, 200);
       // A concurrent request finds the card closed, or its funding sources ended.
       for (const response of responses) expect([201, 202, 404, 409]).toContain(response.status);
-      const rows = await app.runtime.db.find(delegatedKeys, { account_id: of.accountId });
-      await expectAllRevoked(of, rows.length);
+      const rows = await app.runtime.db.find(delegatedKeys, { account_id: walletCard.accountId });
+      await expectAllRevoked(walletCard, rows.length);
     }
   });
 
   it('is revoked when the customer is deleted', async () => {
-    const { of, body, pending } = await activeAndPending();
-    const headers = await signedHeaders(ok(pending, 202), of.session);
-    ok(await app.call('DELETE', `/customers/${of.customer.id}`), 200);
+    const { walletCard, body, pending } = await activeAndPending();
+    const headers = await signedHeaders(ok(pending, 202), walletCard.session);
+    ok(await app.call('DELETE', `/customers/${walletCard.customer.id}`), 200);
     await app.settle();
-    await expectAllRevoked(of, 2);
+    await expectAllRevoked(walletCard, 2);
     expect((await fixture.send(body, headers)).status).toBe(401);
     expect((await fixture.send(body)).status).toBe(404);
   });
@@ -223,37 +230,40 @@ describe('a delegated key', () => {
 
 describe('export and erasure of a delegated key', () => {
   it('exports its nickname without the signer, and removes it', async () => {
-    const [of, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
-    const { id } = await fixture.key(of, { nickname: 'Quorbat' });
+    const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
+    const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
     const stored = await fixture.key(otherCard);
-    const { all } = await exportOf(app, of.customer.id);
+    const { all } = await exportOf(app, walletCard.customer.id);
     expect(all.delegated_keys).toMatchObject([{ id, nickname: 'Quorbat', status: 'ACTIVE' }]);
     expect(Object.keys(all.delegated_keys[0])).not.toContain('signer');
     // No job has run when it is erased.
-    ok(await app.call('DELETE', `/customers/${of.customer.id}`), 200);
-    const { counts } = await erase(app.runtime, of.customer.id, { actor: 'test', reason: null });
+    ok(await app.call('DELETE', `/customers/${walletCard.customer.id}`), 200);
+    const { counts } = await erase(app.runtime, walletCard.customer.id, {
+      actor: 'test',
+      reason: null,
+    });
     expect(counts).toMatchObject({ delegated_keys: 1 });
     expect(await rowOf(id)).toBeUndefined();
     expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
       404,
       'NOT_FOUND',
     ]);
-    expect(await statusesOf(of)).toEqual([]);
+    expect(await statusesOf(walletCard)).toEqual([]);
     await app.settle();
     expect(await fixture.keyNow(stored.id)).toEqual(stored);
   });
 
   it('hides the key during the erasure', async () => {
-    const of = await fixture.walletCard();
-    const { id } = await fixture.key(of);
+    const walletCard = await fixture.walletCard();
+    const { id } = await fixture.key(walletCard);
     const sql = 'update customers set data_key = null, version = version + 1 where id = $1';
-    await app.runtime.db.query(sql, [of.customer.id]);
+    await app.runtime.db.query(sql, [walletCard.customer.id]);
     expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${id}`))).toEqual([
       404,
       'NOT_FOUND',
     ]);
     expect(codeOf(await fixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-    expect(await statusesOf(of)).toEqual([]);
+    expect(await statusesOf(walletCard)).toEqual([]);
   });
 });
 
@@ -300,8 +310,8 @@ describe('a delegated key in production', () => {
     const key = ok(await real.follow(body, second, session), 201);
     const row = await rowOf(key.id);
     const { custody } = app.connectorsOf('production');
-    const of = { id: key.id, signer: row?.signer as string, payload: 'x' };
-    const stamp = parseStamp((await custody?.stampWith(of)) ?? '');
+    const signedPayload = { id: key.id, signer: row?.signer as string, payload: 'x' };
+    const stamp = parseStamp((await custody?.stampWith(signedPayload)) ?? '');
     expect(stamp?.publicKey).toBe(key.publicKey);
     ok(await real.revoke(key.id), 204);
     expect((await real.keyNow(key.id)).status).toBe('REVOKED');

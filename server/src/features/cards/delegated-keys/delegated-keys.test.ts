@@ -29,15 +29,15 @@ const NO_ACCOUNT = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
 
 /** The funding source that links a card to its wallet. */
 async function bindingOf({ card, accountId }: Pick<WalletCard, 'card' | 'accountId'>) {
-  const where = { card_id: card.id, account_id: accountId, ended_at: null };
-  const [row] = await app.runtime.db.find(fundingSources, where);
+  const filter = { card_id: card.id, account_id: accountId, ended_at: null };
+  const [row] = await app.runtime.db.find(fundingSources, filter);
   return row;
 }
 
 describe('createDelegatedKey', () => {
   it('creates a key in three requests, the last two signed by the wallet', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of, { nickname: '  Card for lunch ' });
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard, { nickname: '  Card for lunch ' });
     const firstResponse = await fixture.send(body);
     expect(Object.keys(ok(firstResponse, 202)).sort()).toEqual([
       ...['expiresAt', 'payloadToSign', 'requestId'],
@@ -49,17 +49,17 @@ describe('createDelegatedKey', () => {
       userName: 'Card for lunch',
       apiKeys: [{ curveType: 'API_KEY_CURVE_P256' }],
     });
-    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
+    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
 
-    const secondResponse = await fixture.follow(body, firstResponse, of.session);
+    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     ok(secondResponse, 202);
     expect(secondResponse.body.requestId).not.toBe(firstResponse.body.requestId);
-    const [pending] = await fixture.listed(`accountId=${of.accountId}`);
-    const source = await bindingOf(of);
+    const [pending] = await fixture.listed(`accountId=${walletCard.accountId}`);
+    const source = await bindingOf(walletCard);
     expect(pending).toMatchObject({
-      cardId: of.card.id,
+      cardId: walletCard.card.id,
       fundingSourceId: source?.id,
-      accountId: of.accountId,
+      accountId: walletCard.accountId,
       publicKey: user.apiKeys[0].publicKey,
       nickname: 'Card for lunch',
       status: 'PENDING',
@@ -71,10 +71,10 @@ describe('createDelegatedKey', () => {
     const [policy] = policies.parameters.policies;
     expect(policy.effect).toBe('EFFECT_ALLOW');
     expect(policy.consensus).toContain(pending.id);
-    expect(policy.condition).toContain(of.card.id);
+    expect(policy.condition).toContain(walletCard.card.id);
 
     app.effects.set(app.effects.now() + 1000);
-    const active = ok(await fixture.follow(body, secondResponse, of.session), 201);
+    const active = ok(await fixture.follow(body, secondResponse, walletCard.session), 201);
     const { updatedAt } = active;
     expect(active).toEqual({ ...pending, status: 'ACTIVE', updatedAt });
     expect(Date.parse(updatedAt)).toBe(Date.parse(pending.updatedAt) + 1000);
@@ -83,18 +83,18 @@ describe('createDelegatedKey', () => {
   });
 
   it('stores both signatures, and keeps nickname and private key sealed', async () => {
-    const of = await fixture.walletCard();
-    const { id } = await fixture.key(of, { nickname: 'Quorbat' });
-    const where = { account_id: of.accountId, operation: 'createDelegatedKey' };
-    const signed = await app.runtime.db.find(walletAuthorizations, where);
-    const { publicKey } = of.session;
+    const walletCard = await fixture.walletCard();
+    const { id } = await fixture.key(walletCard, { nickname: 'Quorbat' });
+    const filter = { account_id: walletCard.accountId, operation: 'createDelegatedKey' };
+    const signed = await app.runtime.db.find(walletAuthorizations, filter);
+    const { publicKey } = walletCard.session;
     expect(signed.map((row) => row.public_key)).toEqual([publicKey, publicKey]);
     const row = await rowOf(id);
     expect(row?.signer).toEqual(expect.any(String));
     expect(JSON.stringify({ ...row, version: 0 })).not.toContain('Quorbat');
     // Only that row stores the signer, so revoking the key removes it.
     const requests = await app.runtime.db.find(walletRequests, {
-      account_id: of.accountId,
+      account_id: walletCard.accountId,
       subject: 'createDelegatedKey',
     });
     expect(requests.map(({ status, bound }) => [status, bound])).toEqual([
@@ -111,9 +111,9 @@ describe('createDelegatedKey', () => {
     );
     expect(card.state).toBe('PROCESSING');
     expect((await fixture.key({ ...holder, card })).status).toBe('ACTIVE');
-    const of = await fixture.walletCard();
-    ok(await fixture.cards.patchCard(of.card.id, { state: 'FROZEN' }), 200);
-    expect((await fixture.key(of)).status).toBe('ACTIVE');
+    const walletCard = await fixture.walletCard();
+    ok(await fixture.cards.patchCard(walletCard.card.id, { state: 'FROZEN' }), 200);
+    expect((await fixture.key(walletCard)).status).toBe('ACTIVE');
   });
 
   it('reports every invalid field at once', async () => {
@@ -121,95 +121,101 @@ describe('createDelegatedKey', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields.sort()).toEqual(['cardId', 'internalAccountId', 'nickname']);
-    const of = { accountId: 'x', card: { id: 'x' } };
+    const unknownCard = { accountId: 'x', card: { id: 'x' } };
     for (const nickname of ['', '   ', 'x'.repeat(257)]) {
-      const { body } = await fixture.send(fixture.bodyOf(of, { nickname }));
+      const { body } = await fixture.send(fixture.bodyOf(unknownCard, { nickname }));
       expect(body.details.errors.map(({ field }: { field: string }) => field)).toEqual([
         'nickname',
       ]);
     }
   });
 
-  it('does not find an unknown card or wallet, or one of another platform', async () => {
-    const of = await fixture.walletCard();
+  it('returns NOT_FOUND for an unknown card or wallet, or one of another platform', async () => {
+    const walletCard = await fixture.walletCard();
     const otherPlatformFixture = delegatedFixture(app, { as: app.other });
     const foreignCard = await otherPlatformFixture.walletCard();
-    for (const id of ['x', unknown('Card'), foreignCard.card.id, of.accountId]) {
-      expect(reasonOf(await fixture.send(fixture.bodyOf(of, { cardId: id })))).toEqual(NO_CARD);
+    for (const id of ['x', unknown('Card'), foreignCard.card.id, walletCard.accountId]) {
+      expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard, { cardId: id })))).toEqual(
+        NO_CARD,
+      );
     }
     for (const id of ['x', unknown('InternalAccount'), foreignCard.accountId]) {
-      const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: id }));
+      const response = await fixture.send(fixture.bodyOf(walletCard, { internalAccountId: id }));
       expect(reasonOf(response)).toEqual(NO_ACCOUNT);
     }
-    const both = { cardId: foreignCard.card.id, internalAccountId: foreignCard.accountId };
-    expect(reasonOf(await fixture.send(fixture.bodyOf(of, both)))).toEqual(NO_CARD);
+    const body = { cardId: foreignCard.card.id, internalAccountId: foreignCard.accountId };
+    expect(reasonOf(await fixture.send(fixture.bodyOf(walletCard, body)))).toEqual(NO_CARD);
   });
 
   it('accepts only a wallet that is a funding source of the card', async () => {
-    const of = await fixture.walletCard();
-    const plain = await internalAccount(app, of.customer.id, 'USD');
-    const response = await fixture.send(fixture.bodyOf(of, { internalAccountId: plain.id }));
+    const walletCard = await fixture.walletCard();
+    const plain = await internalAccount(app, walletCard.customer.id, 'USD');
+    const response = await fixture.send(
+      fixture.bodyOf(walletCard, { internalAccountId: plain.id }),
+    );
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors[0].field).toBe('internalAccountId');
     const otherHolder = await fixture.holder();
     const unbound = await fixture.send(
-      fixture.bodyOf(of, { internalAccountId: otherHolder.accountId }),
+      fixture.bodyOf(walletCard, { internalAccountId: otherHolder.accountId }),
     );
     const reason = 'The wallet is not a funding source of the card.';
     expect(reasonOf(unbound)).toEqual([404, 'NOT_FOUND', reason]);
   });
 
   it('rejects a frozen wallet in each request', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
-    const secondResponse = await fixture.made(body, of.session);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
+    const secondResponse = await fixture.createdKey(body, walletCard.session);
     const freeze = (status: 'FROZEN' | 'ACTIVE') =>
       app.operate(async (ctx) => {
-        const row = await ctx.read(internalAccounts, of.accountId);
+        const row = await ctx.read(internalAccounts, walletCard.accountId);
         if (row) ctx.update(internalAccounts, row, { status });
       });
     await freeze('FROZEN');
     const frozen = [400, 'INVALID_INPUT', 'internalAccountId: the account is FROZEN'];
     expect(reasonOf(await fixture.send(body))).toEqual(frozen);
-    const headers = await signedHeaders(secondResponse.body, of.session);
+    const headers = await signedHeaders(secondResponse.body, walletCard.session);
     expect(reasonOf(await fixture.send(body, headers))).toEqual(frozen);
     await freeze('ACTIVE');
     ok(await fixture.send(body, headers), 201);
   });
 
   it('requires MANAGE', async () => {
-    const of = await fixture.walletCard();
+    const walletCard = await fixture.walletCard();
     const as = await app.tokenWith(['VIEW', 'TRANSACT']);
-    const response = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(of), { as });
+    const response = await app.call('POST', '/auth/delegated-keys', fixture.bodyOf(walletCard), {
+      as,
+    });
     expect(response.status).toBe(403);
   });
 });
 
 describe('signatures of createDelegatedKey', () => {
   it('must be from a session of this wallet in both requests', async () => {
-    const [of, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
-    const body = fixture.bodyOf(of);
+    const [walletCard, otherCard] = [await fixture.walletCard(), await fixture.walletCard()];
+    const body = fixture.bodyOf(walletCard);
     const firstResponse = await fixture.send(body);
     for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, firstResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
-    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual([]);
-    const secondResponse = await fixture.follow(body, firstResponse, of.session);
+    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
+    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     for (const keys of [otherCard.session, generateKeys()]) {
       expect(reasonOf(await fixture.follow(body, secondResponse, keys))).toEqual(NO_ACTIVE_SESSION);
     }
     // A different session of the wallet can sign the second request.
-    const secondSession = await fixture.wallets.emailSession(of.accountId);
+    const secondSession = await fixture.wallets.emailSession(walletCard.accountId);
     expect(ok(await fixture.follow(body, secondResponse, secondSession), 201).status).toBe(
       'ACTIVE',
     );
   });
 
   it('are valid for the payload of their own request only, and once', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
     const firstResponse = await fixture.send(body);
-    const headers = await signedHeaders(ok(firstResponse, 202), of.session);
+    const headers = await signedHeaders(ok(firstResponse, 202), walletCard.session);
     const secondResponse = await fixture.send(body, headers);
     ok(secondResponse, 202);
     const used = [401, 'UNAUTHORIZED', 'The Request-Id was already used.'];
@@ -220,40 +226,48 @@ describe('signatures of createDelegatedKey', () => {
       'request-id': secondResponse.body.requestId,
     };
     expect(codeOf(await fixture.send(body, mixed))).toEqual([401, 'UNAUTHORIZED']);
-    expect((await fixture.listed(`accountId=${of.accountId}`)).map((key) => key.status)).toEqual([
-      'PENDING',
-    ]);
-    const last = await signedHeaders(secondResponse.body, of.session);
+    expect(
+      (await fixture.listed(`accountId=${walletCard.accountId}`)).map((key) => key.status),
+    ).toEqual(['PENDING']);
+    const last = await signedHeaders(secondResponse.body, walletCard.session);
     ok(await fixture.send(body, last), 201);
     expect(reasonOf(await fixture.send(body, last))).toEqual(used);
   });
 
   it('are bound to one body', async () => {
-    const of = await fixture.walletCard();
-    const otherCard = await fixture.cards.card(of);
-    const body = fixture.bodyOf(of);
+    const walletCard = await fixture.walletCard();
+    const otherCard = await fixture.cards.card(walletCard);
+    const body = fixture.bodyOf(walletCard);
     const MISMATCH = [401, 'WALLET_SIGNATURE_BODY_MISMATCH'];
     const changes = [{ nickname: 'Another' }, { cardId: otherCard.id }];
     const firstResponse = await fixture.send(body);
     for (const change of changes) {
-      const response = await fixture.follow({ ...body, ...change }, firstResponse, of.session);
+      const response = await fixture.follow(
+        { ...body, ...change },
+        firstResponse,
+        walletCard.session,
+      );
       expect(codeOf(response)).toEqual(MISMATCH);
     }
-    const secondResponse = await fixture.follow(body, firstResponse, of.session);
+    const secondResponse = await fixture.follow(body, firstResponse, walletCard.session);
     for (const change of changes) {
-      const response = await fixture.follow({ ...body, ...change }, secondResponse, of.session);
+      const response = await fixture.follow(
+        { ...body, ...change },
+        secondResponse,
+        walletCard.session,
+      );
       expect(codeOf(response)).toEqual(MISMATCH);
     }
     const reordered = Object.fromEntries(Object.entries(body).reverse());
-    ok(await fixture.follow(reordered, secondResponse, of.session), 201);
+    ok(await fixture.follow(reordered, secondResponse, walletCard.session), 201);
   });
 
   it('are rejected if late, malformed, or without one of the headers', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
-    const legs = [await fixture.send(body), await fixture.made(body, of.session)];
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
+    const legs = [await fixture.send(body), await fixture.createdKey(body, walletCard.session)];
     for (const leg of legs) {
-      const headers = await signedHeaders(ok(leg, 202), of.session);
+      const headers = await signedHeaders(ok(leg, 202), walletCard.session);
       const { 'request-id': requestId, 'service-wallet-signature': stamp } = headers as {
         'request-id': string;
         'service-wallet-signature': string;
@@ -272,23 +286,23 @@ describe('signatures of createDelegatedKey', () => {
       ]);
     }
     app.effects.set(app.effects.now() + 5 * 60_000);
-    const late = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
+    const expired = [401, 'UNAUTHORIZED', 'The Request-Id has expired.'];
     for (const leg of legs) {
-      expect(reasonOf(await fixture.follow(body, leg, of.session))).toEqual(late);
+      expect(reasonOf(await fixture.follow(body, leg, walletCard.session))).toEqual(expired);
     }
   });
 
   it('of another platform are not found', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
-    const headers = await signedHeaders(ok(await fixture.send(body), 202), of.session);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
+    const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const foreignResponse = await delegatedFixture(app, { as: app.other }).send(body, headers);
     expect(reasonOf(foreignResponse)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
   });
 
   it('can be the literal stamp of the sandbox while a session is open', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
     const literal = app.connectorsOf('sandbox').walletScript?.stamp as string;
     const leg = async (reply: ApiResponse) =>
       fixture.send(body, {
@@ -299,16 +313,16 @@ describe('signatures of createDelegatedKey', () => {
   });
 
   it('are not accepted by other operations', async () => {
-    const of = await fixture.walletCard();
-    const body = fixture.bodyOf(of);
-    const headers = await signedHeaders(ok(await fixture.send(body), 202), of.session);
+    const walletCard = await fixture.walletCard();
+    const body = fixture.bodyOf(walletCard);
+    const headers = await signedHeaders(ok(await fixture.send(body), 202), walletCard.session);
     const change = { privateEnabled: true };
-    const elsewhere = await fixture.call(
-      ...(['PATCH', `/internal-accounts/${of.accountId}`, change, headers] as const),
+    const otherOperation = await fixture.call(
+      ...(['PATCH', `/internal-accounts/${walletCard.accountId}`, change, headers] as const),
     );
     const reason = 'The Request-Id belongs to another request.';
-    expect(reasonOf(elsewhere)).toEqual([401, 'UNAUTHORIZED', reason]);
-    const stamp = await stampWith(of.session.privateKey, 'anything');
+    expect(reasonOf(otherOperation)).toEqual([401, 'UNAUTHORIZED', reason]);
+    const stamp = await stampWith(walletCard.session.privateKey, 'anything');
     const wrong = await fixture.send(body, { ...headers, 'service-wallet-signature': stamp });
     expect(codeOf(wrong)).toEqual([401, 'UNAUTHORIZED']);
   });
@@ -320,35 +334,38 @@ describe('listDelegatedKeys', () => {
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map(({ field }: { field: string }) => field);
     expect(fields).toEqual(['accountId', 'fundingSourceId']);
-    const of = await fixture.walletCard();
-    const card = await fixture.cards.card(of);
-    const keys = [await fixture.key(of), await fixture.key({ ...of, card })];
-    const [one, two] = keys;
-    expect(await fixture.listed(`accountId=${of.accountId}`)).toEqual(keys);
-    expect(await fixture.listed(`fundingSourceId=${two.fundingSourceId}`)).toEqual([two]);
-    const both = `accountId=${of.accountId}&fundingSourceId=${one.fundingSourceId}`;
-    expect(await fixture.listed(both)).toEqual([one]);
+    const walletCard = await fixture.walletCard();
+    const card = await fixture.cards.card(walletCard);
+    const keys = [await fixture.key(walletCard), await fixture.key({ ...walletCard, card })];
+    const [firstKey, secondKey] = keys;
+    expect(await fixture.listed(`accountId=${walletCard.accountId}`)).toEqual(keys);
+    expect(await fixture.listed(`fundingSourceId=${secondKey.fundingSourceId}`)).toEqual([
+      secondKey,
+    ]);
+    const query = `accountId=${walletCard.accountId}&fundingSourceId=${firstKey.fundingSourceId}`;
+    expect(await fixture.listed(query)).toEqual([firstKey]);
     const otherHolder = await fixture.holder();
-    const none = `accountId=${otherHolder.accountId}&fundingSourceId=${one.fundingSourceId}`;
-    expect(await fixture.listed(none)).toEqual([]);
+    const { fundingSourceId } = firstKey;
+    const queryWithoutMatch = `accountId=${otherHolder.accountId}&fundingSourceId=${fundingSourceId}`;
+    expect(await fixture.listed(queryWithoutMatch)).toEqual([]);
   });
 
   describe('getDelegatedKeyById', () => {
-    it('does not find keys of unknown ids, of other accounts or of another platform', async () => {
-      const of = await fixture.walletCard();
-      const { id, fundingSourceId } = await fixture.key(of);
+    it('returns NOT_FOUND for unknown ids, other accounts and another platform', async () => {
+      const walletCard = await fixture.walletCard();
+      const { id, fundingSourceId } = await fixture.key(walletCard);
       const person = await customer(app);
       const plain = await internalAccount(app, person.id, 'USD');
       for (const accountId of ['x', unknown('InternalAccount'), plain.id]) {
         expect(await fixture.listed(`accountId=${accountId}`)).toEqual([]);
       }
       const otherPlatformFixture = delegatedFixture(app, { as: app.other });
-      expect(await otherPlatformFixture.listed(`accountId=${of.accountId}`)).toEqual([]);
+      expect(await otherPlatformFixture.listed(`accountId=${walletCard.accountId}`)).toEqual([]);
       expect(await otherPlatformFixture.listed(`fundingSourceId=${fundingSourceId}`)).toEqual([]);
       const path = `/auth/delegated-keys/${id}`;
       expect(codeOf(await otherPlatformFixture.call('GET', path))).toEqual([404, 'NOT_FOUND']);
       expect(codeOf(await otherPlatformFixture.revoke(id))).toEqual([404, 'NOT_FOUND']);
-      for (const other of ['x', unknown('DelegatedKey'), of.card.id]) {
+      for (const other of ['x', unknown('DelegatedKey'), walletCard.card.id]) {
         expect(codeOf(await fixture.call('GET', `/auth/delegated-keys/${other}`))).toEqual([
           404,
           'NOT_FOUND',

@@ -52,15 +52,15 @@ export async function keyOf(ctx: Ctx, id: string) {
   const isOwn = row?.platform_id === ctx.caller.platformId;
   const visible = isOwn ? await presentKey(ctx, row) : undefined;
   if (!row || !visible) throw new Fault('NOT_FOUND', 'Delegated key not found.');
-  return { row, shown: visible };
+  return { row, view: visible };
 }
 
 type Filter = Partial<Pick<DelegatedKeyRow, 'account_id' | 'funding_source_id' | 'status'>>;
 
 /** The platform's keys of a wallet or a funding source, oldest first. */
 export async function keysOf(ctx: Ctx, filter: Filter): Promise<DelegatedKeyRow[]> {
-  const where = { ...filter, platform_id: ctx.caller.platformId };
-  const rows = await ctx.db.find(delegatedKeys, where, ALL_OF_ONE);
+  const filters = { ...filter, platform_id: ctx.caller.platformId };
+  const rows = await ctx.db.find(delegatedKeys, filters, ALL_OF_ONE);
   return rows.sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
 }
 

@@ -114,17 +114,17 @@ const create = (parts: CardParts) =>
       return { signatureRequest: { wallet, payload, bound, signer: holderOf(wallet) } };
     },
 
-    async perform(ctx, { body }, act) {
+    async perform(ctx, { body }, signed) {
       const target = await targetOf(ctx, body);
       const { wallet, source } = target;
       requireTarget(ctx, target);
-      const bound = act.bound as Step;
+      const bound = signed.bound as Step;
       if (bound.step === 'key') {
         await checkKeyCount(ctx, source);
         // Serializes concurrent requests, so that the count is exact.
         ctx.update(fundingSources, source, {});
-        const named = { nickname: body.nickname.trim(), key: wallet.key };
-        const { id } = addKey(ctx, source, bound.key, named);
+        const keyFields = { nickname: body.nickname.trim(), key: wallet.key };
+        const { id } = addKey(ctx, source, bound.key, keyFields);
         const next: Step = { step: 'policy', id };
         const payload = policy(target, id);
         return { signatureRequest: { wallet, payload, bound: next, signer: holderOf(wallet) } };
@@ -148,13 +148,13 @@ const list = handle(listDelegatedKeys, async (ctx, { query }) => {
     ...(accountId === undefined ? {} : { account_id: accountId }),
     ...(fundingSourceId === undefined ? {} : { funding_source_id: fundingSourceId }),
   });
-  const shown = await Promise.all(rows.map((row) => presentKey(ctx, row)));
-  return { status: 200, body: { data: shown.filter((each) => each !== undefined) } };
+  const data = await Promise.all(rows.map((row) => presentKey(ctx, row)));
+  return { status: 200, body: { data: data.filter((each) => each !== undefined) } };
 });
 
 const get = handle(getDelegatedKeyById, async (ctx, { params }) => ({
   status: 200,
-  body: (await keyOf(ctx, params.id)).shown,
+  body: (await keyOf(ctx, params.id)).view,
 }));
 
 const revoke = handle(revokeDelegatedKey, async (ctx, { params }) => {

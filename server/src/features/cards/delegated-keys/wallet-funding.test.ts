@@ -72,29 +72,32 @@ const unsignedOf = (payload: string) => {
 
 describe('a card funded by a wallet', () => {
   it('declines before a key is delegated and after it is revoked', async () => {
-    const of = await cardOf();
-    expect(await network.ask(of.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
-    const key = await delegateKey(of.cardId);
-    expect(await network.ask(of.cardId, 5_00)).toMatchObject({ approved: true });
+    const fundedCard = await cardOf();
+    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    const key = await delegateKey(fundedCard.cardId);
+    expect(await network.request(fundedCard.cardId, 5_00)).toMatchObject({ approved: true });
     await app.operate(async (ctx) => {
       const [row] = await keysOf(ctx, { funding_source_id: key.funding_source_id });
       if (row) revokeKey(ctx, row);
     });
-    expect(await network.ask(of.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(fundedCard.cardId, 5_00)).toEqual(declined('NO_FUNDING_SOURCE'));
     await app.settle();
-    expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({
+      balance: 15_000_000,
+      total: 15_000_000,
+    });
   });
 
   it('signs each payment with that key, over a payload that states the debit', async () => {
-    const of = await cardOf();
-    const key = await delegateKey(of.cardId);
-    expect(await network.ask(of.cardId, 5_01)).toMatchObject({ approved: true });
-    expect(await network.ask(of.cardId, 20_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
-    const [payment, ...others] = await network.paymentsOf(of.customer.id);
-    expect(others).toEqual([]);
-    const [signed, ...more] = await signedFor(of.accountId);
+    const fundedCard = await cardOf();
+    const key = await delegateKey(fundedCard.cardId);
+    expect(await network.request(fundedCard.cardId, 5_01)).toMatchObject({ approved: true });
+    expect(await network.request(fundedCard.cardId, 20_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    const [payment, ...otherPayments] = await network.paymentsOf(fundedCard.customer.id);
+    expect(otherPayments).toEqual([]);
+    const [signed, ...rest] = await signedFor(fundedCard.accountId);
     // A declined payment is not signed.
-    expect(more).toEqual([]);
+    expect(rest).toEqual([]);
     expect(signed?.row).toMatchObject({
       operation: 'cardPull',
       subject: payment.id,
@@ -104,117 +107,137 @@ describe('a card funded by a wallet', () => {
     const stamp = parseStamp(signed?.row.stamp ?? '');
     expect(stamp && verifyStamp(stamp, signed?.payload ?? '')).toBe(true);
     expect(unsignedOf(signed?.payload ?? '')).toEqual({
-      cardId: of.cardId,
+      cardId: fundedCard.cardId,
       transactionId: payment.id,
       pull: 1,
       delegatedKeyId: key.id,
-      source: of.accountId,
+      source: fundedCard.accountId,
       currency: 'USDB',
       amount: '5010000',
     });
   });
 
   it('debits an amount cleared above the authorization with a further signature', async () => {
-    const of = await cardOf();
-    await delegateKey(of.cardId);
-    const request = network.message(of.cardId, 5_00);
+    const fundedCard = await cardOf();
+    await delegateKey(fundedCard.cardId);
+    const request = network.message(fundedCard.cardId, 5_00);
     await network.send(request);
     await app.settle();
     await network.notify(request.token, { kind: 'CLEARING', amount: 6_00n });
     await app.settle();
-    const signed = await signedFor(of.accountId);
+    const signed = await signedFor(fundedCard.accountId);
     const amounts = signed.map(({ payload }) => unsignedOf(payload).amount);
     expect(amounts.sort()).toEqual(['1000000', '5000000']);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
+    expect(await balances(app, fundedCard.accountId)).toEqual({
+      balance: 14_000_000,
+      total: 14_000_000,
+    });
   });
 
   it('needs no key for a credit', async () => {
-    const of = await cardOf(1);
-    const decision = await network.ask(of.cardId, 5_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
+    const fundedCard = await cardOf(1);
+    const decision = await network.request(
+      fundedCard.cardId,
+      5_00,
+      'FINANCIAL_CREDIT_AUTHORIZATION',
+    );
     expect(decision).toMatchObject({ approved: true });
-    expect((await balances(app, of.accountId)).balance).toBe(6_000_000);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(6_000_000);
   });
 
   it('is funded by the first of two sources, even if only the second could pay', async () => {
     const holder = await walletHolder(20);
     const fundingSources = [holder.balanceId, holder.accountId];
     const { id } = await cards.card(holder, { fundingSources });
-    expect(await network.ask(id, 10_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
+    expect(await network.request(id, 10_00)).toEqual(declined('INSUFFICIENT_FUNDS'));
     ok(await cards.patchCard(id, { fundingSources: fundingSources.reverse() }), 200);
-    expect(await network.ask(id, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
+    expect(await network.request(id, 10_00)).toEqual(declined('NO_FUNDING_SOURCE'));
   });
 
   it.each([
     ['does not respond', () => Promise.reject(new Error('gone'))],
     ['returns an invalid stamp', () => Promise.resolve('stamp')],
     ['signs with another key', otherStamp],
-  ])('declines if the custodian %s', async (what, stampWith) => {
-    const of = await cardOf();
-    const key = await delegateKey(of.cardId);
+  ])('declines if the custodian %s', async (failure, stampWith) => {
+    const fundedCard = await cardOf();
+    const key = await delegateKey(fundedCard.cardId);
     const { handler, noted } = handlerWith(stampWith);
-    const request = network.message(of.cardId, 5_00);
+    const request = network.message(fundedCard.cardId, 5_00);
     expect(await handler.authorize(request, Infinity)).toEqual(declined('NO_FUNDING_SOURCE'));
-    expect(await network.paymentsOf(of.customer.id)).toEqual([]);
-    expect(await signedFor(of.accountId)).toEqual([]);
-    expect((await balances(app, of.accountId)).balance).toBe(20_000_000);
-    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toEqual([]);
+    expect(await signedFor(fundedCard.accountId)).toEqual([]);
+    expect((await balances(app, fundedCard.accountId)).balance).toBe(20_000_000);
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
     const problem = `the custodian did not sign with ${key.id}`;
-    expect(noted).toEqual(what === 'does not respond' ? [problem] : []);
+    expect(noted).toEqual(failure === 'does not respond' ? [problem] : []);
   });
 
   it('logs the id of a key that does not sign, and no secret', async () => {
-    const of = await cardOf();
-    const { id } = await delegateKey(of.cardId);
+    const fundedCard = await cardOf();
+    const { id } = await delegateKey(fundedCard.cardId);
     const broken = "update delegated_keys set signer = 'sealed by another' where id = $1";
     await app.runtime.db.query(broken, [id]);
     const body = { amount: 5_00, currency: { code: 'USD' }, merchant: { descriptor: 'Shop' } };
-    ok(await app.call('POST', `/sandbox/cards/${of.cardId}/simulate/authorization`, body), 202);
-    expect(await network.logOf(of.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
-    const [line, ...more] = app.log
+    ok(
+      await app.call('POST', `/sandbox/cards/${fundedCard.cardId}/simulate/authorization`, body),
+      202,
+    );
+    expect(await network.logOf(fundedCard.cardId)).toMatchObject([{ reason: 'NO_FUNDING_SOURCE' }]);
+    const [line, ...rest] = app.log
       .filter((each) => each.includes(id))
       .map((each) => JSON.parse(each));
     const problem = `the custodian did not sign with ${id}`;
-    expect([line, more]).toMatchObject([{ level: 'warn', problem }, []]);
+    expect([line, rest]).toMatchObject([{ level: 'warn', problem }, []]);
     expect(app.log.join()).not.toContain('sealed by another');
   });
 
   it('rejects a clearing above the authorization while the custodian does not respond', async () => {
-    const { of, token, clearing } = await clearingAbove();
+    const { fundedCard, token, clearing } = await clearingAbove();
     const applied = handlerWith(() => Promise.reject(new Error('gone'))).handler.applyNotice(
       clearing,
     );
-    // Errors are logged with their cause, and a custodian's may quote a secret.
+    // Errors are logged with their cause, and that of a custodian may quote a secret.
     await expect(applied).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', cause: undefined });
-    expect(await network.logOf(of.cardId)).toHaveLength(1);
-    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'AUTHORIZED' }]);
+    expect(await network.logOf(fundedCard.cardId)).toHaveLength(1);
+    expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
+      { status: 'AUTHORIZED' },
+    ]);
     await network.notify(token, clearing, clearing.id);
     await app.settle();
-    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 14_000_000, total: 14_000_000 });
+    expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([{ status: 'SETTLED' }]);
+    expect(await balances(app, fundedCard.accountId)).toEqual({
+      balance: 14_000_000,
+      total: 14_000_000,
+    });
   });
 
   it('debits nothing for a clearing above the authorization if the stamp is invalid', async () => {
-    const { of, clearing } = await clearingAbove();
+    const { fundedCard, clearing } = await clearingAbove();
     await handlerWith(() => Promise.resolve('stamp')).handler.applyNotice(clearing);
-    expect(await network.paymentsOf(of.customer.id)).toMatchObject([{ status: 'EXCEPTION' }]);
-    expect(await balances(app, of.accountId)).toEqual({ balance: 15_000_000, total: 15_000_000 });
+    expect(await network.paymentsOf(fundedCard.customer.id)).toMatchObject([
+      { status: 'EXCEPTION' },
+    ]);
+    expect(await balances(app, fundedCard.accountId)).toEqual({
+      balance: 15_000_000,
+      total: 15_000_000,
+    });
   });
 });
 
 /** A payment of 5.00 from a wallet with 20.00, and a clearing of 6.00 that is not sent yet. */
 async function clearingAbove() {
-  const of = await cardOf();
-  await delegateKey(of.cardId);
-  const request = network.message(of.cardId, 5_00);
+  const fundedCard = await cardOf();
+  await delegateKey(fundedCard.cardId);
+  const request = network.message(fundedCard.cardId, 5_00);
   await network.send(request);
   await app.settle();
   const { token } = request;
   const clearing = { id: `of ${token}`, token, kind: 'CLEARING', amount: 6_00n } as const;
-  return { of, token, clearing };
+  return { fundedCard, token, clearing };
 }
 
 /** A network handler with this custodian, and the problems that it logs. */
-function handlerWith(stampWith: (of: { payload: string }) => Promise<string>) {
+function handlerWith(stampWith: (input: { payload: string }) => Promise<string>) {
   const { custody, ...rest } = app.connectorsOf('sandbox');
   const connectors = () => ({ ...rest, custody: { ...custody, stampWith } }) as Connectors;
   const noted: string[] = [];

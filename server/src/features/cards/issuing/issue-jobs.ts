@@ -33,11 +33,11 @@ const CHECK = defineJob('cards.check', IssueInput);
 export const orderCard = (ctx: Ctx, { id }: CardRow, { named }: { named: boolean }): void =>
   ctx.later(ISSUE, { cardId: id, named });
 
-const orderOf = (row: CardRow, named: boolean): CardOrder => ({
+const orderOf = (row: CardRow, withName: boolean): CardOrder => ({
   id: row.id,
   platformId: row.platform_id,
   cardholderId: row.customer_id,
-  platformCardId: named ? row.platform_card_id : null,
+  platformCardId: withName ? row.platform_card_id : null,
   currency: row.currency,
   orderedAt: row.created_at,
 });

@@ -43,15 +43,22 @@ async function holderWithTwo(): Promise<Cardholder & { other: string }> {
 /** A key of the funding source that links a card to an account, in this status. */
 const keyOf = (cardId: string, accountId: string, status: 'PENDING' | 'ACTIVE') =>
   app.operate(async (ctx) => {
-    const found = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
-    const source = found.find((each) => each.ended_at === null);
+    const sources = await ctx.db.find(fundingSources, { card_id: cardId, account_id: accountId });
+    const source = sources.find((each) => each.ended_at === null);
     if (!source) throw new Error('not a funding source');
     const { id: funding_source_id, platform_id, customer_id } = source;
-    const of = { platform_id, customer_id, card_id: cardId, account_id: accountId };
-    const made = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
+    const columns = { platform_id, customer_id, card_id: cardId, account_id: accountId };
+    const keyFields = { public_key: '02', signer: 'sealed', nickname: 'sealed' };
     const at = { created_at: ctx.now, updated_at: ctx.now };
     const id = ctx.id('DelegatedKey');
-    return ctx.insert(delegatedKeys, { id, funding_source_id, status, ...of, ...made, ...at }).id;
+    return ctx.insert(delegatedKeys, {
+      id,
+      funding_source_id,
+      status,
+      ...columns,
+      ...keyFields,
+      ...at,
+    }).id;
   });
 
 const keyStateOf = async (id: string) => {
@@ -83,8 +90,8 @@ describe('updateCardById', () => {
     // A retry can succeed once the issuer has responded.
     expect(early.headers['x-should-retry']).toBe('true');
     const { id } = await fixture.card(await fixture.holder());
-    const same = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
-    expect(coded(same)).toEqual([409, 'INVALID_STATE_TRANSITION']);
+    const unchanged = await fixture.patchCard(id, { state: 'ACTIVE', maxSpendPerTransaction: 5 });
+    expect(coded(unchanged)).toEqual([409, 'INVALID_STATE_TRANSITION']);
     expect((await fixture.cardNow(id)).maxSpendPerTransaction).toBeNull();
     const closed = ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
     const responses = [
@@ -141,15 +148,15 @@ describe('updateCardById', () => {
         fixture.patchCard(id, { state: index % 2 ? 'CLOSED' : 'FROZEN' }),
       ),
     );
-    const done = all.filter(({ status }) => status === 200);
-    const states = done.map(({ body }) => body.state);
+    const succeeded = all.filter(({ status }) => status === 200);
+    const states = succeeded.map(({ body }) => body.state);
     expect(states).toContain('CLOSED');
     expect(states.length).toBeLessThanOrEqual(2);
     expect((await fixture.cardNow(id)).state).toBe('CLOSED');
     expect(await eventsOf(id)).toHaveLength(states.length);
   });
 
-  it('does not find a card of another platform', async () => {
+  it('returns NOT_FOUND for a card of another platform', async () => {
     const { id } = await fixture.card(await fixture.holder());
     const otherPlatformFixture = cardFixture(app, { as: app.other });
     expect(coded(await otherPlatformFixture.patchCard(id, { state: 'CLOSED' }))).toEqual([

@@ -16,8 +16,8 @@ import type { CardRow } from '../store.ts';
 
 const UNIT = 'cards';
 
-const cardLimit = (of: string, limit: number): VelocityLimit => ({
-  of: velocityLimitOf.liveCards(of),
+const cardLimit = (ownerId: string, limit: number): VelocityLimit => ({
+  of: velocityLimitOf.liveCards(ownerId),
   unit: UNIT,
   limit: BigInt(limit),
 });

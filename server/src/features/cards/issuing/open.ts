@@ -121,11 +121,11 @@ export async function openPayment(
 
 /** Whether no message arrived since it was opened, and no part was written off. */
 function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
-  const own = clearsAtOnce(request) ? 1 : 0;
+  const ownClearings = clearsAtOnce(request) ? 1 : 0;
   const { clearings, refunds, closed, fundingDebits, authorized, writtenOff } = factsOf(row);
   const isAsOpened = refunds.length === 0 && fundingDebits.length < 2 && writtenOff === 0n;
-  const isAlone = clearings.length === own && isAsOpened;
-  return isAlone && closed === (own === 1) && authorized === request.amount;
+  const isAlone = clearings.length === ownClearings && isAsOpened;
+  return isAlone && closed === (ownClearings === 1) && authorized === request.amount;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The page that shows number and security code to the cardholder, once. The link is consumed by a
 // commit before the issuer is called, so that only one of several concurrent requests reads the
-// details, and each read is recorded. If the issuer does not answer the link is restored. A crash
+// details, and each read is recorded. If the issuer does not respond, the link is restored. A crash
 // in between leaves the link consumed; the platform creates another one.
 
 import type { CardDetails } from '../../../connectors/ports/cards.ts';
@@ -17,11 +17,11 @@ import { consumeLink, REVEAL_PATH, restoreLink } from './reveal.ts';
 
 interface Parts {
   connectors(environment: Mode): Connectors;
-  /** Receives a note if the issuer does not answer. */
+  /** Logs a problem if the issuer does not respond. */
   note(problem: string): void;
 }
 
-/** How long the page shows the details. */
+/** Time for which the page shows the details. */
 const HIDE_AFTER_S = 5 * 60;
 
 const NOT_NOW: PageContent = {

@@ -1,5 +1,5 @@
-// Access to a card number: who may create a link, how often it opens, the page behind it, and the
-// record of each view.
+// Access to a card number: permission to create a link, single use of a link, the page behind it,
+// and the record of each view.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../../test/kit/app/fixtures.ts';
 import type { ApiResponse } from '../../../../test/kit/app/harness.ts';
@@ -49,7 +49,7 @@ const hashOf = (path: string) => sha256Hex(path.split('/').at(-1) as string);
 const rowOf = async (path: string) => app.runtime.db.read(cardReveals, hashOf(path));
 
 /** The card data that a page contains; empty for any other page. */
-function shown(body: string) {
+function cardDataOf(body: string) {
   const facts = [...body.matchAll(/<dt>([^<]*)<\/dt>\n<dd><span class="code">([^<]*)<\/span>/g)];
   return Object.fromEntries(facts.map(([, label, value]) => [label, value]));
 }
@@ -64,7 +64,7 @@ describe('revealCard', () => {
     expect(Date.parse(requested.expiresAt) - app.effects.now()).toBe(5 * MINUTE);
     const { statusCode, body } = await open(new URL(requested.panEmbedUrl).pathname);
     expect(statusCode).toBe(200);
-    const { 'Card number': number, ...rest } = shown(body);
+    const { 'Card number': number, ...rest } = cardDataOf(body);
     expect(number).toMatch(/^\d{4}( \d{4}){3}$/);
     expect(number?.slice(-4)).toBe(last4);
     expect(luhnSum(number?.replaceAll(' ', '') ?? '1') % 10).toBe(0);
@@ -83,11 +83,11 @@ describe('revealCard', () => {
       (each) => each.panEmbedUrl,
     );
     expect(links[0]).not.toBe(links[1]);
-    const [one, two] = links.map((each) => new URL(each).pathname) as [string, string];
-    const first = shown((await open(two)).body);
-    expect(first).toEqual(shown((await open(one)).body));
+    const [firstPath, secondPath] = links.map((each) => new URL(each).pathname) as [string, string];
+    const first = cardDataOf((await open(secondPath)).body);
+    expect(first).toEqual(cardDataOf((await open(firstPath)).body));
     expect(first['Card number']).toBeDefined();
-    for (const each of [one, two]) expect((await open(each)).body).toContain(ENDED);
+    for (const each of [firstPath, secondPath]) expect((await open(each)).body).toContain(ENDED);
     const keys = await app.runtime.db.query(
       "select 1 from idempotency where id like '%one-key%' or id like '%reveal%'",
       [],
@@ -99,7 +99,7 @@ describe('revealCard', () => {
     const [firstCard, secondCard] = [await card(), await card()];
     const numbers = [];
     for (const { id } of [firstCard, firstCard, secondCard]) {
-      numbers.push(shown((await open(await linkTo(id))).body)['Card number']);
+      numbers.push(cardDataOf((await open(await linkTo(id))).body)['Card number']);
     }
     expect(numbers[0]).toBe(numbers[1]);
     expect(numbers[0]).not.toBe(numbers[2]);
@@ -139,7 +139,7 @@ describe('revealCard', () => {
     }
     const frozen = await card();
     ok(await fixture.patchCard(frozen.id, { state: 'FROZEN' }), 200);
-    expect(shown((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
+    expect(cardDataOf((await open(await linkTo(frozen.id))).body)).toHaveProperty('Card number');
   });
 });
 
@@ -148,7 +148,7 @@ describe('the card details page', () => {
     const path = await linkTo((await card()).id);
     const all = await Promise.all(Array.from({ length: 12 }, () => open(path)));
     expect(all.filter((each) => each.statusCode === 200)).toHaveLength(1);
-    expect(all.filter((each) => shown(each.body)['Card number'])).toHaveLength(1);
+    expect(all.filter((each) => cardDataOf(each.body)['Card number'])).toHaveLength(1);
     expect(all.filter((each) => each.statusCode === 404)).toHaveLength(11);
   });
 
@@ -159,7 +159,7 @@ describe('the card details page', () => {
     expect((await open(path, 'POST')).statusCode).toBe(404);
     for (const headers of [{ 'sec-purpose': 'prefetch;prerender' }, { purpose: 'prefetch' }]) {
       const early = await open(path, 'GET', headers);
-      expect([early.statusCode, shown(early.body)]).toEqual([503, {}]);
+      expect([early.statusCode, cardDataOf(early.body)]).toEqual([503, {}]);
     }
     expect((await rowOf(path))?.opened_at).toBeNull();
     const { statusCode, headers } = await open(path);
@@ -172,19 +172,25 @@ describe('the card details page', () => {
 
   it('expires with its time and its card, and is rejected if unknown', async () => {
     const { id } = await card();
-    const [late, last] = [await linkTo(id), await linkTo(id)];
+    const [expiredPath, last] = [await linkTo(id), await linkTo(id)];
     app.effects.set(app.effects.now() + 5 * MINUTE - 1);
     expect((await open(last)).statusCode).toBe(200);
     app.effects.set(app.effects.now() + 1);
-    const over = await linkTo(id);
+    const closedCardPath = await linkTo(id);
     ok(await fixture.patchCard(id, { state: 'CLOSED' }), 200);
-    for (const path of [late, over, '/card/unknown', '/card/%00', `/card/${'e'.repeat(200)}`]) {
+    for (const path of [
+      expiredPath,
+      closedCardPath,
+      '/card/unknown',
+      '/card/%00',
+      `/card/${'e'.repeat(200)}`,
+    ]) {
       const { statusCode, body } = await open(path);
       expect([path, statusCode]).toEqual([path, 404]);
       expect(body).toContain(ENDED);
       expect((await open(path, 'HEAD')).statusCode).toBe(404);
     }
-    expect((await rowOf(late))?.opened_at).toBeNull();
+    expect((await rowOf(expiredPath))?.opened_at).toBeNull();
   });
 
   it('is rejected after the holder was deleted, before a job has closed the card', async () => {
@@ -246,7 +252,7 @@ describe('the card details page', () => {
     const lines = app.log.filter((line) => line.includes(`the issuer did not show ${id}`));
     expect(lines).toHaveLength(1);
     await spoil(row?.secret);
-    expect(shown((await open(path)).body)).toHaveProperty('Card number');
+    expect(cardDataOf((await open(path)).body)).toHaveProperty('Card number');
     expect((await open(path)).statusCode).toBe(404);
   });
 });
@@ -263,7 +269,7 @@ describe('the record', () => {
     await open(path);
     app.effects.set(requested + 2 * MINUTE);
     await open(path);
-    const never = await linkTo(id);
+    const unusedLink = await linkTo(id);
     await app.advance(40 * 24 * 60 * MINUTE);
     const cardReveal = await app.runtime.db.read(cardReveals, hashOf(path));
     const { body }: ApiResponse = await app.call('GET', '/tokens?limit=100');
@@ -279,7 +285,7 @@ describe('the record', () => {
       opened_at: requested + MINUTE,
       expires_at: requested + 5 * MINUTE,
     });
-    expect((await rowOf(never))?.opened_at).toBeNull();
+    expect((await rowOf(unusedLink))?.opened_at).toBeNull();
     expect(await rows(id)).toHaveLength(2);
   });
 
@@ -287,7 +293,7 @@ describe('the record', () => {
     const { id } = await card();
     const before = (await app.events()).length;
     const path = await linkTo(id);
-    const { 'Card number': number = '' } = shown((await open(path)).body);
+    const { 'Card number': number = '' } = cardDataOf((await open(path)).body);
     await open(path);
     await app.settle();
     expect((await app.events()).length).toBe(before);

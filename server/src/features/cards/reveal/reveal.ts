@@ -72,7 +72,7 @@ export async function restoreLink(ctx: Ctx, linkId: string): Promise<void> {
   if (link) ctx.update(cardReveals, link, { opened_at: null });
 }
 
-/** Who requested a card's details, and when they were shown. */
+/** Record of a reveal: requester of a card's details, and the time at which they were shown. */
 const presentReveal = (row: CardRevealRow) => ({
   cardId: row.card_id,
   platformId: row.platform_id,

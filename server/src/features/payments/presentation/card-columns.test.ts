@@ -18,7 +18,7 @@ const rows = async (): Promise<TransactionRow[]> =>
   app.runtime.db.find(transactions, {}, { orderBy: 'id' });
 
 /** A process whose commits exceed the time limit of the network. */
-const slow = (): Runtime => ({
+const processPastDeadline = (): Runtime => ({
   ...app.runtime,
   committer: {
     async commit(set) {
@@ -49,8 +49,8 @@ beforeAll(async () => {
   const open = network.message(id, 5_00);
   await network.send(open);
   const lateCardRequest = network.message(id, 4_00);
-  await cardNetwork(app, slow()).send(lateCardRequest, app.effects.now() + 2_000);
-  await network.ask(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
+  await cardNetwork(app, processPastDeadline()).send(lateCardRequest, app.effects.now() + 2_000);
+  await network.request(id, 2_00, 'FINANCIAL_CREDIT_AUTHORIZATION');
 });
 
 const query = (sql: string, values: unknown[] = []) => app.runtime.db.query(sql, values);
@@ -70,8 +70,9 @@ describe('card amount constraints', () => {
     ['more written off than cleared', 'card_written_off = 1000000'],
     ['more recovered than refunded', 'card_recovered = 1000000'],
   ])('reject %s', async (_, change) => {
-    const one = "select id from transactions where type = 'CARD' and direction = 'DEBIT' limit 1";
-    const update = `update transactions set ${change} where id = (${one})`;
+    const cardPaymentSql =
+      "select id from transactions where type = 'CARD' and direction = 'DEBIT' limit 1";
+    const update = `update transactions set ${change} where id = (${cardPaymentSql})`;
     await expect(query(update)).rejects.toMatchObject({ constraint: 'transactions_card_amounts' });
   });
 

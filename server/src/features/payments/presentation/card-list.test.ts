@@ -29,7 +29,7 @@ beforeAll(async () => {
     'CREDIT_AUTHORIZATION',
   ] as const) {
     await app.advance(1_000);
-    expect(await network.ask(id, 10_00, kind)).toMatchObject({ approved: true });
+    expect(await network.request(id, 10_00, kind)).toMatchObject({ approved: true });
   }
   await app.settle();
   await cards.card(await cards.holder());
@@ -70,20 +70,20 @@ describe('listTransactions', () => {
     ],
     ['a status of other types', () => 'status=COMPLETED', [0]],
   ])('filters them by %s', async (_, query, places) => {
-    const found = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
-    expect(ids(found)).toEqual(places.map((at) => all[at].id));
+    const listed = await list(`customerId=${person.id}&sortOrder=asc&${query()}`);
+    expect(ids(listed)).toEqual(places.map((at) => all[at].id));
   });
 
   it('pages through them', async () => {
-    const seen: string[] = [];
+    const listedIds: string[] = [];
     let cursor = '';
     do {
       const path = `/transactions?customerId=${person.id}&limit=1${cursor && `&cursor=${cursor}`}`;
       const page = ok(await app.call('GET', path), 200);
-      seen.push(...ids(page.data));
+      listedIds.push(...ids(page.data));
       cursor = page.nextCursor ?? '';
     } while (cursor);
-    expect(seen).toEqual(ids(all).reverse());
+    expect(listedIds).toEqual(ids(all).reverse());
   });
 });
 
@@ -93,8 +93,8 @@ describe('operations on transactions', () => {
     ['confirm', {}],
     ['approve', {}],
     ['reject', {}],
-  ])('reject card payments: %s', async (what, body) => {
-    const response = await app.call('POST', `/transactions/${all[1].id}/${what}`, body);
+  ])('reject card payments: %s', async (operation, body) => {
+    const response = await app.call('POST', `/transactions/${all[1].id}/${operation}`, body);
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 

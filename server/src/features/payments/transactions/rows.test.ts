@@ -23,11 +23,11 @@ beforeAll(async () => {
   const target = await externalAccount(app, person.id, 'EUR');
   ok(await app.call('POST', '/quotes', quoteBody(account.id, target.id, 100_00)), 201);
   const { id } = await cards.card(await cards.holder({ funds: 100_00 }));
-  await cardNetwork(app).ask(id, 10_00, 'AUTHORIZATION');
-  const found = await app.runtime.db.query<{ id: string }>(
+  await cardNetwork(app).request(id, 10_00, 'AUTHORIZATION');
+  const ids = await app.runtime.db.query<{ id: string }>(
     'select distinct on (type) id from transactions order by type, id',
   );
-  for (const each of found) {
+  for (const each of ids) {
     const row = await transactionAt(app.runtime.db, each.id);
     rows[row.type] = row;
   }
