@@ -78,11 +78,11 @@ export async function decideFactorReset(runtime: Runtime, { resetId, decision, b
   const decided = await onPlatform(runtime, await resetById(runtime.db, resetId), async (ctx) => {
     const row = await resetById(ctx, resetId);
     const customer = await customerById(ctx, row.customer_id, { alive: true });
-    const now = currentReset(ctx, customer, row);
-    if (now.status !== 'INITIATED' && now.status !== 'PENDING_REVIEW') {
-      throw new Fault('CONFLICT', `The reset cannot be decided: it is ${now.status}.`);
+    const currentState = currentReset(ctx, customer, row);
+    if (currentState.status !== 'INITIATED' && currentState.status !== 'PENDING_REVIEW') {
+      throw new Fault('CONFLICT', `The reset cannot be decided: it is ${currentState.status}.`);
     }
-    return decideReset(ctx, customer, now, decision, by);
+    return decideReset(ctx, customer, currentState, decision, by);
   });
   return presentReset(decided);
 }
@@ -104,13 +104,13 @@ async function factorsOf(ctx: Ctx, customer: CustomerRow) {
 }
 
 async function detailsOf(ctx: Ctx, customer: CustomerRow) {
-  const of = { customer_id: customer.id };
+  const customerFilter = { customer_id: customer.id };
   const platform = await ownPlatform(ctx);
   const [factors, lockout, resets, accounts] = await Promise.all([
     factorsOf(ctx, customer),
     lockoutOf(ctx, customer.id),
-    ctx.db.find(scaResets, of, ALL_OF_ONE),
-    findExternalAccounts(ctx.db, of, ALL_OF_ONE),
+    ctx.db.find(scaResets, customerFilter, ALL_OF_ONE),
+    findExternalAccounts(ctx.db, customerFilter, ALL_OF_ONE),
   ]);
   return {
     customerId: customer.id,

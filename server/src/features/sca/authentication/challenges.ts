@@ -210,7 +210,7 @@ export async function openChallenge(
   const { kind, subject, steps = [], until = Number.POSITIVE_INFINITY } = request;
   const factor = await factorFor(ctx, party.customer, request);
   await supersede(ctx, request);
-  const [purpose = null, ...later] = steps;
+  const [purpose = null, ...remainingSteps] = steps;
   const row = ctx.insert(scaChallenges, {
     id: ctx.id('ScaChallenge'),
     platform_id: party.platform.id,
@@ -219,7 +219,7 @@ export async function openChallenge(
     subject,
     factor,
     purpose,
-    steps: later,
+    steps: remainingSteps,
     status: 'PENDING',
     nonce: Buffer.from(ctx.effects.random(16)).toString('base64url'),
     wrong: 0,
@@ -262,18 +262,18 @@ export async function presentChallenge(
 ): Promise<Static<typeof ScaChallenge>> {
   const { id, kind, factor, purpose } = row;
   const enrolled = await enrolledFactors(ctx, party.customer);
-  const shown = {
+  const view = {
     id,
     expiresAt: iso(row.expires_at),
     factor,
     availableFactors: enrolled.filter((each) => isAccepted(kind, each)),
     ...(purpose === null ? {} : { purpose }),
   };
-  if (factor !== 'PASSKEY') return shown;
+  if (factor !== 'PASSKEY') return view;
   const { options, allowedOrigins } = await passkeyRequest(ctx, party, row, about);
   // A payment requires a session, and the login has already returned the origins.
   const origins = kind === 'PAYMENT' ? {} : { passkeyAllowedOrigins: allowedOrigins };
-  return { ...shown, passkeyAssertionOptions: options, ...origins };
+  return { ...view, passkeyAssertionOptions: options, ...origins };
 }
 
 /** Request field of the proof, for error messages. */

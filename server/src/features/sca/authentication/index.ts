@@ -22,7 +22,7 @@ export { addressErrors, ScaAuthorization, ScaChallenge, ScaFactor } from './cont
 export { isRegulated, needsSca, type ScaParts } from './parts.ts';
 export type { ChallengeRow } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const scaFeature = {
   operations: scaOperations,
   jobs: resetJobs,

@@ -45,17 +45,17 @@ async function texted(customerId: string) {
 /** The code in it. */
 const code = async (customerId: string) => String((await texted(customerId)).text).slice(0, 6);
 /** A different code. */
-const wrongCode = (right: string, by = 1) =>
-  String((Number(right) + by) % 1_000_000).padStart(6, '0');
+const wrongCode = (correct: string, by = 1) =>
+  String((Number(correct) + by) % 1_000_000).padStart(6, '0');
 
 /** A customer with a phone number that was verified by its code. */
 async function person() {
-  const made = await european(app, as(), { currencies: ['EUR'] });
-  ok(await sendCode(app, made.id, 'phone', as()), 204);
+  const customer = await european(app, as(), { currencies: ['EUR'] });
+  ok(await sendCode(app, customer.id, 'phone', as()), 204);
   await app.settle();
-  ok(await confirmCode(app, made.id, 'phone', await code(made.id), as()), 200);
+  ok(await confirmCode(app, customer.id, 'phone', await code(customer.id), as()), 200);
   wait(MINUTE);
-  return made;
+  return customer;
 }
 
 /** A login that awaits the code that was sent. */
@@ -87,27 +87,27 @@ describe('a code in production', () => {
     });
   });
 
-  it('is not the one of the sandbox', async () => {
+  it('is not the sandbox code', async () => {
     const { id } = await person();
     const proof = await started(id);
     if (proof.code === '123456') return;
     expect((await fixture.complete(id, { ...proof, code: '123456' })).status).toBe(400);
   });
 
-  it('is nowhere in clear but in the message', async () => {
+  it('appears as plain text in the message only', async () => {
     const { id } = await person();
     sms.behave(500);
     ok(await fixture.start(id, 'SMS_OTP'), 200);
     await app.settle();
-    const sent = (await messagesTo(app, id)).at(-1);
-    const secret = String(sent?.text).slice(0, 6);
+    const message = (await messagesTo(app, id)).at(-1);
+    const secret = String(message?.text).slice(0, 6);
     expect(secret).toMatch(/^\d{6}$/);
     const tables = ['codes', 'sca_challenges', 'messages', 'events', 'jobs', 'idempotency'];
     const stored = (await Promise.all(tables.map(rows))).flat().map(({ row }) => row);
     expect(stored.length).toBeGreaterThan(3);
-    // As a word: six digits may occur in random data by chance.
+    // Searched as a word, because six digits may occur in random data by chance.
     const pattern = new RegExp(`\\b${secret}\\b`);
-    for (const place of [...stored, ...app.log]) expect(place).not.toMatch(pattern);
+    for (const storagePlace of [...stored, ...app.log]) expect(storagePlace).not.toMatch(pattern);
     const [row] = await app.runtime.db.query('select digest from codes', []);
     expect(row?.digest).toMatch(/^[0-9a-f]{64}$/);
     sms.behave(200);
@@ -115,7 +115,7 @@ describe('a code in production', () => {
     expect(await code(id)).toBe(secret);
   });
 
-  it('is sent at most ten times in a quarter of an hour in total', async () => {
+  it('is sent at most ten times in a quarter of an hour over all purposes', async () => {
     const { id } = await person();
     for (let index = 0; index < 10; index++) ok(await fixture.start(id, 'SMS_OTP'), 200);
     wait(MINUTE);
@@ -126,19 +126,19 @@ describe('a code in production', () => {
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
-  it('is 501 without a connector for messages', async () => {
+  it('requires a connector for messages: 501', async () => {
     const { id } = await person();
-    const bare = await startApp();
-    const at = { as: bare.production };
-    const { id: otherId } = await european(bare, at);
-    await bare.runtime.db.query(
+    const appWithoutProviders = await startApp();
+    const at = { as: appWithoutProviders.production };
+    const { id: otherId } = await european(appWithoutProviders, at);
+    await appWithoutProviders.runtime.db.query(
       `update customers set contact_verification = '{"email":"VERIFIED","phone":"VERIFIED"}'`,
       [],
     );
-    const rejection = await loginFixture(bare, at).start(otherId, 'SMS_OTP');
+    const rejection = await loginFixture(appWithoutProviders, at).start(otherId, 'SMS_OTP');
     expect(verdict(rejection)).toEqual([501, 'NOT_IMPLEMENTED']);
-    expect(await bare.runtime.db.find(scaChallenges, {})).toEqual([]);
-    await bare.close();
+    expect(await appWithoutProviders.runtime.db.find(scaChallenges, {})).toEqual([]);
+    await appWithoutProviders.close();
     ok(await fixture.start(id, 'SMS_OTP'), 200);
   });
 
@@ -158,13 +158,13 @@ describe('a code in production', () => {
 
 describe('guessing at two servers', () => {
   async function completeAt(runtime: Runtime, customerId: string, proof: object) {
-    const found = app.operations.find(
+    const operation = app.operations.find(
       ({ contract }) => contract.operationId === 'completeScaLogin',
     );
     const body = { endUserIpAddress: '203.0.113.7', ...proof };
     const input = { params: {}, query: { customerId }, headers: {}, body };
     const caller = systemCaller(app.production.id, 'production');
-    const outcome = await operate(runtime, caller, async (ctx) => found?.run(ctx, input)).catch(
+    const outcome = await operate(runtime, caller, async (ctx) => operation?.run(ctx, input)).catch(
       (fault) => ({ status: fault.status as number }),
     );
     if (!outcome) throw new Error('not served');
@@ -227,7 +227,7 @@ describe('a proof', () => {
         (fault) => fault.status,
       );
 
-  const again = (id: string, challenge: string, about: About, description?: string) =>
+  const reopen = (id: string, challenge: string, about: About, description?: string) =>
     app
       .operate(async (ctx) => {
         const row = (await ctx.read(scaChallenges, challenge)) as ChallengeRow;
@@ -254,7 +254,7 @@ describe('a proof', () => {
     expect(types).toEqual(['AUTHORIZE_FAILED', 'AUTHORIZED']);
   });
 
-  it('by a code is of the number that it was sent to', async () => {
+  it('by a code is valid only for the number that it was sent to', async () => {
     const { id } = await person();
     const row = await open(id, payment('1.00 EUR'));
     await app.settle();
@@ -264,26 +264,29 @@ describe('a proof', () => {
       ctx.update(customers, customer, { phone: '+4915200000001' });
     }, app.production);
     expect(await tried(id, row.id, payment('1.00 EUR'), proof)).toBe(400);
-    expect(await again(id, row.id, payment('1.00 EUR'))).toBe('429 30');
+    expect(await reopen(id, row.id, payment('1.00 EUR'))).toBe('429 30');
     wait(30 * SECOND);
-    expect(await again(id, row.id, payment('1.00 EUR'))).toBe('sent');
+    expect(await reopen(id, row.id, payment('1.00 EUR'))).toBe('sent');
     await app.settle();
     expect((await texted(id)).to).toBe('+4915200000001');
     expect(await tried(id, row.id, payment('1.00 EUR'), { code: await code(id) })).toBe('good');
   });
 
-  it('can be requested again without more time', async () => {
+  it('can be requested again without a longer expiry', async () => {
     const { id } = await person();
     const about = payment('1.00 EUR');
     const row = await open(id, about);
     await app.settle();
     wait(4 * MINUTE + 30 * SECOND);
-    const both = await Promise.all([again(id, row.id, about, 'rent'), again(id, row.id, about)]);
-    expect(both.sort()).toEqual(['429 30', 'sent']);
+    const results = await Promise.all([
+      reopen(id, row.id, about, 'rent'),
+      reopen(id, row.id, about),
+    ]);
+    expect(results.sort()).toEqual(['429 30', 'sent']);
     await app.settle();
     expect((await texted(id)).text).toContain('It expires in 30 seconds.');
     wait(30 * SECOND);
-    expect(await again(id, row.id, about)).toBe('409');
+    expect(await reopen(id, row.id, about)).toBe('409');
     expect(await tried(id, row.id, about, { code: await code(id) })).toBe(400);
     expect((await app.runtime.db.read(scaChallenges, row.id))?.expires_at).toBe(row.expires_at);
   });
@@ -300,7 +303,7 @@ describe('a proof', () => {
     expect((await messagesTo(app, id)).at(-1)).toMatchObject({ failure: 'EXPIRED' });
   });
 
-  it('cannot use an app for a payment, nor a factor that is not enrolled', async () => {
+  it('of a payment cannot be by an app or by a factor that is not enrolled', async () => {
     const { id } = await person();
     for (const factor of ['TOTP', 'PASSKEY']) {
       const rejection = open(id, payment('1.00 EUR'), { factor });
@@ -323,13 +326,13 @@ describe('a proof', () => {
       factor: 'PASSKEY',
       steps: ['CURRENCY_CONVERSION', 'PAYOUT'],
     });
-    const shownFor = (of: About) =>
+    const shownFor = (about: About) =>
       app.operate(
-        async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, of),
+        async (ctx) => presentChallenge(ctx, await partyOf(ctx, id), row, about),
         app.production,
       );
-    const { passkeyAssertionOptions, ...shown } = await shownFor(about);
-    expect(shown).toEqual({
+    const { passkeyAssertionOptions, ...view } = await shownFor(about);
+    expect(view).toEqual({
       id: row.id,
       expiresAt: new Date(app.effects.now() + 10 * MINUTE).toISOString(),
       factor: 'PASSKEY',

@@ -38,7 +38,7 @@ const session = (id: string) =>
     );
 
 describe('a login by SMS', () => {
-  it('is a code for a challenge, and counts for 180 days', async () => {
+  it('requires a code for a challenge, and is valid for 180 days', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
     const started = ok(await fixture.start(id, 'SMS_OTP'), 200);
@@ -48,16 +48,16 @@ describe('a login by SMS', () => {
       expiresAt: inMs(5 * MINUTE),
     });
     const { challengeId } = started;
-    const done = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    expect(ok(done, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: inMs(180 * DAY) });
+    const response = await fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
+    expect(ok(response, 200)).toEqual({ status: 'SUCCESS', sessionExpiresAt: inMs(180 * DAY) });
     expect(await session(id)).toBe('counts');
     wait(180 * DAY - 1);
     expect(await session(id)).toBe('counts');
     wait(1);
     expect(await session(id)).toBe('SCA_SESSION_REQUIRED');
-    const [event, ...none] = await scaEventsOf(app, id);
+    const [event, ...furtherEvents] = await scaEventsOf(app, id);
     expect(event).toMatchObject({ type: 'LOGIN', factor: 'SMS_OTP', subject: challengeId });
-    expect([event?.ip, none]).toEqual([ADDRESS, []]);
+    expect([event?.ip, furtherEvents]).toEqual([ADDRESS, []]);
     expect(event?.ip_address).not.toContain(ADDRESS);
   });
 
@@ -80,30 +80,34 @@ describe('a login by SMS', () => {
       ok(await fixture.complete(id, { factor: 'SMS_OTP', ...proof }), 200);
     });
 
-    it('works once and until expiry, which does not count as a failure', async () => {
+    it('succeeds once and until expiry; an expired proof does not count as a failure', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       const used = await sms(id);
-      const late = { factor: 'SMS_OTP', challengeId: used, code: CODE };
-      ok(await fixture.complete(id, late), 200);
-      expect(verdict(await fixture.complete(id, late))).toEqual([400, 'INVALID_INPUT', 'code']);
-      const next = { ...late, challengeId: await sms(id) };
+      const expiredProof = { factor: 'SMS_OTP', challengeId: used, code: CODE };
+      ok(await fixture.complete(id, expiredProof), 200);
+      expect(verdict(await fixture.complete(id, expiredProof))).toEqual([
+        400,
+        'INVALID_INPUT',
+        'code',
+      ]);
+      const next = { ...expiredProof, challengeId: await sms(id) };
       wait(5 * MINUTE);
       expect(verdict(await fixture.complete(id, next))).toEqual([400, 'INVALID_INPUT', 'code']);
       expect(await failures(id)).toBe(0);
-      const last = { ...late, challengeId: await sms(id) };
+      const last = { ...expiredProof, challengeId: await sms(id) };
       wait(5 * MINUTE - 1);
       ok(await fixture.complete(id, last), 200);
     });
   });
 
   describe('startScaLogin', () => {
-    it('ends with the start of another', async () => {
+    it('ends the previous challenge', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       const [first, second] = [await sms(id), await sms(id)];
-      const answer = (challengeId: string) =>
+      const complete = (challengeId: string) =>
         fixture.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-      expect(verdict(await answer(first))).toEqual([400, 'INVALID_INPUT', 'code']);
-      ok(await answer(second), 200);
+      expect(verdict(await complete(first))).toEqual([400, 'INVALID_INPUT', 'code']);
+      ok(await complete(second), 200);
     });
 
     it('keeps one challenge if two are started concurrently', async () => {
@@ -117,12 +121,15 @@ describe('a login by SMS', () => {
     });
   });
 
-  it('needs a challenge of this customer’s login', async () => {
+  it('requires a challenge of this customer’s login', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const otherCustomer = await phoneVerifiedCustomer(app);
-    const outsider = await phoneVerifiedCustomer(app, { as: app.other });
+    const foreignCustomer = await phoneVerifiedCustomer(app, { as: app.other });
     const otherPlatformFixture = loginFixture(app, { as: app.other });
-    const foreign = ok(await otherPlatformFixture.start(outsider.id, 'SMS_OTP'), 200).challengeId;
+    const foreignChallengeId = ok(
+      await otherPlatformFixture.start(foreignCustomer.id, 'SMS_OTP'),
+      200,
+    ).challengeId;
     const payment = await app.operate(async (ctx) => {
       const row = await ctx.read(customers, id);
       const platform = await ctx.db.query('select * from platforms where id = $1', [
@@ -135,7 +142,7 @@ describe('a login by SMS', () => {
     });
     const invalid = [
       await sms(otherCustomer.id),
-      foreign,
+      foreignChallengeId,
       payment.id,
       `ScaChallenge:${crypto.randomUUID()}`,
     ];
@@ -146,11 +153,11 @@ describe('a login by SMS', () => {
     }
     expect(await failures(id)).toBe(0);
     // The challenge remains valid for its own customer.
-    const proof = { factor: 'SMS_OTP', challengeId: foreign, code: CODE };
-    ok(await otherPlatformFixture.complete(outsider.id, proof), 200);
+    const proof = { factor: 'SMS_OTP', challengeId: foreignChallengeId, code: CODE };
+    ok(await otherPlatformFixture.complete(foreignCustomer.id, proof), 200);
   });
 
-  it('is for a number that was proved', async () => {
+  it('requires a verified number', async () => {
     const { id } = await european(app);
     const rejected = [400, 'INVALID_INPUT', 'factor'];
     expect(verdict(await fixture.start(id, 'SMS_OTP'))).toEqual(rejected);
@@ -158,7 +165,7 @@ describe('a login by SMS', () => {
     expect(verdict(await fixture.complete(id, proof))).toEqual(rejected);
   });
 
-  it('is not for the number before, once it has changed', async () => {
+  it('uses the new number after a change', async () => {
     const { id } = await phoneVerifiedCustomer(app, {}, { currencies: ['EUR'] });
     const challengeId = await sms(id);
     const patch = { customerType: 'INDIVIDUAL', phoneNumber: '+4915199999999' };
@@ -209,7 +216,7 @@ describe('a login by an app', () => {
 });
 
 describe('a login by a passkey', () => {
-  it('signs the challenge that waits', async () => {
+  it('signs the pending challenge', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
     const started = ok(await fixture.start(id, 'PASSKEY'), 200);
@@ -230,7 +237,7 @@ describe('a login by a passkey', () => {
     expect(await failures(id)).toBe(1);
   });
 
-  it('has ten minutes, and no other factor’s challenge', async () => {
+  it('expires after ten minutes, and requires a challenge for a passkey', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const { device, origin } = await factors.withPasskey(id);
     const signed = async () => {
@@ -239,13 +246,13 @@ describe('a login by a passkey', () => {
       return { factor: 'PASSKEY', passkeyAssertion, origin };
     };
     const rejected = [400, 'INVALID_INPUT', 'passkeyAssertion'];
-    const late = await signed();
+    const assertion = await signed();
     wait(10 * MINUTE);
-    expect(verdict(await fixture.complete(id, late))).toEqual(rejected);
-    const lost = await signed();
+    expect(verdict(await fixture.complete(id, assertion))).toEqual(rejected);
+    const otherAssertion = await signed();
     const challengeId = await sms(id);
-    expect(verdict(await fixture.complete(id, lost))).toEqual(rejected);
-    const mixed = await fixture.complete(id, { ...lost, challengeId });
+    expect(verdict(await fixture.complete(id, otherAssertion))).toEqual(rejected);
+    const mixed = await fixture.complete(id, { ...otherAssertion, challengeId });
     expect(verdict(mixed)).toEqual([400, 'INVALID_INPUT', 'challengeId']);
     expect(await failures(id)).toBe(0);
   });
@@ -283,7 +290,7 @@ describe('a login', () => {
     expect(verdict(response)).toEqual([400, 'INVALID_INPUT', ...fields]);
   });
 
-  it.each(['TOTP', 'PASSKEY'])('is not possible with %s that was not enrolled', async (factor) => {
+  it.each(['TOTP', 'PASSKEY'])('is not possible with %s if it is not enrolled', async (factor) => {
     const { id } = await phoneVerifiedCustomer(app);
     const rejected = [400, 'INVALID_INPUT', 'factor'];
     expect(verdict(await fixture.start(id, factor))).toEqual(rejected);
@@ -292,31 +299,31 @@ describe('a login', () => {
     expect(await failures(id)).toBe(0);
   });
 
-  it('is of customers of the region alone', async () => {
-    const outside = await customer(app);
+  it('is available to customers of the region only', async () => {
+    const usCustomer = await customer(app);
     const all = async (id: string, at: typeof fixture) => [
       await at.start(id, 'SMS_OTP'),
       await at.complete(id, { factor: 'TOTP', code: CODE }),
       await at.fail(id),
       await at.reset(id),
     ];
-    for (const response of await all(outside.id, fixture)) {
+    for (const response of await all(usCustomer.id, fixture)) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
-    const inside = await phoneVerifiedCustomer(app);
-    await logIn(app, inside.id);
-    const unknown = await all(inside.id.replace(/.{12}$/, '0123456789ab'), fixture);
-    const otherPlatformFixture = await all(inside.id, loginFixture(app, { as: app.other }));
+    const germanCustomer = await phoneVerifiedCustomer(app);
+    await logIn(app, germanCustomer.id);
+    const unknown = await all(germanCustomer.id.replace(/.{12}$/, '0123456789ab'), fixture);
+    const otherPlatformFixture = await all(germanCustomer.id, loginFixture(app, { as: app.other }));
     expect(otherPlatformFixture.map(verdict)).toEqual(Array(4).fill([404, 'CUSTOMER_NOT_FOUND']));
     expect(otherPlatformFixture.map(({ body }) => body)).toEqual(unknown.map(({ body }) => body));
     await app.runtime.db.query('update platforms set sca = false where id = $1', [app.other.id]);
-    const off = await european(app, { as: app.other });
-    for (const response of await all(off.id, loginFixture(app, { as: app.other }))) {
+    const unregulated = await european(app, { as: app.other });
+    for (const response of await all(unregulated.id, loginFixture(app, { as: app.other }))) {
       expect(verdict(response)).toEqual([409, 'CONFLICT']);
     }
     await app.runtime.db.query('update platforms set sca = true where id = $1', [app.other.id]);
-    ok(await app.call('DELETE', `/customers/${inside.id}`), 200);
-    for (const response of await all(inside.id, fixture)) {
+    ok(await app.call('DELETE', `/customers/${germanCustomer.id}`), 200);
+    for (const response of await all(germanCustomer.id, fixture)) {
       expect(verdict(response)).toEqual([410, 'CUSTOMER_DELETED']);
     }
   });

@@ -6,10 +6,10 @@ import { eraseCodes } from '../../notifications/codes/index.ts';
 const CODES = `select 'sca ' || id as id from sca_challenges where customer_id = $1`;
 
 async function eraseChallengeCodes(runtime: Runtime, customerId: string): Promise<number> {
-  const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+  const ids = await runtime.db.query<{ id: string }>(CODES, [customerId]);
   return eraseCodes(
     runtime,
-    found.map(({ id }) => id),
+    ids.map(({ id }) => id),
   );
 }
 

@@ -78,13 +78,13 @@ describe('beneficiary trust', () => {
       const { account } = await payee();
       expect(await turn(account.id, 'untrust')).toEqual({ trusted: false });
       await turn(account.id, 'trust');
-      const since = await trustedAt(account.id);
+      const trustedSince = await trustedAt(account.id);
       app.effects.set(app.effects.now() + 60_000);
       expect(verdict(await confirm(account.id, { code: CODE }))).toEqual([
         ...[400, 'INVALID_INPUT', 'challengeId'],
       ]);
       expect(await turn(account.id, 'trust')).toEqual({ trusted: true });
-      expect(await trustedAt(account.id)).toBe(since);
+      expect(await trustedAt(account.id)).toBe(trustedSince);
     });
   });
 
@@ -121,10 +121,12 @@ describe('proof', () => {
     const { person, account } = await payee();
     const otherExternalAccount = await externalAccount(app, person.id, 'EUR');
     const { id: challengeId } = await challengeOf(account.id);
-    const { id: elsewhere } = await challengeOf(otherExternalAccount.id);
+    const { id: otherChallengeId } = await challengeOf(otherExternalAccount.id);
     const wrong = [400, 'INVALID_INPUT', 'challengeId'];
     const code = CODE;
-    expect(verdict(await confirm(account.id, { challengeId: elsewhere, code }))).toEqual(wrong);
+    expect(verdict(await confirm(account.id, { challengeId: otherChallengeId, code }))).toEqual(
+      wrong,
+    );
     expect(verdict(await confirm(account.id, { challengeId, code }, 'untrust'))).toEqual(wrong);
     ok(await confirm(account.id, { challengeId, code }), 200);
     expect(verdict(await confirm(account.id, { challengeId, code }))).toEqual(wrong);
@@ -151,8 +153,8 @@ describe('proof', () => {
     await app.runtime.db.query(sql, [payer.person.id]);
     const { target, quote } = await quotedPayout(app, payer);
     const executed = ok(await execute(app, quote.id, { scaFactor: 'PASSKEY' }), 200);
-    const sign = (shown: { passkeyAssertionOptions: { challenge: string } }) => ({
-      passkeyAssertion: assertionJson(device, shown.passkeyAssertionOptions.challenge),
+    const sign = (challenge: { passkeyAssertionOptions: { challenge: string } }) => ({
+      passkeyAssertion: assertionJson(device, challenge.passkeyAssertionOptions.challenge),
       origin,
     });
     const trust = sign(await challengeOf(target.id));

@@ -22,5 +22,5 @@ const personalData: PersonalData = {
   },
 };
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const scaEventFeature = { personalData } satisfies Feature;

@@ -18,5 +18,5 @@ const personalData: PersonalData = {
   tables: { sca_lockouts: { rows: 't.id = $1', erasure: 'removed' } },
 };
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const lockoutFeature = { personalData } satisfies Feature;

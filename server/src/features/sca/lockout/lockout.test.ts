@@ -24,7 +24,7 @@ const lockoutState = (id: string) => app.runtime.db.read(scaLockouts, id);
 
 describe('recordSecurityEvent', () => {
   describe('failed logins', () => {
-    it('lock for longer each time and finally suspend', async () => {
+    it('lock the customer for increasing periods and finally suspend it', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       for (let failedAttempts = 1; failedAttempts < 5; failedAttempts++) {
         expect(ok(await fixture.fail(id), 200)).toEqual({
@@ -62,10 +62,10 @@ describe('recordSecurityEvent', () => {
       expect(ok(await fixture.fail(id), 200)).toMatchObject(locked);
     });
 
-    it('are all counted when concurrent, until the lockout', async () => {
+    it('are all counted under concurrency, until the lockout', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const both = await Promise.all([fixture.fail(id), fixture.fail(id)]);
-      expect(both.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
+      const failures = await Promise.all([fixture.fail(id), fixture.fail(id)]);
+      expect(failures.map(({ body }) => body.failedAttempts).sort()).toEqual([1, 2]);
       const all = await Promise.all(Array.from({ length: 10 }, () => fixture.fail(id)));
       const outcomes = all.map(
         ({ status, body }) => `${status} ${body.failedAttempts ?? body.code}`,
@@ -78,17 +78,17 @@ describe('recordSecurityEvent', () => {
   });
 
   describe('password reset', () => {
-    const absolved = {
+    const unlocked = {
       eventType: 'RESET_PASSWORD_COMPLETED',
       ...{ suspended: false, lockedUntil: null, failedAttempts: 0 },
     };
 
     it('ends the session and can be reported at any time', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
       expect((await lockoutState(id))?.session_expires_at).toBeGreaterThan(app.effects.now());
-      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       expect((await lockoutState(id))?.session_expires_at).toBeNull();
       ok(await fixture.fail(id), 200);
       const types = (await scaEventsOf(app, id)).map(({ type }) => type);
@@ -101,19 +101,19 @@ describe('recordSecurityEvent', () => {
       await fixture.failTimes(id, 5);
       const challengeId = await sms(id);
       expect(verdict(await guess(id, challengeId, CODE))).toEqual([423, 'ACCOUNT_LOCKED']);
-      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       ok(await guess(id, challengeId, CODE), 200);
     });
 
     it('clears the suspension', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await fixture.failTimes(id, 5);
-      for (let more = 0; more < 4; more++) {
+      for (let index = 0; index < 4; index++) {
         wait(24 * HOUR);
         ok(await fixture.fail(id), 200);
       }
       expect((await lockoutState(id))?.suspended).toBe(true);
-      expect(ok(await fixture.reset(id), 200)).toEqual(absolved);
+      expect(ok(await fixture.reset(id), 200)).toEqual(unlocked);
       await logIn(app, id);
     });
   });
@@ -133,8 +133,8 @@ describe('completeScaLogin', () => {
       const details = { suspended: false, lockedUntil: inMs(15 * MINUTE), failedAttempts: 5 };
       expect(rejected.body.details).toEqual(details);
       wait(15 * MINUTE);
-      const again = await sms(id);
-      expect((await guess(id, again)).status).toBe(400);
+      const proof = await sms(id);
+      expect((await guess(id, proof)).status).toBe(400);
       expect(await lockoutState(id)).toMatchObject({
         failed_attempts: 6,
         locked_until: app.effects.now() + 30 * MINUTE,
@@ -143,7 +143,7 @@ describe('completeScaLogin', () => {
       expect(types.slice(3)).toEqual([
         ['LOGIN_FAILED', challengeId],
         ['LOGIN_FAILED', challengeId],
-        ['LOGIN_FAILED', again],
+        ['LOGIN_FAILED', proof],
       ]);
     });
 
@@ -177,14 +177,14 @@ describe('completeScaLogin', () => {
       const { id } = await phoneVerifiedCustomer(app);
       const { base32 } = await factorFixture(app).withTotp(id);
       wait(MINUTE);
-      const right = codeAt(base32, app.effects.now());
-      const taken = [CODE, right, codeAt(base32, app.effects.now() - 30_000)];
+      const correctCode = codeAt(base32, app.effects.now());
+      const codes = [CODE, correctCode, codeAt(base32, app.effects.now() - 30_000)];
       const wrong = Array.from({ length: 20 }, (_, index) => String(index).padStart(6, '0'));
       const by = (code: string) => fixture.complete(id, { factor: 'TOTP', code });
-      const all = await Promise.all(wrong.filter((each) => !taken.includes(each)).map(by));
+      const all = await Promise.all(wrong.filter((each) => !codes.includes(each)).map(by));
       expect(all.filter(({ status }) => status === 400)).toHaveLength(5);
       expect(all.filter(({ status }) => status === 423)).toHaveLength(all.length - 5);
-      expect((await by(right)).status).toBe(423);
+      expect((await by(correctCode)).status).toBe(423);
       expect((await lockoutState(id))?.failed_attempts).toBe(5);
     });
   });

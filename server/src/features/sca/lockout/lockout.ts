@@ -153,8 +153,8 @@ export async function unlockByOperator(
   runtime: Runtime,
   { customerId, by }: { customerId: string; by: By },
 ) {
-  const known = await customerById(runtime.db, customerId);
-  const caller = await callerOf(runtime.db, known.platform_id);
+  const existing = await customerById(runtime.db, customerId);
+  const caller = await callerOf(runtime.db, existing.platform_id);
   const lockout = await operate(runtime, caller, async (ctx) => {
     const customer = await customerById(ctx, customerId, { alive: true });
     recordScaEvent(ctx, customer, 'UNLOCKED', { by });

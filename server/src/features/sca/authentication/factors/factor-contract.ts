@@ -6,8 +6,11 @@ import { ofCustomer, SCA_TAG, ScaFactor, WebAuthnJson } from '../contract.ts';
 
 const text = (description: string, overrides: object = {}) =>
   Type.String({ description, ...overrides });
-const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
-  named(name, Type.Object(of, { description }));
+const object = <P extends Record<string, TSchema>>(
+  name: string,
+  description: string,
+  properties: P,
+) => named(name, Type.Object(properties, { description }));
 
 const ScaFactorView = object('ScaFactorView', 'Authentication factor of a customer.', {
   factor: ScaFactor,

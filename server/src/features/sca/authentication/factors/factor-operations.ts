@@ -62,15 +62,15 @@ async function stageEnrollment(
 ): Promise<void> {
   const id = enrollmentId(customer.id, type);
   const before = await ctx.read(scaEnrollments, id);
-  const fresh = {
+  const values = {
     facts: sealFacts(ctx, customer, 'sca_enrollments', id, facts),
     wrong: 0,
     expires_at: ctx.now + ENROLLMENT_MS,
   };
-  if (before) ctx.update(scaEnrollments, before, fresh);
+  if (before) ctx.update(scaEnrollments, before, values);
   else {
-    const of = { platform_id: customer.platform_id, customer_id: customer.id };
-    ctx.insert(scaEnrollments, { id, ...of, ...fresh });
+    const ownerColumns = { platform_id: customer.platform_id, customer_id: customer.id };
+    ctx.insert(scaEnrollments, { id, ...ownerColumns, ...values });
   }
 }
 
@@ -81,8 +81,8 @@ async function startTotp(ctx: Ctx, party: ScaParty) {
   const secret = generateSecret(ctx.effects);
   await stageEnrollment(ctx, party, 'TOTP', { secret } satisfies TotpFacts);
   const uri = totpUri(secret, { issuer: party.platform.name, account: accountOf(party) });
-  const shown = { secret, secretBase32Encoded: inBase32(secret), totpUri: uri };
-  return { status: 200, body: { type: 'TOTP', ...shown } } as const;
+  const enrollment = { secret, secretBase32Encoded: inBase32(secret), totpUri: uri };
+  return { status: 200, body: { type: 'TOTP', ...enrollment } } as const;
 }
 
 async function rejectSecondPasskey(ctx: Ctx, { customer }: ScaParty): Promise<void> {
@@ -103,8 +103,8 @@ async function startPasskey(ctx: Ctx, party: ScaParty) {
     rpName: party.platform.name,
     user: { id: party.customer.id, name: accountOf(party) },
   });
-  const shown = { options, allowedOrigins: site.origins, relyingPartyId: site.rpId };
-  return { status: 200, body: { type: 'PASSKEY', ...shown } } as const;
+  const enrollment = { options, allowedOrigins: site.origins, relyingPartyId: site.rpId };
+  return { status: 200, body: { type: 'PASSKEY', ...enrollment } } as const;
 }
 
 /** The pending enrollment. Throws INVALID_INPUT if there is none. */
@@ -153,15 +153,15 @@ async function storeFactor(
   const before = await factorOf(ctx, customer.id, type);
   const id = before?.id ?? ctx.id('ScaFactor');
   const { facts, signCount, recovery } = factsOf(id);
-  const fresh = {
+  const values = {
     facts: sealFacts(ctx, customer, 'sca_factors', id, facts),
     sign_count: BigInt(signCount),
     recovery,
     updated_at: ctx.now,
   };
-  if (before) return ctx.update(scaFactors, before, fresh);
-  const of = { platform_id: customer.platform_id, customer_id: customer.id, type };
-  return ctx.insert(scaFactors, { id, ...of, ...fresh, created_at: ctx.now });
+  if (before) return ctx.update(scaFactors, before, values);
+  const enrollment = { platform_id: customer.platform_id, customer_id: customer.id, type };
+  return ctx.insert(scaFactors, { id, ...enrollment, ...values, created_at: ctx.now });
 }
 
 async function confirmTotp(ctx: Ctx, party: ScaParty, input: { secret: string; code: string }) {

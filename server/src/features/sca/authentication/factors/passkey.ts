@@ -95,7 +95,7 @@ function textsOf<K extends string>(
   paths: Readonly<Record<K, string>>,
 ): Record<K, string> {
   const errors: FieldError[] = [];
-  const found = Object.entries<string>(paths).map(([name, path]) => {
+  const values = Object.entries<string>(paths).map(([name, path]) => {
     const value = path
       .split('.')
       .reduce<unknown>((at, part) => (at as Record<string, unknown> | undefined)?.[part], json);
@@ -104,7 +104,7 @@ function textsOf<K extends string>(
     return [name, value];
   });
   if (errors.length) throw invalid(errors);
-  return Object.fromEntries(found) as Record<K, string>;
+  return Object.fromEntries(values) as Record<K, string>;
 }
 
 const CREATED = {

@@ -1,4 +1,5 @@
-// Vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and further requirements.
+// Test vectors of RFC 6238 (appendix B, SHA-1) and RFC 4226 (appendix D), and requirements beyond
+// them.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../../runtime/security/vault.ts';
@@ -17,7 +18,7 @@ const STEP_S = 30;
 
 const at = (seconds: number) => ({ now: seconds * 1000, after: -1 });
 
-describe('the vectors of RFC 6238', () => {
+describe('test vectors of RFC 6238', () => {
   it.each([
     [59, '94287082'],
     [1111111109, '07081804'],
@@ -34,7 +35,7 @@ describe('the vectors of RFC 6238', () => {
   });
 });
 
-describe('the vectors of RFC 4226', () => {
+describe('test vectors of RFC 4226', () => {
   const CODES = [
     ...['755224', '287082', '359152', '969429', '338314'],
     ...['254676', '287922', '162583', '399871', '520489'],
@@ -52,18 +53,18 @@ describe('a code', () => {
   const STEP = Math.floor(NOW / STEP_S);
   const CODE = '050471';
 
-  it('is accepted one step early or late, and no further', () => {
+  it('is accepted up to one step early or late', () => {
     const begin = STEP * STEP_S;
-    const taken = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((off) =>
-      stepOf(SECRET, CODE, at(begin + off)),
+    const steps = [-2 * STEP_S, -STEP_S - 1, -STEP_S, 0, 2 * STEP_S - 1, 2 * STEP_S].map((offset) =>
+      stepOf(SECRET, CODE, at(begin + offset)),
     );
-    expect(taken).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
+    expect(steps).toEqual([undefined, undefined, STEP, STEP, STEP, undefined]);
   });
 
-  it('is accepted once: not after its own or a later step', () => {
+  it('is accepted once: not after the use of its step or a later one', () => {
     const now = NOW * 1000;
-    const taken = [STEP - 1, STEP, STEP + 1].map((after) => stepOf(SECRET, CODE, { now, after }));
-    expect(taken).toEqual([STEP, undefined, undefined]);
+    const steps = [STEP - 1, STEP, STEP + 1].map((after) => stepOf(SECRET, CODE, { now, after }));
+    expect(steps).toEqual([STEP, undefined, undefined]);
   });
 
   it.each(['', '05047', '0504710', ' 050471', '050 471', '05047a', '٠٥٠٤٧١', '050472'])(
@@ -73,27 +74,27 @@ describe('a code', () => {
     },
   );
 
-  it('is of one secret', () => {
+  it('is valid for one secret only', () => {
     expect(stepOf(SECRET.replace('31', '32'), CODE, at(NOW))).toBeUndefined();
   });
 });
 
 describe('a secret', () => {
-  it('has 160 bits, anew each time', () => {
+  it('has 160 random bits', () => {
     const drawn = Array.from({ length: 20 }, () => generateSecret(testEffects()));
     for (const each of drawn) expect(each).toMatch(/^[0-9a-f]{40}$/);
     expect(new Set(drawn).size).toBe(20);
   });
 
-  it('is the same in base32', () => {
+  it('can be converted to Base32', () => {
     expect(inBase32(SECRET)).toBe('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ');
   });
 });
 
-describe('the address for an app', () => {
+describe('the otpauth URI', () => {
   const uri = (issuer: string, account: string) => totpUri(SECRET, { issuer, account });
 
-  it('is what apps read', () => {
+  it('has the format that apps read', () => {
     const url = new URL(uri('Shop', 'ada@example.org'));
     expect([url.protocol, url.host, url.pathname]).toEqual([
       'otpauth:',
@@ -113,14 +114,14 @@ describe('the address for an app', () => {
     ['Müller & Söhne?', 'person/1 #2'],
     ['50% off', 'a+b@example.org'],
     ['"<x>"', 'ключ'],
-  ])('keeps %s and %s apart from what is around them', (issuer, account) => {
+  ])('escapes %s and %s', (issuer, account) => {
     const url = new URL(uri(issuer, account));
     expect(decodeURIComponent(url.pathname)).toBe(`/${issuer}:${account}`);
     expect(url.searchParams.get('issuer')).toBe(issuer);
     expect(url.searchParams.get('secret')).toBe(inBase32(SECRET));
   });
 
-  it('has one colon in its label for any names', () => {
+  it('has one colon in its label for all names', () => {
     const label = decodeURIComponent(new URL(uri('A:B', 'Customer:1')).pathname);
     expect(label).toBe('/A B:Customer 1');
   });
@@ -129,7 +130,7 @@ describe('the address for an app', () => {
 describe('recovery codes', () => {
   const vault = createVault(testEffects(), () => Buffer.alloc(32, 7));
 
-  it('are ten different ones in readable groups', () => {
+  it('are ten different codes in readable groups', () => {
     const codes = generateRecoveryCodes(testEffects());
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {
@@ -137,8 +138,9 @@ describe('recovery codes', () => {
     }
   });
 
-  it('are the same however they are typed, and not those of another factor', () => {
-    const digest = (code: string, of = 'ScaFactor:1') => recoveryDigest(vault, of, code);
+  it('have the same hash in any notation, and another hash for another factor', () => {
+    const digest = (code: string, factorId = 'ScaFactor:1') =>
+      recoveryDigest(vault, factorId, code);
     for (const typed of ['ABCD-EFGH-2345', 'abcdefgh2345', ' AbCd efgh-2345 ']) {
       expect(digest(typed)).toBe(digest('ABCD-EFGH-2345'));
     }

@@ -23,10 +23,11 @@ export const inBase32 = (secret: string): string => Secret.fromHex(secret).base3
 /** The `otpauth` URI for a QR code. */
 export function totpUri(secret: string, { issuer, account }: { issuer: string; account: string }) {
   // A colon separates issuer and account in the label.
-  const plain = (text: string) => text.replaceAll(':', ' ').trim();
-  const [by, of] = [encodeURIComponent(plain(issuer)), encodeURIComponent(plain(account))];
+  const encode = (text: string) => encodeURIComponent(text.replaceAll(':', ' ').trim());
+  const [issuerLabel, accountLabel] = [encode(issuer), encode(account)];
   const rules = `algorithm=${RULES.algorithm}&digits=${RULES.digits}&period=${RULES.period}`;
-  return `otpauth://totp/${by}:${of}?secret=${inBase32(secret)}&issuer=${by}&${rules}`;
+  const query = `secret=${inBase32(secret)}&issuer=${issuerLabel}&${rules}`;
+  return `otpauth://totp/${issuerLabel}:${accountLabel}?${query}`;
 }
 
 /**

@@ -157,16 +157,16 @@ export const startScaLogin = operation({
 function completeErrors(body: unknown): FieldError[] {
   const { factor, challengeId, ...proof } = (body ?? {}) as Record<string, unknown>;
   const errors = addressErrors(body);
-  const known = SCA_FACTORS.find((each) => each === factor);
-  if (!known) return errors;
+  const factorType = SCA_FACTORS.find((each) => each === factor);
+  if (!factorType) return errors;
   const hasChallenge = typeof challengeId === 'string' && challengeId !== '';
-  if (known === 'SMS_OTP' && !hasChallenge) {
+  if (factorType === 'SMS_OTP' && !hasChallenge) {
     errors.push({ field: 'challengeId', message: 'is required for SMS_OTP' });
   }
-  if (known === 'TOTP' && hasChallenge) {
+  if (factorType === 'TOTP' && hasChallenge) {
     errors.push({ field: 'challengeId', message: 'must be absent: TOTP has no challenge' });
   }
-  return [...errors, ...proofErrors(known, proof as Proof)];
+  return [...errors, ...proofErrors(factorType, proof as Proof)];
 }
 
 export const completeScaLogin = operation({

@@ -64,12 +64,17 @@ async function challengeOf(
   { factor, challengeId }: CompleteRequest,
 ): Promise<ChallengeRow> {
   const requested = challengeId ?? null;
-  const found =
+  const challenge =
     requested === null
       ? await pendingChallenge(ctx, 'LOGIN', id)
       : isId(requested, 'ScaChallenge') && (await ctx.read(scaChallenges, requested));
-  if (found && found.kind === 'LOGIN' && found.customer_id === id && found.factor === factor) {
-    return found;
+  if (
+    challenge &&
+    challenge.kind === 'LOGIN' &&
+    challenge.customer_id === id &&
+    challenge.factor === factor
+  ) {
+    return challenge;
   }
   throw requested === null
     ? invalidField('passkeyAssertion', 'has no pending passkey login; call startScaLogin first')

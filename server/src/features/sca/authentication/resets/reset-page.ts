@@ -96,28 +96,28 @@ export function resetPage(
   { connectors }: Pick<ScaParts, 'connectors'>,
 ): HostedPage {
   async function find(token: string) {
-    const found = await byToken(runtime, token);
-    const platform = found && (await readPlatform(runtime.db, found.row.platform_id));
-    return platform && { ...found, platform, brand: brandOf(platform) };
+    const reset = await byToken(runtime, token);
+    const platform = reset && (await readPlatform(runtime.db, reset.row.platform_id));
+    return platform && { ...reset, platform, brand: brandOf(platform) };
   }
   async function show(token: string): Promise<PageContent> {
-    const found = await find(token);
-    if (!found) return endedPage(runtime, token);
-    return { ...confirmation(found.platform.name, found.row.factor), brand: found.brand };
+    const reset = await find(token);
+    if (!reset) return endedPage(runtime, token);
+    return { ...confirmation(reset.platform.name, reset.row.factor), brand: reset.brand };
   }
   async function confirm(token: string): Promise<PageContent> {
-    const found = await find(token);
-    const port = found && connectors(found.platform.environment).liveness;
-    if (!found || !port) return endedPage(runtime, token);
-    const { platform, brand } = found;
+    const reset = await find(token);
+    const port = reset && connectors(reset.platform.environment).liveness;
+    if (!reset || !port) return endedPage(runtime, token);
+    const { platform, brand } = reset;
     const caller = systemCaller(platform.id, platform.environment);
     const at = await runtime.clocks.nowOf(caller);
-    const progress = await port.complete(checkOf(found.row), at);
+    const progress = await port.complete(checkOf(reset.row), at);
     return operate(runtime, caller, async (ctx) => {
       // The token is read again: another request may have ended the check.
-      const now = await byToken(runtime, token);
-      if (!now) return endedPage(runtime, token);
-      applyLiveness(ctx, now.customer, now.row, progress);
+      const current = await byToken(runtime, token);
+      if (!current) return endedPage(runtime, token);
+      applyLiveness(ctx, current.customer, current.row, progress);
       return { ...DONE[progress.state], brand };
     });
   }

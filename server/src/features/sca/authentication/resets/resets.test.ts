@@ -36,11 +36,11 @@ const page = (method: 'GET' | 'POST', url: string) =>
 const statusOf = async (id: string, resetId: string) =>
   ok(await show(id, resetId), 200).status as string;
 
-const begun = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
+const newReset = async (id: string, factor = 'SMS_OTP') => ok(await start(id, factor), 201);
 
 /** A reset whose customer has passed the liveness check. */
 async function passed(id: string, factor = 'SMS_OTP'): Promise<string> {
-  const { resetId, verificationLink } = await begun(id, factor);
+  const { resetId, verificationLink } = await newReset(id, factor);
   expect((await page('POST', verificationLink)).statusCode).toBe(200);
   return resetId;
 }
@@ -56,34 +56,43 @@ let counter = 0;
 const newMobile = () => ({ countryCode: '+49', number: `160${5_550_000 + ++counter}` });
 
 describe('a reset of an app', () => {
-  it('clears it, logs the customer out, and is over when another is enrolled', async () => {
+  it('removes the app, logs the customer out, and is completed when another app is enrolled', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     await factors.withTotp(id);
     await logIn(app, id);
     expect(await sessionOf(id)).toEqual(expect.any(Number));
-    const { resetId, expiresAt, ...rest } = await begun(id, 'TOTP');
+    const { resetId, expiresAt, ...rest } = await newReset(id, 'TOTP');
     expect(resetId).toMatch(/^ScaReset:/);
     expect(expiresAt).toBe(new Date(app.effects.now() + 30 * MINUTE).toISOString());
     expect(rest.verificationLink).toBe(`http://127.0.0.1/reset/${rest.livenessAccessToken}`);
-    const shown = {
+    const expectedReset = {
       ...{ status: 'INITIATED', factor: 'TOTP', enrollmentStatus: null },
       ...{ expiresAt, completedAt: null },
     };
-    expect(ok(await show(id, resetId), 200)).toEqual(shown);
-    expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
-    expect(ok(await show(id, resetId), 200)).toEqual({ ...shown, status: 'LIVENESS_PASSED' });
+    expect(ok(await show(id, resetId), 200)).toEqual(expectedReset);
+    expect(ok(await show(id, resetId), 200)).toEqual({
+      ...expectedReset,
+      status: 'LIVENESS_PASSED',
+    });
+    expect(ok(await show(id, resetId), 200)).toEqual({
+      ...expectedReset,
+      status: 'LIVENESS_PASSED',
+    });
     ok(await complete(id, resetId), 204);
     const { factors: remainingFactors } = ok(await factors.list(id), 200);
     expect(remainingFactors).toEqual([{ factor: 'SMS_OTP' }]);
     expect(await sessionOf(id)).toBeNull();
-    const done = {
-      ...{ ...shown, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
+    const completed = {
+      ...{ ...expectedReset, status: 'COMPLETED', enrollmentStatus: 'PENDING' },
       completedAt: new Date(app.effects.now()).toISOString(),
     };
-    expect(ok(await show(id, resetId), 200)).toEqual(done);
+    expect(ok(await show(id, resetId), 200)).toEqual(completed);
     expect(verdict(await complete(id, resetId))).toEqual([400, 'INVALID_INPUT', 'resetId']);
     await factors.withTotp(id);
-    expect(ok(await show(id, resetId), 200)).toEqual({ ...done, enrollmentStatus: 'COMPLETED' });
+    expect(ok(await show(id, resetId), 200)).toEqual({
+      ...completed,
+      enrollmentStatus: 'COMPLETED',
+    });
     const events = await eventsOf(id);
     expect(events).toEqual([
       ...['FACTOR_ENROLLED', 'LOGIN', 'RESET_STARTED', 'RESET_PASSED', 'RESET_COMPLETED'],
@@ -91,7 +100,7 @@ describe('a reset of an app', () => {
     ]);
   });
 
-  it('ignores any number', async () => {
+  it('ignores a phone number', async () => {
     const person = await phoneVerifiedCustomer(app);
     await factors.withPasskey(person.id);
     const resetId = await passed(person.id, 'PASSKEY');
@@ -103,15 +112,15 @@ describe('a reset of an app', () => {
 });
 
 describe('a reset of codes by SMS', () => {
-  it('changes the number, which counts as verified, and finds the customer by it', async () => {
+  it('changes the number, which counts as verified and is searchable', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     await logIn(app, id);
     const resetId = await passed(id);
     const mobile = newMobile();
     const phone = `${mobile.countryCode}${mobile.number}`;
     ok(await complete(id, resetId, { mobile }), 204);
-    const now = await rowOf(id);
-    expect(now).toMatchObject({
+    const current = await rowOf(id);
+    expect(current).toMatchObject({
       ...{ phone, contact_verification: { email: 'PENDING', phone: 'VERIFIED' } },
       phone_digest: digestOf(app.runtime.vault, 'phone', phone),
     });
@@ -142,15 +151,15 @@ describe('a reset of codes by SMS', () => {
   it('requires a valid number, and reports both parts', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const resetId = await passed(id);
-    const bad = async (mobile?: unknown) =>
+    const rejected = async (mobile?: unknown) =>
       verdict(await complete(id, resetId, mobile === undefined ? undefined : { mobile }));
-    expect(await bad()).toEqual([400, 'INVALID_INPUT', 'mobile']);
-    const both = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
-    expect(await bad({ countryCode: '49', number: '0151 123' })).toEqual(both);
-    expect(await bad({})).toEqual(both);
+    expect(await rejected()).toEqual([400, 'INVALID_INPUT', 'mobile']);
+    const bothParts = [400, 'INVALID_INPUT', 'mobile.countryCode', 'mobile.number'];
+    expect(await rejected({ countryCode: '49', number: '0151 123' })).toEqual(bothParts);
+    expect(await rejected({})).toEqual(bothParts);
     const number = [400, 'INVALID_INPUT', 'mobile.number'];
-    expect(await bad({ countryCode: '+49', number: '0151123456' })).toEqual(number);
-    expect(await bad({ countryCode: '+49', number: '15112345678901' })).toEqual(number);
+    expect(await rejected({ countryCode: '+49', number: '0151123456' })).toEqual(number);
+    expect(await rejected({ countryCode: '+49', number: '15112345678901' })).toEqual(number);
     expect(await statusOf(id, resetId)).toBe('LIVENESS_PASSED');
     ok(await complete(id, resetId, { mobile: newMobile() }), 204);
   });
@@ -183,7 +192,7 @@ describe('a reset of codes by SMS', () => {
 });
 
 describe('a reset', () => {
-  it('is of a factor that the customer has', async () => {
+  it('requires a factor that the customer has enrolled', async () => {
     const { id } = await phoneVerifiedCustomer(app);
     const wrong = [400, 'INVALID_INPUT', 'factor'];
     for (const factor of ['TOTP', 'PASSKEY', 'FINGER', null]) {
@@ -195,7 +204,7 @@ describe('a reset', () => {
   describe('completeTwoFactorReset', () => {
     it('is rejected before the identity check', async () => {
       const { id } = await phoneVerifiedCustomer(app);
-      const { resetId } = await begun(id);
+      const { resetId } = await newReset(id);
       const response = await complete(id, resetId, { mobile: newMobile() });
       expect(verdict(response)).toEqual([400, 'INVALID_INPUT', 'resetId']);
       expect(response.body.message).toContain('INITIATED');
@@ -203,15 +212,15 @@ describe('a reset', () => {
   });
 
   describe('startTwoFactorReset', () => {
-    it('is the only one of its factor: a newer one ends it, and its link', async () => {
+    it('is limited to one per factor: a newer reset ends it and its link', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const first = await begun(id);
-      const other = await begun(id, 'TOTP');
-      const seen = await passed(id);
-      const last = await begun(id);
+      const first = await newReset(id);
+      const other = await newReset(id, 'TOTP');
+      const passedReset = await passed(id);
+      const last = await newReset(id);
       expect(await statusOf(id, first.resetId)).toBe('EXPIRED');
-      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       expect(await statusOf(id, last.resetId)).toBe('INITIATED');
       expect(await statusOf(id, other.resetId)).toBe('INITIATED');
       expect((await page('POST', first.verificationLink)).statusCode).toBe(404);
@@ -235,18 +244,18 @@ describe('a reset', () => {
   });
 
   describe('getTwoFactorResetStatus', () => {
-    it('runs out after half an hour, also once the customer was seen', async () => {
+    it('expires after half an hour, also after the identity check', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
-      const seen = await passed(id, 'TOTP');
-      const { resetId, verificationLink } = await begun(id);
+      const passedReset = await passed(id, 'TOTP');
+      const { resetId, verificationLink } = await newReset(id);
       await app.advance(30 * MINUTE - 1);
       expect((await page('GET', verificationLink)).statusCode).toBe(200);
       app.effects.set(app.effects.now() + 1);
       // Whether or not the job has run.
       expect((await page('POST', verificationLink)).statusCode).toBe(404);
-      expect(verdict(await complete(id, seen))).toEqual([400, 'INVALID_INPUT', 'resetId']);
-      expect(await statusOf(id, seen)).toBe('EXPIRED');
+      expect(verdict(await complete(id, passedReset))).toEqual([400, 'INVALID_INPUT', 'resetId']);
+      expect(await statusOf(id, passedReset)).toBe('EXPIRED');
       await app.advance(0);
       expect((await app.runtime.db.read(scaResets, resetId))?.status).toBe('EXPIRED');
       const expired = (await eventsOf(id)).filter((each) => each === 'RESET_EXPIRED');
@@ -268,7 +277,7 @@ describe('a reset', () => {
   });
 
   describe('completeTwoFactorReset', () => {
-    it('is started and completed once, by however many at a time', async () => {
+    it('is started and completed once under concurrent requests', async () => {
       const { id } = await phoneVerifiedCustomer(app);
       await factors.withTotp(id);
       const started = await Promise.all([start(id, 'TOTP'), start(id, 'TOTP'), start(id, 'TOTP')]);
@@ -301,7 +310,7 @@ describe('a reset', () => {
 describe('the page of a reset', () => {
   it('is available with the link and can be used once', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId, verificationLink } = await begun(id);
+    const { resetId, verificationLink } = await newReset(id);
     const fetchedResponse = await page('GET', verificationLink);
     expect(fetchedResponse.statusCode).toBe(200);
     expect(fetchedResponse.body).toContain('Main received a request to replace the phone number');
@@ -323,7 +332,7 @@ describe('the page of a reset', () => {
 
   it('names the platform if the link has expired', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId, verificationLink } = await begun(id);
+    const { resetId, verificationLink } = await newReset(id);
     await app.operate(async (ctx) => {
       const row = await ctx.read(scaResets, resetId);
       if (row) ctx.update(scaResets, row, { expires_at: ctx.now });
@@ -339,26 +348,26 @@ describe('the page of a reset', () => {
     expect((await page('GET', 'http://x/reset/none')).statusCode).toBe(404);
     expect((await page('POST', 'http://x/reset/none')).statusCode).toBe(404);
     const { id } = await phoneVerifiedCustomer(app);
-    const { verificationLink } = await begun(id);
+    const { verificationLink } = await newReset(id);
     ok(await app.call('DELETE', `/customers/${id}`), 200);
     expect((await page('POST', verificationLink)).statusCode).toBe(404);
   });
 });
 
-describe('the owner of a reset', () => {
-  it('is one customer of one platform', async () => {
+describe('the customer of a reset', () => {
+  it('must belong to the platform', async () => {
     const { id } = await phoneVerifiedCustomer(app);
-    const { resetId } = await begun(id);
+    const { resetId } = await newReset(id);
     const otherCustomer = await phoneVerifiedCustomer(app);
     const as = { as: app.other };
-    const theirs = await phoneVerifiedCustomer(app, as);
-    for (const [of, which] of [
+    const foreignCustomer = await phoneVerifiedCustomer(app, as);
+    for (const [owner, resource] of [
       ...[[otherCustomer.id, resetId] as const, [id, UNKNOWN] as const, [id, 'x'] as const],
     ]) {
-      expect(verdict(await show(of, which))).toEqual([404, 'NOT_FOUND']);
-      expect(verdict(await complete(of, which))).toEqual([404, 'NOT_FOUND']);
+      expect(verdict(await show(owner, resource))).toEqual([404, 'NOT_FOUND']);
+      expect(verdict(await complete(owner, resource))).toEqual([404, 'NOT_FOUND']);
     }
-    expect(verdict(await show(theirs.id, resetId, as))).toEqual([404, 'NOT_FOUND']);
+    expect(verdict(await show(foreignCustomer.id, resetId, as))).toEqual([404, 'NOT_FOUND']);
     for (const response of [
       await start(id, 'SMS_OTP', as),
       await show(id, resetId, as),
@@ -384,7 +393,7 @@ describe('the owner of a reset', () => {
     }
   });
 
-  it('requires the customer', async () => {
+  it('requires customerId', async () => {
     const responses = [
       await app.call('POST', '/sca/factors/reset', { factor: 'SMS_OTP' }),
       await app.call('GET', `/sca/factors/reset/${UNKNOWN}`),

@@ -72,10 +72,10 @@ export function transitionReset(
 
 /** Stages the expiry of open resets of the factor, which a new one replaces. */
 async function endOpen(ctx: Ctx, customer: CustomerRow, factor: ScaFactorName): Promise<void> {
-  const found = await Promise.all(
+  const openResets = await Promise.all(
     OPEN.map((status) => ctx.db.find(scaResets, { customer_id: customer.id, factor, status })),
   );
-  for (const row of found.flat()) transitionReset(ctx, customer, row, 'expire');
+  for (const row of openResets.flat()) transitionReset(ctx, customer, row, 'expire');
 }
 
 /**
