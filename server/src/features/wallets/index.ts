@@ -33,7 +33,7 @@ export type { Activity } from './signing/payload.ts';
 export { type SignableRequest, stampOf } from './signing/requests.ts';
 export { signedOperation } from './signing/signed.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const walletFeature = {
   operations: (parts: WalletParts) => [
     ...walletAccountOperations(parts),

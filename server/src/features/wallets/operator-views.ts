@@ -55,14 +55,14 @@ const presentSession = (row: SessionRow) => ({
 export async function walletDetails({ db, clocks }: Runtime, accountId: string) {
   const row = await walletById(db, accountId);
   const now = await clocks.nowOf({ platformId: row.platform_id });
-  const of = { account_id: row.id };
+  const filter = { account_id: row.id };
   const inOrder = { ...ALL_OF_ONE, orderBy: 'created_at' } as const;
-  const [account, held, sessions, requests, [waiting]] = await Promise.all([
+  const [account, credentialRows, sessions, requests, [pendingRecovery]] = await Promise.all([
     readInternalAccount(db, row.id),
-    db.find(credentials, { ...of, status: 'ACTIVE' }, inOrder),
-    db.find(walletSessions, { ...of, status: 'ACTIVE' }, inOrder),
-    db.find(walletRequests, of, ALL_OF_ONE),
-    db.find(walletRecoveries, { ...of, status: 'WAITING' }),
+    db.find(credentials, { ...filter, status: 'ACTIVE' }, inOrder),
+    db.find(walletSessions, { ...filter, status: 'ACTIVE' }, inOrder),
+    db.find(walletRequests, filter, ALL_OF_ONE),
+    db.find(walletRecoveries, { ...filter, status: 'WAITING' }),
   ]);
   return {
     accountId: row.id,
@@ -70,15 +70,19 @@ export async function walletDetails({ db, clocks }: Runtime, accountId: string) 
     customerId: row.customer_id,
     status: account?.status ?? null,
     createdAt: iso(row.created_at),
-    credentials: held.map(({ id, type, created_at }) => ({
+    credentials: credentialRows.map(({ id, type, created_at }) => ({
       credentialId: id,
       type,
       createdAt: iso(created_at),
     })),
     sessions: sessions.filter(({ expires_at }) => expires_at > now).map(presentSession),
     requests: requestCounts(requests, now),
-    recovery: waiting
-      ? { recoveryId: waiting.id, type: waiting.type, dueAt: iso(waiting.due_at) }
+    recovery: pendingRecovery
+      ? {
+          recoveryId: pendingRecovery.id,
+          type: pendingRecovery.type,
+          dueAt: iso(pendingRecovery.due_at),
+        }
       : null,
   };
 }

@@ -38,14 +38,14 @@ export const authorizationPersonal = (opener: Opener, row: AuthorizationRow) => 
 
 /** Stages the deletion of a customer's seeds, the revocation of credentials, and the end of recoveries. */
 async function eraseWallets(ctx: Ctx, customerId: string): Promise<void> {
-  const of = { customer_id: customerId };
-  const [seeds, held] = await Promise.all([
-    ctx.db.find(wallets, of, ALL_OF_ONE),
-    ctx.db.find(credentials, of, ALL_OF_ONE),
+  const filter = { customer_id: customerId };
+  const [seeds, credentialRows] = await Promise.all([
+    ctx.db.find(wallets, filter, ALL_OF_ONE),
+    ctx.db.find(credentials, filter, ALL_OF_ONE),
   ]);
   await eraseRecoveries(ctx, customerId);
   for (const row of seeds) ctx.update(wallets, row, { seed: null });
-  for (const row of held) {
+  for (const row of credentialRows) {
     ctx.update(credentials, row, {
       ...(row.status === 'ACTIVE' ? { status: credentialStates.next(row.status, 'revoke') } : {}),
       uniqueness_key: null,
@@ -91,11 +91,11 @@ export const walletPersonalData: PersonalData = {
   },
   forget: (ctx, { id }) => eraseWallets(ctx, id),
   async empty(runtime, { id: customerId }) {
-    const found = await runtime.db.query<{ id: string }>(CODES, [customerId]);
+    const ids = await runtime.db.query<{ id: string }>(CODES, [customerId]);
     return {
       codes: await eraseCodes(
         runtime,
-        found.map(({ id }) => id),
+        ids.map(({ id }) => id),
       ),
     };
   },

@@ -90,7 +90,7 @@ export const walletSessions = table(
 );
 export type SessionRow = RowOf<typeof walletSessions>;
 
-/** Who may sign a request. */
+/** Permitted signers of a request. */
 export type Signer =
   /** A session of these accounts: any, only this one, or any except those of one credential. */
   | { by: 'session'; accounts: readonly string[]; only?: string; except?: string }
@@ -115,7 +115,7 @@ export const walletRequests = table(
     input: col.text,
     /** Data that the first request passes to the retry; empty after delivery. */
     bound: col.text.mut,
-    /** `Signer` as JSON, in clear. */
+    /** `Signer` as JSON, unencrypted. */
     signer: col.text,
     /** Number of invalid signatures. */
     wrong: col.int4.mut,

@@ -1,4 +1,4 @@
-// What is forgotten, when, and what never is.
+// Retention of wallet data: what is deleted and when, and what is never deleted.
 import { beforeAll, expect, it } from 'vitest';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -22,13 +22,13 @@ beforeAll(async () => {
   await createMarksTable(app);
 });
 
-/** Both sweeps that look every minute, as one. */
+/** The two sweeps that run every minute, as one. */
 function bothSweeps() {
   const sweeps = [walletSweep(), attemptsSweep()];
   return {
     async run(runtime: TestApp['runtime']) {
-      const gone = await Promise.all(sweeps.map((each) => each.run(runtime)));
-      return gone.reduce((sum, count) => sum + count, 0);
+      const deletedCounts = await Promise.all(sweeps.map((each) => each.run(runtime)));
+      return deletedCounts.reduce((sum, count) => sum + count, 0);
     },
   };
 }
@@ -47,7 +47,7 @@ it('deletes requests and attempts after a day, keys of codes at their expiry, si
     ctx.insert(otpTargets, { ...target, id: 'short', expires_at: inMinutes(5) });
     ctx.insert(otpTargets, { ...target, id: 'long', expires_at: inMinutes(50) });
   });
-  const left = async () => [
+  const remaining = async () => [
     (await app.runtime.db.find(walletRequests, {})).length,
     (await app.runtime.db.find(attemptLimits, {})).length,
     (await app.runtime.db.find(otpTargets, {})).map(({ id }) => id),
@@ -55,20 +55,20 @@ it('deletes requests and attempts after a day, keys of codes at their expiry, si
   ];
   wait(5 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(0);
-  expect(await left()).toEqual([1, 1, ['short', 'long'], 1]);
+  expect(await remaining()).toEqual([1, 1, ['short', 'long'], 1]);
   wait(1);
-  // It has just looked.
+  // The sweep has just run.
   expect(await sweep.run(app.runtime)).toBe(0);
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
-  expect(await left()).toEqual([1, 1, ['long'], 1]);
+  expect(await remaining()).toEqual([1, 1, ['long'], 1]);
   wait(DAY - 7 * MINUTE);
   expect(await sweep.run(app.runtime)).toBe(1);
-  expect(await left()).toEqual([1, 1, [], 1]);
+  expect(await remaining()).toEqual([1, 1, [], 1]);
   await app.operate((ctx) => countAttempt(ctx, 'new', [{ max: 1, withinMs: 1_000 }]));
   wait(MINUTE);
   expect(await sweep.run(app.runtime)).toBe(2);
-  expect(await left()).toEqual([0, 1, [], 1]);
+  expect(await remaining()).toEqual([0, 1, [], 1]);
   expect(await app.runtime.db.read(attemptLimits, 'new')).toBeDefined();
 });
 
@@ -89,7 +89,7 @@ it('continues at once after a full batch', async () => {
   expect(await sweep.run(app.runtime)).toBe(0);
 });
 
-it('finds what is old by an index', async () => {
+it('finds expired rows by an index', async () => {
   const plan = async (table: string, time: string) => {
     const client = `explain select id from ${table} where ${time} < now() order by ${time} limit 10`;
     const sql = await app.runtime.db.query(client, []);
@@ -103,7 +103,7 @@ it('finds what is old by an index', async () => {
   expect(await plan('attempt_limits', 'updated_at')).toContain('attempt_limits_age');
 });
 
-it('what was signed can be neither changed nor removed, not even by hand', async () => {
+it('signatures can be neither changed nor deleted, not even in SQL', async () => {
   expect(walletAuthorizations.mutableNames).toEqual([]);
   expect(walletAuthorizations.versioned).toBe(false);
   for (const sql of [

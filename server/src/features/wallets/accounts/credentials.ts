@@ -116,8 +116,8 @@ const ACTIVE_SESSIONS = `select id from wallet_sessions
  */
 export async function sessionsOf(ctx: Ctx, accountId: string): Promise<SessionRow[]> {
   const live = [accountId, new Date(ctx.now)];
-  const found = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, live);
-  const rows = await Promise.all(found.map(({ id }) => ctx.read(walletSessions, id)));
+  const ids = await ctx.db.query<{ id: string }>(ACTIVE_SESSIONS, live);
+  const rows = await Promise.all(ids.map(({ id }) => ctx.read(walletSessions, id)));
   return rows.filter((row) => row?.status === 'ACTIVE') as SessionRow[];
 }
 
@@ -152,10 +152,10 @@ export async function rejectUsedKey(
   key: string,
   field = 'clientPublicKey',
 ): Promise<void> {
-  const taken = (await sessionsOf(ctx, accountId)).some(
+  const isUsed = (await sessionsOf(ctx, accountId)).some(
     (row) => row.client_key === key || row.public_key === key,
   );
-  if (taken) throw invalidField(field, 'already belongs to a session of the wallet');
+  if (isUsed) throw invalidField(field, 'already belongs to a session of the wallet');
 }
 
 /**

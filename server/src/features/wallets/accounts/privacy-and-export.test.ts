@@ -1,5 +1,5 @@
-// Privacy of wallets and export of recovery phrases, signed by sessions whose keys the test holds
-// and decrypted with the client libraries.
+// Privacy of wallets and export of recovery phrases, signed by sessions whose keys the test
+// generates, and decrypted with the client libraries.
 import { createHash } from 'node:crypto';
 import { validateMnemonic } from '@scure/bip39';
 import { wordlist } from '@scure/bip39/wordlists/english.js';
@@ -52,7 +52,8 @@ async function exported(id: string, session: Keys, keys = generateKeys(), as = a
   return takeOut(id, keys, await signedHeaders(requested, session), as);
 }
 
-const shown = async (id: string) => ok(await app.call('GET', `/internal-accounts/${id}`), 200);
+const readAccount = async (id: string) =>
+  ok(await app.call('GET', `/internal-accounts/${id}`), 200);
 const signedFor = (id: string) =>
   app.runtime.db.find(walletAuthorizations, { account_id: id }, { orderBy: 'id' });
 
@@ -70,7 +71,7 @@ function openBundle({ data }: { data: string }, { privateKey }: Keys): string {
 const isMnemonic = (text: string) => validateMnemonic(text, wordlist);
 
 describe('updateInternalAccount', () => {
-  it('hides a wallet once one of its sessions has signed for exactly that', async () => {
+  it('hides a wallet after one of its sessions has signed exactly this change', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
     const requested = ok(await patch(id, { privateEnabled: true }), 202);
@@ -83,14 +84,14 @@ describe('updateInternalAccount', () => {
     });
     const change = `{"accountId":"${id}","privateEnabled":true,"requestId":"${requested.requestId}"}`;
     expect(activity.parameters.payload).toBe(createHash('sha256').update(change).digest('hex'));
-    expect((await shown(id)).privateEnabled).toBe(false);
+    expect((await readAccount(id)).privateEnabled).toBe(false);
 
     const before = (await app.events()).length;
     const headers = await signedHeaders(requested, session);
     const otherResponse = await patch(id, { privateEnabled: false }, headers);
     expect(codeOf(otherResponse)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const after = ok(await patch(id, { privateEnabled: true }, headers), 200);
-    expect(after).toEqual(await shown(id));
+    expect(after).toEqual(await readAccount(id));
     expect(after).toMatchObject({ id, type: 'EMBEDDED_WALLET', privateEnabled: true });
     expect(codeOf(await patch(id, { privateEnabled: true }, headers))).toEqual([
       401,
@@ -103,15 +104,15 @@ describe('updateInternalAccount', () => {
 
     const disabled = ok(await patch(id, { privateEnabled: false }), 202);
     ok(await patch(id, { privateEnabled: false }, await signedHeaders(disabled, session)), 200);
-    expect((await shown(id)).privateEnabled).toBe(false);
+    expect((await readAccount(id)).privateEnabled).toBe(false);
   });
 
   it('accepts only a signature of an active session of this wallet', async () => {
     const [ownWallet, otherWallet] = [await walletFor(), await walletFor()];
-    const outsider = await sessionOf(otherWallet.id);
-    const past = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
+    const foreignSession = await sessionOf(otherWallet.id);
+    const expiredSession = await sessionOf(ownWallet.id, { expires_at: app.effects.now() });
     const requested = ok(await patch(ownWallet.id, { privateEnabled: true }), 202);
-    for (const keys of [outsider, past, generateKeys()]) {
+    for (const keys of [foreignSession, expiredSession, generateKeys()]) {
       const headers = await signedHeaders(requested, keys);
       const response = await patch(ownWallet.id, { privateEnabled: true }, headers);
       expect(codeOf(response)).toEqual([401, 'UNAUTHORIZED']);
@@ -123,7 +124,7 @@ describe('updateInternalAccount', () => {
       401,
       'UNAUTHORIZED',
     ]);
-    expect((await shown(ownWallet.id)).privateEnabled).toBe(false);
+    expect((await readAccount(ownWallet.id)).privateEnabled).toBe(false);
     expect(await signedFor(ownWallet.id)).toEqual([]);
   });
 
@@ -149,7 +150,7 @@ describe('exportInternalAccount', () => {
   it('encrypts the recovery phrase to the given key only', async () => {
     const { id } = await walletFor();
     const session = await sessionOf(id);
-    const [keys, others] = [generateKeys(), generateKeys()];
+    const [keys, otherKeys] = [generateKeys(), generateKeys()];
     const requested = ok(await takeOut(id, keys), 202);
     const activity = JSON.parse(requested.payloadToSign);
     const row = await app.runtime.db.read(wallets, id);
@@ -159,21 +160,21 @@ describe('exportInternalAccount', () => {
       parameters: { targetPublicKey: keys.uncompressedKey, walletId: row?.wallet_id },
     });
     const headers = await signedHeaders(requested, session);
-    expect(codeOf(await takeOut(id, others, headers))).toEqual([
+    expect(codeOf(await takeOut(id, otherKeys, headers))).toEqual([
       401,
       'WALLET_SIGNATURE_BODY_MISMATCH',
     ]);
-    const done = ok(await takeOut(id, keys, headers), 200);
-    expect(Object.keys(done).sort()).toEqual(['encryptedWalletCredentials', 'id']);
-    expect(done.id).toBe(id);
-    const bundle = JSON.parse(done.encryptedWalletCredentials);
+    const result = ok(await takeOut(id, keys, headers), 200);
+    expect(Object.keys(result).sort()).toEqual(['encryptedWalletCredentials', 'id']);
+    expect(result.id).toBe(id);
+    const bundle = JSON.parse(result.encryptedWalletCredentials);
     expect(bundle).toMatchObject({ dataSignature: '', enclaveQuorumPublic: '' });
-    const words = openBundle(bundle, keys);
-    expect(isMnemonic(words)).toBe(true);
+    const phrase = openBundle(bundle, keys);
+    expect(isMnemonic(phrase)).toBe(true);
     expect(codeOf(await takeOut(id, keys, headers))).toEqual([401, 'UNAUTHORIZED']);
     // Each export returns the same phrase, encrypted to a new key.
-    const again = ok(await exported(id, session, others), 200);
-    expect(openBundle(JSON.parse(again.encryptedWalletCredentials), others)).toBe(words);
+    const secondExport = ok(await exported(id, session, otherKeys), 200);
+    expect(openBundle(JSON.parse(secondExport.encryptedWalletCredentials), otherKeys)).toBe(phrase);
     expect(await signedFor(id)).toMatchObject([
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
       { operation: 'exportInternalAccount', subject: id, public_key: session.publicKey },
@@ -184,23 +185,23 @@ describe('exportInternalAccount', () => {
     );
     expect(stored).toHaveLength(2);
     const all = JSON.stringify(stored) + app.log.join('\n') + JSON.stringify(await app.events());
-    expect(all).not.toContain(words);
+    expect(all).not.toContain(phrase);
     expect(all).not.toContain(bundle.data);
   });
 
   it('notifies the customer, without the recovery phrase', async () => {
     const { id, person } = await walletFor(app.platform, 'owner@example.com');
     ok(await exported(id, await sessionOf(id)), 200);
-    const sent = await app.runtime.db.find(messages, { customer_id: person.id });
-    expect(sent).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
-    const [row] = sent as [(typeof sent)[0]];
+    const sentMessages = await app.runtime.db.find(messages, { customer_id: person.id });
+    expect(sentMessages).toMatchObject([{ kind: 'WALLET_EXPORTED', channel: 'EMAIL' }]);
+    const [row] = sentMessages as [(typeof sentMessages)[0]];
     const { to, text } = await openMessageOf(app.runtime, customerKey, row);
     expect(to).toBe('owner@example.com');
     expect(text).toContain('Main');
     await app.settle();
   });
 
-  it('is answered three times an hour', async () => {
+  it('succeeds at most three times an hour', async () => {
     const { id } = await walletFor();
     const retained = generateKeys();
     const first = ok(await takeOut(id, retained), 202);
@@ -259,8 +260,8 @@ describe('exportInternalAccount', () => {
       expect(ok(await takeOut(id, keys, headers), 200).status).toBe('PROCESSING');
     }
     await app.advance(60_000);
-    const done = ok(await takeOut(id, keys, headers), 200);
-    expect(isMnemonic(openBundle(JSON.parse(done.encryptedWalletCredentials), keys))).toBe(true);
+    const result = ok(await takeOut(id, keys, headers), 200);
+    expect(isMnemonic(openBundle(JSON.parse(result.encryptedWalletCredentials), keys))).toBe(true);
     await app.runtime.db.query(sql, [app.platform.id, 0]);
     const [row] = await app.runtime.db.query('select reply from wallet_requests where id = $1', [
       requested.requestId,
@@ -268,21 +269,21 @@ describe('exportInternalAccount', () => {
     expect(row?.reply).toBeNull();
   });
 
-  it('contains in production the signer of the bundle', async () => {
+  it('contains the signer of the bundle in production', async () => {
     const as = app.production;
     const { id } = await walletFor(as);
     const keys = generateKeys();
     const row = await app.runtime.db.read(wallets, id);
-    const done = ok(await exported(id, await sessionOf(id), keys, as), 200);
-    const words = await walletCrypto.decryptExportBundle({
-      exportBundle: done.encryptedWalletCredentials,
+    const result = ok(await exported(id, await sessionOf(id), keys, as), 200);
+    const phrase = await walletCrypto.decryptExportBundle({
+      exportBundle: result.encryptedWalletCredentials,
       embeddedKey: keys.privateKey,
       organizationId: row?.organization_id as string,
-      dangerouslyOverrideSignerPublicKey: JSON.parse(done.encryptedWalletCredentials)
+      dangerouslyOverrideSignerPublicKey: JSON.parse(result.encryptedWalletCredentials)
         .enclaveQuorumPublic,
       returnMnemonic: true,
     });
-    expect(isMnemonic(words)).toBe(true);
+    expect(isMnemonic(phrase)).toBe(true);
     const requested = ok(await takeOut(id, keys, {}, as), 202);
     const wrong = await stampWith(generateKeys().privateKey, requested.payloadToSign);
     const headers = { 'service-wallet-signature': wrong, 'request-id': requested.requestId };
@@ -290,7 +291,7 @@ describe('exportInternalAccount', () => {
   });
 });
 
-describe('a wallet that is not there yet, or no more', () => {
+describe('a wallet before provisioning or after closing', () => {
   const set = (id: string, to: string) =>
     app.runtime.db.query(
       'update internal_accounts set status = $2, version = version + 1 where id = $1',
@@ -302,11 +303,11 @@ describe('a wallet that is not there yet, or no more', () => {
     ['FAILED', [409, 'WALLET_NOT_PROVISIONED'], [409, 'WALLET_NOT_PROVISIONED']],
     ['FROZEN', [202, undefined], [400, 'INVALID_INPUT']],
     ['CLOSED', [404, 'ACCOUNT_NOT_FOUND'], [404, 'ACCOUNT_NOT_FOUND']],
-  ])('%s', async (status, privacy, words) => {
+  ])('%s', async (status, privacy, state) => {
     const { id } = await walletFor();
     await set(id, status);
     expect(codeOf(await patch(id, { privateEnabled: true }))).toEqual(privacy);
-    expect(codeOf(await takeOut(id, generateKeys()))).toEqual(words);
+    expect(codeOf(await takeOut(id, generateKeys()))).toEqual(state);
   });
 
   it('ends with its customer, and earlier requests can no longer be signed', async () => {

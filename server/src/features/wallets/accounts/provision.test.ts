@@ -28,13 +28,14 @@ const listed = async (customerId: string, query = '', as = app.platform) => {
 const walletsOf = (customerId: string, as?: TestPlatform) =>
   listed(customerId, '&type=EMBEDDED_WALLET', as);
 const rowOf = (id: string) => app.runtime.db.read(wallets, id);
-const held = (accountId: string) => app.runtime.db.find(credentials, { account_id: accountId });
+const credentialsOf = (accountId: string) =>
+  app.runtime.db.find(credentials, { account_id: accountId });
 
 describe('a new customer', () => {
   it('has a wallet beside the balance in USDB, with a seed and a credential', async () => {
     const person = await customer(app, {}, { email: 'Ada@Example.com' });
-    const [wallet, ...more] = await walletsOf(person.id);
-    expect(more).toEqual([]);
+    const [wallet, ...rest] = await walletsOf(person.id);
+    expect(rest).toEqual([]);
     expect(wallet).toMatchObject({
       customerId: person.id,
       status: 'ACTIVE',
@@ -46,7 +47,7 @@ describe('a new customer', () => {
     const names = [row?.organization_id, row?.user_id, row?.wallet_id];
     expect(new Set(names).size).toBe(3);
     for (const name of names) expect(name).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-    expect(await held(wallet.id)).toMatchObject([
+    expect(await credentialsOf(wallet.id)).toMatchObject([
       {
         type: 'EMAIL_OTP',
         uniqueness_key: 'EMAIL_OTP',
@@ -59,10 +60,10 @@ describe('a new customer', () => {
     const [otherWallet] = await walletsOf(otherCustomer.id);
     expect((await rowOf(otherWallet.id))?.seed).toEqual(expect.any(String));
     expect((await rowOf(otherWallet.id))?.seed).not.toBe(row?.seed);
-    expect(await held(otherWallet.id)).toEqual([]);
+    expect(await credentialsOf(otherWallet.id)).toEqual([]);
   });
 
-  it('has no more to do with a wallet than with other accounts in what it is paid by', async () => {
+  it('is not paid by the wallet unless a request names it', async () => {
     const person = await customer(app);
     const usdb = await listed(person.id, '&currency=USDB');
     expect(usdb.map((each: { type: string }) => each.type).sort()).toEqual([
@@ -81,29 +82,29 @@ describe('a new customer', () => {
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
   });
 
-  it('has none without USDB, and one with it', async () => {
+  it('has a wallet if and only if it has USDB', async () => {
     const person = await customer(app, {}, { currencies: ['USD'], email: 'bob@example.com' });
     expect(await walletsOf(person.id)).toEqual([]);
     const change = { customerType: 'INDIVIDUAL', currencies: ['USD', 'USDB'] };
     ok(await app.call('PATCH', `/customers/${person.id}`, change), 200);
     const [wallet] = await walletsOf(person.id);
     expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id });
-    expect(await held(wallet.id)).toHaveLength(1);
-    const again = { customerType: 'INDIVIDUAL', currencies: ['USDB', 'USD', 'EUR'] };
-    ok(await app.call('PATCH', `/customers/${person.id}`, again), 200);
+    expect(await credentialsOf(wallet.id)).toHaveLength(1);
+    const body = { customerType: 'INDIVIDUAL', currencies: ['USDB', 'USD', 'EUR'] };
+    ok(await app.call('PATCH', `/customers/${person.id}`, body), 200);
     expect(await walletsOf(person.id)).toHaveLength(1);
     expect(await listed(person.id)).toHaveLength(4);
   });
 
-  it('is no platform', async () => {
+  it('is not a platform', async () => {
     const url = '/platform/internal-accounts?currency=USDB';
-    const own = ok(await app.call('GET', url), 200).data;
-    expect(own).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
-    expect(own[0]).not.toHaveProperty('privateEnabled');
+    const platformAccounts = ok(await app.call('GET', url), 200).data;
+    expect(platformAccounts).toMatchObject([{ type: 'INTERNAL_CRYPTO' }]);
+    expect(platformAccounts[0]).not.toHaveProperty('privateEnabled');
   });
 });
 
-describe('customers who were there before', () => {
+describe('existing customers', () => {
   /** Deletes all wallets without funds, as if they had never been provisioned. */
   async function deleteWallets() {
     await app.settle();
@@ -124,12 +125,12 @@ describe('customers who were there before', () => {
     const as = await app.newPlatform('Late');
     const config = ok(await app.call('GET', '/config', undefined, { as }), 200);
     type Supported = { currencyCode: string };
-    const without = config.supportedCurrencies.filter(
+    const otherCurrencies = config.supportedCurrencies.filter(
       (each: Supported) => each.currencyCode !== 'USDB',
     );
     const set = (supportedCurrencies: unknown) =>
       app.call('PATCH', '/config', { supportedCurrencies }, { as });
-    ok(await set(without), 200);
+    ok(await set(otherCurrencies), 200);
     const person = await customer(app, { as }, { email: 'late@example.com' });
     expect(await walletsOf(person.id, as)).toEqual([]);
     ok(await set(config.supportedCurrencies), 200);
@@ -137,7 +138,7 @@ describe('customers who were there before', () => {
     const [wallet] = await walletsOf(person.id, as);
     expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
     expect(await rowOf(wallet.id)).toMatchObject({ customer_id: person.id, platform_id: as.id });
-    expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP' }]);
+    expect(await credentialsOf(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP' }]);
     const events = (await app.events()).filter((each) => each.subject === wallet.id);
     expect(events).toMatchObject([{ type: 'INTERNAL_ACCOUNT.STATUS_UPDATED' }]);
     expect(events[0]?.data.privateEnabled).toBe(false);
@@ -162,12 +163,16 @@ describe('customers who were there before', () => {
         input as Parameters<typeof changeCustomer>[2],
       );
       if (++attempts > 1) return changed;
-      const of = { customerId: person.id, currencies: ['USDB'], funding: undefined } as const;
+      const provision = {
+        customerId: person.id,
+        currencies: ['USDB'],
+        funding: undefined,
+      } as const;
       await app.operate((concurrentWork) =>
         openWalletsForAccounts(
           concurrentWork,
           { connectors },
-          provisionAccounts(concurrentWork, of),
+          provisionAccounts(concurrentWork, provision),
         ),
       );
       return changed;
@@ -190,11 +195,13 @@ describe('customers who were there before', () => {
     for (const _ of [1, 2]) {
       await app.runtime.db.query(job);
       await app.settle();
-      const [wallet, ...more] = await walletsOf(early.id);
-      expect(more).toEqual([]);
+      const [wallet, ...rest] = await walletsOf(early.id);
+      expect(rest).toEqual([]);
       expect(wallet).toMatchObject({ status: 'ACTIVE', privateEnabled: false });
       expect((await rowOf(wallet.id))?.seed).toEqual(expect.any(String));
-      expect(await held(wallet.id)).toMatchObject([{ type: 'EMAIL_OTP', status: 'ACTIVE' }]);
+      expect(await credentialsOf(wallet.id)).toMatchObject([
+        { type: 'EMAIL_OTP', status: 'ACTIVE' },
+      ]);
     }
     expect(await walletsOf(deletedCustomer.id)).toEqual([]);
   });

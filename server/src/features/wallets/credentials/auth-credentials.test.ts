@@ -23,10 +23,10 @@ const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
 let fixture: WalletFixture;
-let theirs: WalletFixture;
+let otherPlatformFixture: WalletFixture;
 beforeAll(async () => {
   fixture = walletFixture(app);
-  theirs = walletFixture(app, { as: app.other });
+  otherPlatformFixture = walletFixture(app, { as: app.other });
 });
 
 const codeOf = (response: ApiResponse) => errorOf(response).slice(0, 2);
@@ -45,8 +45,8 @@ const idsOf = async (accountId: string) =>
 describe('listAuthCredentials', () => {
   it('lists all credentials of a wallet, oldest first', async () => {
     const { accountId, customer, email, sms } = await fixture.walletWithEmailAndSms();
-    const { otpEncryptionTargetBundle: _, ...shown } = sms;
-    const [firstCredential, secondCredential, ...more] = await fixture.credentialsOf(accountId);
+    const { otpEncryptionTargetBundle: _, ...view } = sms;
+    const [firstCredential, secondCredential, ...rest] = await fixture.credentialsOf(accountId);
     expect(firstCredential).toEqual({ ...email, updatedAt: expect.any(String) });
     expect(firstCredential).toEqual({
       id: expect.stringMatching(/^AuthMethod:/),
@@ -56,18 +56,18 @@ describe('listAuthCredentials', () => {
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     });
-    expect(secondCredential).toEqual({ ...shown, updatedAt: expect.any(String) });
+    expect(secondCredential).toEqual({ ...view, updatedAt: expect.any(String) });
     expect(secondCredential.nickname).toBe(customer.phoneNumber);
-    expect(more).toEqual([]);
+    expect(rest).toEqual([]);
   });
 
-  it('does not find an account that is unknown, of another platform, or no wallet', async () => {
+  it('returns ACCOUNT_NOT_FOUND for unknown and foreign accounts and for accounts without a wallet', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.credentialsOf(id)).toEqual([]);
     }
-    expect(await theirs.credentialsOf(accountId)).toEqual([]);
+    expect(await otherPlatformFixture.credentialsOf(accountId)).toEqual([]);
   });
 
   it('requires the id of an account', async () => {
@@ -85,7 +85,7 @@ describe('listAuthCredentials', () => {
 });
 
 describe('createAuthCredential', () => {
-  it('adds the first credential at once, and every other one with a signature', async () => {
+  it('adds the first credential immediately, and every other one with a signature', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
     expect(await fixture.credentialsOf(accountId)).toEqual([]);
     const first = ok(await create(passkeyBody(accountId, '  My phone ')), 201);
@@ -134,10 +134,10 @@ describe('createAuthCredential', () => {
     expect(ok(opened, 200)).toMatchObject({ type: 'SMS_OTP', nickname: customer.phoneNumber });
   });
 
-  it('judges the account', async () => {
+  it('validates the account', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
-    const foreignWallet = await theirs.customerWithWallet();
+    const foreignWallet = await otherPlatformFixture.customerWithWallet();
     const noAccount = [404, 'ACCOUNT_NOT_FOUND', 'Account not found.'];
     for (const id of [
       `InternalAccount:${UNKNOWN_UUID}`,
@@ -153,7 +153,7 @@ describe('createAuthCredential', () => {
     ok(await create({ type: 'SMS_OTP', accountId }), 202);
   });
 
-  it('waits until the wallet is there', async () => {
+  it('is rejected until the wallet is provisioned', async () => {
     const { accountId, credential } = await reachable();
     await app.operate(async (ctx) => {
       await ctx.db.query("update internal_accounts set status = 'PENDING' where id = $1", [
@@ -164,11 +164,11 @@ describe('createAuthCredential', () => {
     expect(row?.status).toBe('PENDING');
     const waiting = [409, 'WALLET_NOT_PROVISIONED'];
     expect(codeOf(await create({ type: 'SMS_OTP', accountId }))).toEqual(waiting);
-    const of = `/auth/credentials/${credential.id}`;
-    expect(codeOf(await fixture.call('DELETE', of))).toEqual(waiting);
-    expect(codeOf(await fixture.call('POST', `${of}/challenge`))).toEqual(waiting);
+    const path = `/auth/credentials/${credential.id}`;
+    expect(codeOf(await fixture.call('DELETE', path))).toEqual(waiting);
+    expect(codeOf(await fixture.call('POST', `${path}/challenge`))).toEqual(waiting);
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
-    expect(codeOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(waiting);
+    expect(codeOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(waiting);
     await app.runtime.db.query("update internal_accounts set status = 'ACTIVE' where id = $1", [
       accountId,
     ]);
@@ -190,10 +190,10 @@ describe('createAuthCredential', () => {
 
     const body = passkeyBody(accountId);
     const requested = await Promise.all([create(body), create(body)]);
-    const [one, two] = await Promise.all(
+    const [first, second] = await Promise.all(
       requested.map(async (each, index) => signedHeaders(ok(each, 202), index ? bySms : byEmail)),
     );
-    const responses = await Promise.all([create(body, one), create(body, two)]);
+    const responses = await Promise.all([create(body, first), create(body, second)]);
     expect(responses.map(codeOf).sort()).toEqual(
       [
         [201, undefined],
@@ -208,13 +208,13 @@ describe('createAuthCredential', () => {
     const otherWallet = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
     expect(errorOf(await add(body, otherWallet.byEmail))).toEqual(NO_ACTIVE_SESSION);
-    const over = await fixture.emailSession(accountId);
+    const otherSession = await fixture.emailSession(accountId);
     await app.advance(15 * MINUTE);
-    expect(errorOf(await add(body, over))).toEqual(NO_ACTIVE_SESSION);
+    expect(errorOf(await add(body, otherSession))).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toHaveLength(1);
   });
 
-  it('adds what was signed and nothing else', async () => {
+  it('adds exactly what was signed', async () => {
     const { accountId, byEmail } = await fixture.walletWithEmailAndSms();
     const body = passkeyBody(accountId);
     const change = { ...body, nickname: 'Another' };
@@ -247,12 +247,12 @@ describe('createAuthCredential', () => {
 
 describe('verifyAuthCredential', () => {
   it('return existing credentials only', async () => {
-    const foreignWallet = await theirs.customerWithWallet();
+    const foreignWallet = await otherPlatformFixture.customerWithWallet();
     const body = { type: 'EMAIL_OTP', encryptedOtpBundle: '{}' };
     for (const id of [`AuthMethod:${UNKNOWN_UUID}`, foreignWallet.credential.id, 'x']) {
-      const of = `/auth/credentials/${id}`;
-      expect(errorOf(await fixture.call('POST', `${of}/verify`, body))).toEqual(NO_CREDENTIAL);
-      expect(errorOf(await fixture.call('POST', `${of}/challenge`))).toEqual(NO_CREDENTIAL);
+      const path = `/auth/credentials/${id}`;
+      expect(errorOf(await fixture.call('POST', `${path}/verify`, body))).toEqual(NO_CREDENTIAL);
+      expect(errorOf(await fixture.call('POST', `${path}/challenge`))).toEqual(NO_CREDENTIAL);
     }
   });
 
@@ -275,7 +275,7 @@ describe('challengeAuthCredential', () => {
     const path = `/auth/credentials/${credential.id}/challenge`;
     const headers = { 'idempotency-key': 'same' };
     const request = async () => ok(await fixture.call('POST', path, undefined, headers), 200);
-    const [one, two] = [await request(), await request()];
-    expect(two.otpEncryptionTargetBundle).not.toBe(one.otpEncryptionTargetBundle);
+    const [first, second] = [await request(), await request()];
+    expect(second.otpEncryptionTargetBundle).not.toBe(first.otpEncryptionTargetBundle);
   });
 });

@@ -23,7 +23,7 @@ const fresh = () => `new-${++counter}@example.com`;
 const freshPhone = () => `+1512555${String(1000 + ++counter)}`;
 const change = (id: string, body: object, headers: Record<string, string> = {}) =>
   app.call('PATCH', `/customers/${id}`, { customerType: 'INDIVIDUAL', ...body }, { headers });
-const shown = async (id: string) => ok(await app.call('GET', `/customers/${id}`), 200);
+const readCustomer = async (id: string) => ok(await app.call('GET', `/customers/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map((each: { field: string }) => each.field);
@@ -95,7 +95,7 @@ async function secondWallet({ accountId, id }: Holder) {
 
 describe('updateCustomerById of an e-mail address that one-time codes go to', () => {
   it('requests a signature and then changes customer and credential together', async () => {
-    const { id, accountId, customer: was, credential, session } = await holder();
+    const { id, accountId, customer: previous, credential, session } = await holder();
     const email = fresh();
     const firstResponse = await change(id, { email });
     expect(firstResponse.status).toBe(202);
@@ -110,14 +110,14 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
       organizationId: wallet?.organization_id,
       parameters: { userEmail: email, userId: wallet?.user_id },
     });
-    expect((await shown(id)).email).toBe(was.email);
+    expect((await readCustomer(id)).email).toBe(previous.email);
     expect((await fixture.credentialsOf(accountId))[0]).toEqual(credential);
 
     app.effects.set(app.effects.now() + 1000);
     const signed = await signedHeaders(firstResponse.body, session);
-    const done = ok(await change(id, { email }, signed), 200);
-    expect(done).toMatchObject({ id, email });
-    expect(await shown(id)).toEqual(done);
+    const result = ok(await change(id, { email }, signed), 200);
+    expect(result).toMatchObject({ id, email });
+    expect(await readCustomer(id)).toEqual(result);
     const [after] = await fixture.credentialsOf(accountId);
     expect(after).toMatchObject({ id: credential.id, nickname: email });
     expect(Date.parse(after.updatedAt)).toBe(app.effects.now());
@@ -143,7 +143,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 
   it('changes nothing if a credential cannot be changed, and can be retried', async () => {
-    const { id, accountId, customer: was, credential, session } = await holder();
+    const { id, accountId, customer: previous, credential, session } = await holder();
     const email = fresh().replace('@', '+Sync-Failed@');
     const first = ok(await change(id, { email }), 202);
     const signed = await signedHeaders(first, session);
@@ -153,7 +153,7 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
         'EMAIL_OTP_CREDENTIAL_SYNC_FAILED',
       ]);
     }
-    expect((await shown(id)).email).toBe(was.email);
+    expect((await readCustomer(id)).email).toBe(previous.email);
     expect(await fixture.credentialsOf(accountId)).toEqual([credential]);
     ok(await fixture.signed('PATCH', `/customers/${id}`, body({ email: fresh() }), session), 200);
   });
@@ -171,15 +171,15 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const verify = await app.call('POST', `/auth/credentials/${credential.id}/verify`, otp);
     expect(verify.status).toBeGreaterThanOrEqual(400);
     expect(verify.status).toBeLessThan(500);
-    const left = await app.runtime.db.query('select 1 from otp_targets where id = $1', [
+    const remaining = await app.runtime.db.query('select 1 from otp_targets where id = $1', [
       credential.id,
     ]);
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
     app.effects.set(app.effects.now() + 60_000);
     expect((await fixture.otpSession(credential)).session.id).toMatch(/^Session:/);
   });
 
-  it('is signed by a session of any wallet that is tied to it, and changes them all', async () => {
+  it('is signed by a session of any wallet that uses the contact, and changes all of them', async () => {
     const person = await holder();
     const second = await secondWallet(person);
     const email = fresh();
@@ -191,42 +191,45 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await fixture.signed('PATCH', path, body({ email: fresh() }), person.session), 200);
   });
 
-  it('changes immediately what no credential uses', async () => {
-    const { id, customer: was, session } = await holder();
+  it('is changed immediately if no credential uses it', async () => {
+    const { id, customer: previous, session } = await holder();
     const stray = { 'request-id': 'Request:x', 'service-wallet-signature': 'x' };
     ok(await change(id, { phoneNumber: freshPhone() }), 200);
-    ok(await change(id, { email: was.email }), 200);
+    ok(await change(id, { email: previous.email }), 200);
     ok(await change(id, { fullName: 'Ada King' }, stray), 200);
     ok(await change(id, { phoneNumber: freshPhone() }, stray), 200);
     for (const [name, value] of Object.entries(stray)) {
-      ok(await change(id, { email: was.email }, { [name]: value }), 200);
+      ok(await change(id, { email: previous.email }, { [name]: value }), 200);
     }
     const otherSession = ok(
       await fixture.call('DELETE', `/auth/sessions/${session.session.id}`),
       202,
     );
-    ok(await change(id, { email: was.email }, await signedHeaders(otherSession, session)), 200);
+    ok(
+      await change(id, { email: previous.email }, await signedHeaders(otherSession, session)),
+      200,
+    );
     const plain = await customer(app, {}, { currencies: ['USD'], email: fresh() });
     ok(await change(plain.id, { email: fresh() }, stray), 200);
     const silent = await customer(app);
     ok(await change(silent.id, { email: fresh() }), 200);
   });
 
-  it('is neither emptied nor changed together with the number', async () => {
+  it('cannot be removed, or changed together with the number', async () => {
     const { id } = await holder();
     const emailRemoved = await change(id, { email: null });
     expect(codeOf(emailRemoved)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(emailRemoved)).toEqual(['email']);
-    const both = await change(id, { email: fresh(), phoneNumber: freshPhone() });
-    expect(codeOf(both)).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
+    const bothContacts = await change(id, { email: fresh(), phoneNumber: freshPhone() });
+    expect(codeOf(bothContacts)).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
   });
 
-  it('is not one that receives codes of another customer, however it is spelt', async () => {
+  it('cannot receive codes of another customer, in any notation', async () => {
     const [firstHolder, secondHolder] = [await holder(), await holder()];
-    const taken = { email: secondHolder.customer.email.toUpperCase() };
+    const usedEmail = { email: secondHolder.customer.email.toUpperCase() };
     const rejected = [409, 'EMAIL_OTP_EMAIL_ALREADY_EXISTS'];
-    expect(codeOf(await change(firstHolder.id, taken))).toEqual(rejected);
+    expect(codeOf(await change(firstHolder.id, usedEmail))).toEqual(rejected);
 
     const email = fresh();
     const { requestId, payloadToSign } = ok(await change(firstHolder.id, { email }), 202);
@@ -251,13 +254,13 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     ok(await change(firstHolder.id, { email: foreignWallet.customer.email }), 202);
   });
 
-  it('can be set for a new customer while another receives codes at it', async () => {
-    const { customer: was } = await holder();
-    const sameContact = await fixture.customerWithWallet({ email: was.email });
-    expect(sameContact.credential.nickname).toBe(was.email);
+  it('can be set for a new customer even if another one receives codes at it', async () => {
+    const { customer: previous } = await holder();
+    const sameContact = await fixture.customerWithWallet({ email: previous.email });
+    expect(sameContact.credential.nickname).toBe(previous.email);
   });
 
-  it('is not changed when the tied credentials are others than those that were shown', async () => {
+  it('is not changed if other credentials use it than at the first request', async () => {
     const person = await holder();
     const email = fresh();
     const first = ok(await change(person.id, { email }), 202);
@@ -265,13 +268,14 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
     const second = await secondWallet(person);
     const rejected = [409, 'EMAIL_OTP_CREDENTIAL_SET_CHANGED'];
     expect(codeOf(await change(person.id, { email }, signed))).toEqual(rejected);
-    expect((await shown(person.id)).email).toBe(person.customer.email);
-    const end = 'update credentials set status = $2, uniqueness_key = null where account_id = $1';
-    await app.runtime.db.query(end, [second.accountId, 'REVOKED']);
+    expect((await readCustomer(person.id)).email).toBe(person.customer.email);
+    const endCredentialsSql =
+      'update credentials set status = $2, uniqueness_key = null where account_id = $1';
+    await app.runtime.db.query(endCredentialsSql, [second.accountId, 'REVOKED']);
     ok(await change(person.id, { email }, signed), 200);
     const next = ok(await change(person.id, { email: fresh() }), 202);
     const lateSignedHeaders = await signedHeaders(next, person.session);
-    await app.runtime.db.query(end, [person.accountId, 'REVOKED']);
+    await app.runtime.db.query(endCredentialsSql, [person.accountId, 'REVOKED']);
     const { userEmail } = JSON.parse(next.payloadToSign).parameters;
     expect(codeOf(await change(person.id, { email: userEmail }, lateSignedHeaders))).toEqual(
       rejected,
@@ -279,10 +283,10 @@ describe('updateCustomerById of an e-mail address that one-time codes go to', ()
   });
 });
 
-const body = (more: object) => ({ customerType: 'INDIVIDUAL', ...more });
+const body = (overrides: object) => ({ customerType: 'INDIVIDUAL', ...overrides });
 
 describe('the signature of a contact change', () => {
-  it('is rejected for each reason in order, and counts if it is wrong', async () => {
+  it('is rejected for each reason in order, and counts as a failure if it is wrong', async () => {
     const [{ id, session }, otherHolder] = [await holder(), await holder()];
     const email = fresh();
     const first = ok(await change(id, { email }), 202);
@@ -298,8 +302,8 @@ describe('the signature of a contact change', () => {
     await rejected({ 'service-wallet-signature': stamp }, 'REQUEST_ID_MISSING');
     await rejected({ ...valid, 'service-wallet-signature': 'x' }, 'WALLET_SIGNATURE_MALFORMED');
     await rejected({ ...valid, 'request-id': 'Request:x' }, 'UNAUTHORIZED');
-    const elsewhere = await change(otherHolder.id, { email }, valid);
-    expect(codeOf(elsewhere)).toEqual([401, 'UNAUTHORIZED']);
+    const otherCustomerResponse = await change(otherHolder.id, { email }, valid);
+    expect(codeOf(otherCustomerResponse)).toEqual([401, 'UNAUTHORIZED']);
     await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email: fresh() });
     await rejected(valid, 'WALLET_SIGNATURE_BODY_MISMATCH', { email, fullName: 'Eve' });
     await rejected(wrong, 'UNAUTHORIZED');
@@ -307,7 +311,7 @@ describe('the signature of a contact change', () => {
       requestId,
     ]);
     expect(row?.wrong).toBe(1);
-    expect((await shown(id)).email).not.toBe(email);
+    expect((await readCustomer(id)).email).not.toBe(email);
     ok(await change(id, { email }, valid), 200);
     // The contact has this value already, and the signature cannot be used twice.
     await rejected(valid, 'UNAUTHORIZED');
@@ -353,13 +357,13 @@ describe('updateCustomerById of a telephone number that one-time codes go to', (
       409,
       'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     ]);
-    const later = { phoneNumber: freshPhone() };
+    const secondChange = { phoneNumber: freshPhone() };
     const lateSignedHeaders = await signedHeaders(
-      ok(await change(otherHolder.id, later), 202),
+      ok(await change(otherHolder.id, secondChange), 202),
       otherHolder.session,
     );
     await tie(otherHolder, 'SMS_OTP', 'another');
-    expect(codeOf(await change(otherHolder.id, later, lateSignedHeaders))).toEqual([
+    expect(codeOf(await change(otherHolder.id, secondChange, lateSignedHeaders))).toEqual([
       409,
       'SMS_OTP_CREDENTIAL_SET_CHANGED',
     ]);

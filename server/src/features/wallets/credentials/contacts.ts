@@ -31,14 +31,14 @@ const CONTACTS = {
     type: 'EMAIL_OTP',
     column: 'email',
     name: 'email address',
-    taken: 'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
+    conflictCode: 'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     changed: 'EMAIL_OTP_CREDENTIAL_SET_CHANGED',
   },
   phoneNumber: {
     type: 'SMS_OTP',
     column: 'phone',
     name: 'telephone number',
-    taken: 'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
+    conflictCode: 'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     changed: 'SMS_OTP_CREDENTIAL_SET_CHANGED',
   },
 } as const;
@@ -61,9 +61,9 @@ async function contactCredentials(
     { customer_id: id, type, status: 'ACTIVE' },
     { ...ALL_OF_ONE, orderBy: 'created_at' },
   );
-  const found = await Promise.all(rows.map((row) => findWallet(ctx, row.account_id)));
+  const walletsOfRows = await Promise.all(rows.map((row) => findWallet(ctx, row.account_id)));
   return rows.flatMap((row, index) => {
-    const wallet = found[index];
+    const wallet = walletsOfRows[index];
     return wallet ? [{ wallet, row }] : [];
   });
 }
@@ -82,14 +82,14 @@ async function validateContact(
   ctx: Ctx,
   { customer, channel, value }: ContactChange,
 ): Promise<string> {
-  const { type, column, name, taken } = CONTACTS[channel];
+  const { type, column, name, conflictCode } = CONTACTS[channel];
   if (value === null) {
     throw invalidField(channel, 'cannot be removed while a wallet sends one-time codes to it');
   }
   const digest = digestOf(ctx.vault, column, value);
   const values = [ctx.caller.platformId, customer.id, digest, type];
   if ((await ctx.db.query(contactInUseSql(column), values)).length) {
-    throw new Fault(taken, `This ${name} receives one-time codes of another customer.`);
+    throw new Fault(conflictCode, `This ${name} receives one-time codes of another customer.`);
   }
   return value;
 }

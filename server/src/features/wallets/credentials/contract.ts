@@ -11,8 +11,11 @@ const TAG = 'Embedded Wallet Auth';
 const maybe = Type.Optional;
 const text = (description: string, overrides: object = {}) =>
   Type.String({ description, ...overrides });
-const object = <P extends Record<string, TSchema>>(name: string, description: string, of: P) =>
-  named(name, Type.Object(of, { description }));
+const object = <P extends Record<string, TSchema>>(
+  name: string,
+  description: string,
+  properties: P,
+) => named(name, Type.Object(properties, { description }));
 
 const AuthMethodType = named(
   'AuthMethodType',

@@ -53,8 +53,8 @@ async function create(accountId: string, claims: object, signer = key) {
 async function walletOfIdentity() {
   const claims = newClaims();
   const { accountId } = await fixture.customerWithWallet({ email: undefined });
-  const { response: answer } = await create(accountId, claims);
-  return { accountId, claims, id: ok(answer, 201).id as string };
+  const { response } = await create(accountId, claims);
+  return { accountId, claims, id: ok(response, 201).id as string };
 }
 
 async function prove(id: string, claims: object, clientPublicKey: string, signer = key) {
@@ -69,15 +69,15 @@ describe('an identity in production', () => {
     const client = generateKeys();
     const session = ok(await prove(id, claims, client.uncompressedKey), 200);
     const opened = openSessionKey(session.encryptedSessionSigningKey, client.privateKey);
-    const { body, response: answer } = await create(accountId, newClaims());
-    expect(JSON.parse(ok(answer, 202).payloadToSign).parameters.oauthProviders).toEqual([
+    const { body, response } = await create(accountId, newClaims());
+    expect(JSON.parse(ok(response, 202).payloadToSign).parameters.oauthProviders).toEqual([
       { oidcToken: body.oidcToken, providerName: new URL(provider.issuer).host },
     ]);
     ok(await fixture.signed('POST', '/auth/credentials', body, opened), 201);
     expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
   });
 
-  it('is proved with the keys that the provider has now', async () => {
+  it('is verified with the current keys of the provider', async () => {
     const { claims, id } = await walletOfIdentity();
     const next = await providerKey('two', 'ES256');
     const NO_KEY = 'The key of the token is not one of its issuer.';
@@ -94,7 +94,7 @@ describe('an identity in production', () => {
     ]);
   });
 
-  it('must name the key of the session here too', async () => {
+  it('must name the key of the session', async () => {
     const { claims, id } = await walletOfIdentity();
     const response = await prove(id, { ...claims, nonce: 'x' }, generateKeys().publicKey);
     const reason = 'The nonce of the token is not the SHA-256 of clientPublicKey in hex.';
@@ -121,7 +121,7 @@ describe('a token in production', () => {
     ok(await prove(id, claims, client), 200);
   });
 
-  it('that is forged counts as a failed attempt', async () => {
+  it('counts as a failed attempt if it is forged', async () => {
     const { claims, id } = await walletOfIdentity();
     const forger = await providerKey('one');
     for (let time = 0; time < 10; time++) {
@@ -131,7 +131,7 @@ describe('a token in production', () => {
     ok(await prove(id, claims, generateKeys().publicKey), 200);
   });
 
-  it('cannot be verified while its provider does not respond, which counts no failure', async () => {
+  it('cannot be verified while its provider does not respond, without counting a failure', async () => {
     const { accountId, claims, id } = await walletOfIdentity();
     app.effects.set(app.effects.now() + 10 * MINUTE);
     provider.spoil('/keys', (reply: { destroy(): void }) => reply.destroy());
@@ -140,8 +140,8 @@ describe('a token in production', () => {
       'SERVICE_UNAVAILABLE',
       'The identity provider does not respond. Retry later.',
     ];
-    const { response: answer } = await create(accountId, newClaims());
-    expect([answer.status, answer.body.code, answer.body.reason]).toEqual(UNAVAILABLE);
+    const { response } = await create(accountId, newClaims());
+    expect([response.status, response.body.code, response.body.reason]).toEqual(UNAVAILABLE);
     for (let time = 0; time < 12; time++) {
       const { status, body } = await prove(id, claims, generateKeys().publicKey);
       expect([status, body.code, body.reason]).toEqual(UNAVAILABLE);
@@ -156,11 +156,11 @@ describe('a token in production', () => {
 
   it('of an unconfigured provider is rejected', async () => {
     const { accountId } = await fixture.customerWithWallet({ email: undefined });
-    const { response: answer } = await create(accountId, {
+    const { response } = await create(accountId, {
       ...newClaims(),
       iss: `${provider.issuer}/`,
     });
-    expect([answer.status, answer.body.reason]).toEqual([
+    expect([response.status, response.body.reason]).toEqual([
       400,
       'oidcToken: is from an unsupported issuer',
     ]);

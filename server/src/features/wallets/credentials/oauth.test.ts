@@ -32,8 +32,8 @@ const newClaims = (overrides: object = {}) => ({
 });
 
 const tokenOf = (claims: object) => {
-  const fresh = { iat: seconds() - 1, exp: seconds() + 300 };
-  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...fresh, ...claims })}.dummy`;
+  const validTimes = { iat: seconds() - 1, exp: seconds() + 300 };
+  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.dummy`;
 };
 
 const creation = (accountId: string, claims: object) => ({
@@ -99,13 +99,13 @@ describe('createAuthCredential', () => {
       ok(await prove(added.id, claims, keys.publicKey), 200);
     });
 
-    it('takes effect at once for the first, named by its subject without an e-mail', async () => {
+    it('is added immediately as the first credential, with the subject as nickname if there is no e-mail', async () => {
       const claims = newClaims({ email: undefined, iss: 'https://appleid.apple.com' });
       const { credential } = await walletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
     });
 
-    it('has one effect per identity and wallet, for every notation of the issuer', async () => {
+    it('succeeds once per identity and wallet, for every notation of the issuer', async () => {
       const { accountId, claims } = await walletOfIdentity();
       const CONFLICT = [409, 'CONFLICT', 'The wallet already has this credential.'] as const;
       rejected(await create(accountId, claims), ...CONFLICT);
@@ -118,7 +118,7 @@ describe('createAuthCredential', () => {
       await walletOfIdentity(claims);
     });
 
-    it('of one identity requested twice happens once', async () => {
+    it('requested twice for one identity succeeds once', async () => {
       const { accountId } = await fixture.customerWithWallet();
       const session = await fixture.emailSession(accountId);
       const body = creation(accountId, newClaims());
@@ -129,12 +129,12 @@ describe('createAuthCredential', () => {
         headers.map((each) => fixture.call('POST', '/auth/credentials', body, each)),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([201, 409]);
-      const lost = responses.find(({ status }) => status === 409) as ApiResponse;
-      rejected(lost, 409, 'CONFLICT', 'The wallet already has this credential.');
+      const conflict = responses.find(({ status }) => status === 409) as ApiResponse;
+      rejected(conflict, 409, 'CONFLICT', 'The wallet already has this credential.');
       expect(await fixture.credentialsOf(accountId)).toHaveLength(2);
     });
 
-    it('of one identity as the first, requested twice concurrently, happens once', async () => {
+    it('requested twice concurrently for the first identity succeeds once', async () => {
       const { accountId } = await fixture.customerWithWallet({ email: undefined });
       const claims = newClaims();
       const responses = await Promise.all([1, 2].map(() => create(accountId, claims)));
@@ -186,7 +186,7 @@ describe('createAuthCredential', () => {
     });
 
     it.each(['sandbox-valid-oidc-token', 'a.b', 'a.b.c', ''])(
-      'is refused to the text "%s"',
+      'is rejected for the text "%s"',
       async (oidcToken) => {
         const { accountId } = await fixture.customerWithWallet();
         const response = await fixture.call('POST', '/auth/credentials', {
@@ -280,7 +280,7 @@ describe('verifyAuthCredential', () => {
       ok(await prove(id, claims, key), 200);
     });
 
-    it('is rejected for a malformed request, which counts as no failure', async () => {
+    it('is rejected for a malformed request, without counting a failure', async () => {
       const { id, claims } = await walletOfIdentity();
       const offCurve = `02${'f'.repeat(64)}`;
       const OFF = 'clientPublicKey: is not a point of P-256';
@@ -305,8 +305,8 @@ describe('verifyAuthCredential', () => {
       const oidcToken = tokenOf({ ...claims, nonce: nonceOf(client.publicKey) });
       const body = { type: 'OAUTH', oidcToken, clientPublicKey: client.publicKey };
       const path = `/auth/credentials/${id}/verify`;
-      const both = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
-      const [opened, rejection] = both.map(({ status }) => status).sort();
+      const responses = await Promise.all([1, 2].map(() => fixture.call('POST', path, body)));
+      const [opened, rejection] = responses.map(({ status }) => status).sort();
       // The second request finds either the used key or the used token, depending on timing.
       expect([opened, [400, 401].includes(rejection as number)]).toEqual([200, true]);
       const BEHIND = 'clientPublicKey: already belongs to a session of the wallet';
@@ -397,7 +397,7 @@ describe('revokeAuthCredential', () => {
   });
 });
 
-it('stores no identity in clear', async () => {
+it('does not store the unencrypted identity', async () => {
   const claims = newClaims({ sub: 'SUBJECT-IN-CLEAR', email: 'clear@secret.example' });
   const { accountId, id } = await walletOfIdentity(claims);
   ok(await prove(id, claims, generateKeys().publicKey), 200);

@@ -80,10 +80,10 @@ async function claimKey(ctx: Ctx, { row }: WalletCredential, key: string): Promi
 
 export const oauthKind: Kind<'OAUTH'> = {
   async register(ctx, parts, wallet, { oidcToken }, bound) {
-    const known =
+    const identity =
       (bound as KnownIdentity | null | undefined) ?? (await identityOf(ctx, parts, oidcToken));
-    const { issuer, audience, subject, email = subject } = known;
-    const uniqueness_key = uniquenessKeyOf(ctx, known);
+    const { issuer, audience, subject, email = subject } = identity;
+    const uniqueness_key = uniquenessKeyOf(ctx, identity);
     if (
       (await credentialsOf(ctx, wallet.row.id)).some(
         (each) => each.uniqueness_key === uniqueness_key,
@@ -103,7 +103,7 @@ export const oauthKind: Kind<'OAUTH'> = {
         nickname: email,
         facts: { issuer, audience, subject },
       },
-      bound: known,
+      bound: identity,
     };
   },
 

@@ -79,20 +79,22 @@ const create = (parts: WalletParts) =>
 
     async perform(ctx, { body }, { wallet, bound }) {
       const kind = kindOf(body.type);
-      const { row: fresh } = await kind.register(ctx, parts, wallet, body, bound);
-      const row = addCredential(ctx, wallet, fresh);
-      const more = await kind.added?.(ctx, parts, { wallet, row });
-      return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...more } };
+      const { row: values } = await kind.register(ctx, parts, wallet, body, bound);
+      const row = addCredential(ctx, wallet, values);
+      const addition = await kind.added?.(ctx, parts, { wallet, row });
+      return { status: 201, body: { ...presentCredential(ctx, wallet, row), ...addition } };
     },
   });
 
 /** Throws if no other credential would remain, now or at commit. */
 async function rejectLastCredential(ctx: Ctx, { row }: WalletCredential): Promise<void> {
-  const others = (await credentialsOf(ctx, row.account_id)).filter(({ id }) => id !== row.id);
-  if (!others.length) {
+  const otherCredentials = (await credentialsOf(ctx, row.account_id)).filter(
+    ({ id }) => id !== row.id,
+  );
+  if (!otherCredentials.length) {
     throw new Fault('INVALID_INPUT', 'The only credential of a wallet cannot be removed.');
   }
-  for (const other of others) ctx.require(credentials, other);
+  for (const other of otherCredentials) ctx.require(credentials, other);
 }
 
 const revoke = (parts: WalletParts) =>
@@ -138,11 +140,11 @@ const verify = (parts: WalletParts) =>
       return kindOf(body.type).verify(ctx, parts, credential, body, headers);
     },
 
-    async perform(ctx, { params, body }, act) {
+    async perform(ctx, { params, body }, signed) {
       const credential = await requireCredential(ctx, params.id);
       const { verified } = kindOf(body.type);
       if (!verified) throw new Error(`${body.type} is verified without a signature`);
-      return verified(ctx, parts, credential, act);
+      return verified(ctx, parts, credential, signed);
     },
   });
 

@@ -55,7 +55,7 @@ const configure = async (embeddedWalletConfig: object) =>
   ok(await fixture.call('PATCH', '/config', { embeddedWalletConfig }), 200);
 
 describe('a code in production', () => {
-  it('opens a session, and the code of the sandbox does not', async () => {
+  it('opens a session; the sandbox code does not', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
     expect(mail.received).toHaveLength(1);
@@ -67,8 +67,8 @@ describe('a code in production', () => {
     if (code !== CODE) {
       expect(errorOf((await otp.submitCode(credential, bundle)).response)).toEqual(WRONG_CODE);
     }
-    const { response: answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
-    const requested = ok(answer, 202);
+    const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
+    const requested = ok(response, 202);
     const literal = {
       'service-wallet-signature': 'sandbox-valid-signature',
       'request-id': requested.requestId,
@@ -126,10 +126,10 @@ describe('a code in production', () => {
     expect(raw).toContain('Reply-To: help@bank.example.com');
     expect(raw.replaceAll('=\r\n', '')).toContain('It expires in 90 seconds.');
     // Input as users type it.
-    const { response: answer } = await otp.submitCode(credential, bundle, {
+    const { response } = await otp.submitCode(credential, bundle, {
       code: ` ${code.toLowerCase()}`,
     });
-    ok(answer, 202);
+    ok(response, 202);
     otp.advance(MINUTE);
     await configure({ otpLength: 4, alphanumeric: false });
     const next = await sent(credential.id);
@@ -139,7 +139,7 @@ describe('a code in production', () => {
     expect(errorOf(lateCode.response)).toEqual(NONE_PENDING);
   });
 
-  it('is sent every half minute, and five times in a quarter of an hour', async () => {
+  it('is sent at most every half minute, and five times in a quarter of an hour', async () => {
     const { credential, customer: person } = await fixture.customerWithWallet();
     const requested = await Promise.all(
       Array.from({ length: 8 }, () => otp.challenge(credential.id)),
@@ -147,9 +147,9 @@ describe('a code in production', () => {
     expect(requested.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(429)]);
     for (let index = 1; index < 5; index++) {
       otp.advance(29_500);
-      const soon = await otp.challenge(credential.id);
-      expect(errorFieldsOf(soon)).toEqual([429, 'RATE_LIMITED']);
-      expect(soon.headers['retry-after']).toBe('1');
+      const earlyResponse = await otp.challenge(credential.id);
+      expect(errorFieldsOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);
+      expect(earlyResponse.headers['retry-after']).toBe('1');
       otp.advance(500);
       ok(await otp.challenge(credential.id), 200);
     }
@@ -161,12 +161,15 @@ describe('a code in production', () => {
     expect(await messagesTo(app, person.id)).toHaveLength(6);
   });
 
-  it('is sent no oftener to who removes the credential and adds it anew', async () => {
+  it('is subject to the same limits after the credential is removed and added again', async () => {
     const person = await fixture.customerWithWallet({ phoneNumber: phoneNumber() });
     const { accountId, credential } = person;
     const { bundle, code } = await sent(credential.id);
-    const { response: answer, keys, sealed } = await otp.submitCode(credential, bundle, { code });
-    ok(await otp.verifyBundle(credential, sealed, await signedHeaders(ok(answer, 202), keys)), 200);
+    const { response, keys, sealed } = await otp.submitCode(credential, bundle, { code });
+    ok(
+      await otp.verifyBundle(credential, sealed, await signedHeaders(ok(response, 202), keys)),
+      200,
+    );
     const add = () => fixture.signedRetry('POST', '/auth/credentials', body, keys);
     const body = { type: 'SMS_OTP', accountId };
     for (let index = 0; index < 5; index++) {
@@ -198,15 +201,15 @@ describe('a code in production', () => {
     otp.advance(30_000);
     const second = await sent(credential.id);
     if (first.code !== second.code) {
-      const { response: answer } = await otp.submitCode(credential, second.bundle, {
+      const { response } = await otp.submitCode(credential, second.bundle, {
         code: first.code,
       });
-      expect(errorOf(answer)).toEqual(WRONG_CODE);
+      expect(errorOf(response)).toEqual(WRONG_CODE);
     }
     ok((await otp.submitCode(credential, second.bundle, { code: second.code })).response, 202);
   });
 
-  it('is nowhere but in the mail', async () => {
+  it('appears in the e-mail only', async () => {
     await configure({ otpLength: 12, alphanumeric: true });
     const { credential } = await fixture.customerWithWallet();
     const { bundle, code } = await sent(credential.id);
@@ -217,8 +220,8 @@ describe('a code in production', () => {
       tables.map((each) => db.query(`select to_json(t)::text as row from ${each} t`, [])),
     );
     expect(stored.flat().length).toBeGreaterThan(1);
-    for (const place of [app.log.join('\n'), JSON.stringify(stored)]) {
-      expect(place).not.toContain(code);
+    for (const storagePlace of [app.log.join('\n'), JSON.stringify(stored)]) {
+      expect(storagePlace).not.toContain(code);
     }
     // The code and its key are deleted after use.
     expect(stored[0]).toEqual([]);
@@ -226,9 +229,9 @@ describe('a code in production', () => {
   });
 
   it('is 501 if no provider is configured', async () => {
-    const bare = await startApp();
-    const at = walletFixture(bare, { as: bare.production });
-    const bareOtp = otpFixture(bare, at);
+    const appWithoutProviders = await startApp();
+    const at = walletFixture(appWithoutProviders, { as: appWithoutProviders.production });
+    const bareOtp = otpFixture(appWithoutProviders, at);
     const { credential, accountId } = await at.customerWithWallet({ phoneNumber: phoneNumber() });
     for (const response of [
       await bareOtp.challenge(credential.id),
@@ -236,6 +239,6 @@ describe('a code in production', () => {
     ]) {
       expect(errorFieldsOf(response)).toEqual([501, 'NOT_IMPLEMENTED']);
     }
-    await bare.close();
+    await appWithoutProviders.close();
   });
 });

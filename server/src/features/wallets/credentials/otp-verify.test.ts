@@ -44,18 +44,17 @@ beforeAll(async () => {
 });
 
 describe('verifyAuthCredential', () => {
-  describe('showing a code', () => {
+  describe('submitting a code', () => {
     it.each(TYPES)(
-      'gives a token to sign, and a session for the signature: %s',
+      'returns a token to sign, and a session for the signature: %s',
       async (type, field, verification) => {
         const wallet = await otp.walletWithBothOtps();
         const credential = wallet.of[type];
-        const {
-          response: answer,
-          keys,
-          sealed,
-        } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
-        const { payloadToSign, requestId, expiresAt, ...rest } = ok(answer, 202);
+        const { response, keys, sealed } = await otp.submitCode(
+          credential,
+          await fixture.otpBundle(credential.id),
+        );
+        const { payloadToSign, requestId, expiresAt, ...rest } = ok(response, 202);
         expect(rest).toEqual({ type });
         const { vault } = app.runtime;
         const custodyKeys = { seal: vault.sealOwn, open: vault.openOwn, derive: vault.derive };
@@ -72,7 +71,7 @@ describe('verifyAuthCredential', () => {
           iat: Math.floor(app.effects.now() / 1000),
           exp: String(Date.parse(expiresAt)),
         });
-        const headers = await signedHeaders(answer.body, keys);
+        const headers = await signedHeaders(response.body, keys);
         const session = ok(await otp.verifyBundle(credential, sealed, headers), 200);
         expect(session).toMatchObject({ type, accountId: wallet.accountId });
         expect(session.id).toMatch(/^Session:/);
@@ -98,27 +97,24 @@ describe('verifyAuthCredential', () => {
       expect(await fixture.sessionsOf(accountId)).toHaveLength(2);
     });
 
-    it('counts wrong codes: five end the code, ten an hour are all there are', async () => {
+    it('counts wrong codes: five end the code, and ten are accepted per hour', async () => {
       const { credential } = await fixture.customerWithWallet();
       for (let round = 0; round < 2; round++) {
         const bundle = await fixture.otpBundle(credential.id);
         for (let index = 0; index < 5; index++) {
-          const { response: answer } = await otp.submitCode(credential, bundle, {
+          const { response } = await otp.submitCode(credential, bundle, {
             code: `99999${index}`,
           });
-          expect(errorOf(answer)).toEqual(WRONG_CODE);
+          expect(errorOf(response)).toEqual(WRONG_CODE);
         }
-        const { response: answer } = await otp.submitCode(credential, bundle);
-        if (round === 0) expect(errorOf(answer)).toEqual(NONE_PENDING);
-        else expect(errorFieldsOf(answer)).toEqual([429, 'RATE_LIMITED']);
+        const { response } = await otp.submitCode(credential, bundle);
+        if (round === 0) expect(errorOf(response)).toEqual(NONE_PENDING);
+        else expect(errorFieldsOf(response)).toEqual([429, 'RATE_LIMITED']);
       }
       otp.advance(10 * MINUTE);
-      const { response: answer } = await otp.submitCode(
-        credential,
-        await fixture.otpBundle(credential.id),
-      );
-      expect(answer.status).toBe(429);
-      expect(answer.headers['retry-after']).toBe(String(50 * 60));
+      const { response } = await otp.submitCode(credential, await fixture.otpBundle(credential.id));
+      expect(response.status).toBe(429);
+      expect(response.headers['retry-after']).toBe(String(50 * 60));
       otp.advance(50 * MINUTE);
       ok((await otp.submitCode(credential, await fixture.otpBundle(credential.id))).response, 202);
     });
@@ -126,9 +122,11 @@ describe('verifyAuthCredential', () => {
     it('accepts the right code once, also for two concurrent requests', async () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
-      const shown = await Promise.all([1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)));
-      const responses = shown
-        .map(({ response: answer }) => answer)
+      const submissions = await Promise.all(
+        [1, 2, 3, 4].map(() => otp.submitCode(credential, bundle)),
+      );
+      const responses = submissions
+        .map(({ response }) => response)
         .sort((a, b) => a.status - b.status);
       ok(responses[0] as ApiResponse, 202);
       for (const otherResponse of responses.slice(1))
@@ -150,8 +148,11 @@ describe('verifyAuthCredential', () => {
 
     it('needs a code that is pending', async () => {
       const { credential, customer: person } = await fixture.customerWithWallet();
-      const none = await otp.verifyBundle(credential, '{"encappedPublic":"04","ciphertext":"00"}');
-      expect(errorOf(none)).toEqual(NONE_PENDING);
+      const withoutCode = await otp.verifyBundle(
+        credential,
+        '{"encappedPublic":"04","ciphertext":"00"}',
+      );
+      expect(errorOf(withoutCode)).toEqual(NONE_PENDING);
       const first = await fixture.otpBundle(credential.id);
       const second = await fixture.otpBundle(credential.id);
       // The key of the previous code was deleted with it.
@@ -179,7 +180,7 @@ describe('verifyAuthCredential', () => {
       const { credential } = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(credential.id);
       const valid = JSON.parse(await encryptOtp(CODE, bundle, generateKeys().publicKey));
-      const off = `02${'f'.repeat(64)}`;
+      const invalidPoint = `02${'f'.repeat(64)}`;
       const invalid = [
         '',
         'x',
@@ -193,7 +194,7 @@ describe('verifyAuthCredential', () => {
         JSON.stringify({ ...valid, encappedPublic: `04${'0'.repeat(128)}` }),
         encryptTo(bundle, 'no JSON'),
         encryptTo(bundle, JSON.stringify({ otp_code: 5, public_key: generateKeys().publicKey })),
-        encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: off })),
+        encryptTo(bundle, JSON.stringify({ otp_code: CODE, public_key: invalidPoint })),
         encryptTo(bundle, JSON.stringify({ otp_code: CODE })),
       ];
       for (const each of invalid) {
@@ -203,7 +204,7 @@ describe('verifyAuthCredential', () => {
       ok(await otp.verifyBundle(credential, JSON.stringify(valid)), 202);
     });
 
-    it('states another type than its own', async () => {
+    it('is rejected if it states another type', async () => {
       const { of } = await otp.walletWithBothOtps();
       const sealed = await encryptOtp(
         CODE,
@@ -217,17 +218,17 @@ describe('verifyAuthCredential', () => {
   });
 
   describe('signing for a session', () => {
-    async function shown() {
+    async function submitted() {
       const wallet = await fixture.customerWithWallet();
       const bundle = await fixture.otpBundle(wallet.credential.id);
-      const { response: answer, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
-      return { ...wallet, requested: ok(answer, 202), keys, sealed };
+      const { response, keys, sealed } = await otp.submitCode(wallet.credential, bundle);
+      return { ...wallet, requested: ok(response, 202), keys, sealed };
     }
 
-    it('is for the key that was encrypted with the code', async () => {
-      const { credential, accountId, requested, keys, sealed } = await shown();
-      const outsider = await signedHeaders(requested, generateKeys());
-      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, outsider))).toEqual([
+    it('requires the key that was encrypted with the code', async () => {
+      const { credential, accountId, requested, keys, sealed } = await submitted();
+      const signedByOther = await signedHeaders(requested, generateKeys());
+      expect(errorFieldsOf(await otp.verifyBundle(credential, sealed, signedByOther))).toEqual([
         401,
         'UNAUTHORIZED',
       ]);
@@ -249,7 +250,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('accepts the literal signature of the sandbox', async () => {
-      const { credential, requested, sealed } = await shown();
+      const { credential, requested, sealed } = await submitted();
       const signature = { 'service-wallet-signature': 'sandbox-valid-signature' };
       ok(
         await otp.verifyBundle(credential, sealed, {
@@ -260,8 +261,8 @@ describe('verifyAuthCredential', () => {
       );
     });
 
-    it('is for the same bundle, with both headers, in time', async () => {
-      const { credential, requested, keys, sealed } = await shown();
+    it('requires the same bundle and both headers before the expiry', async () => {
+      const { credential, requested, keys, sealed } = await submitted();
       const headers = await signedHeaders(requested, keys);
       const codeOf = async (input: Record<string, string>, text = sealed) => {
         const { status, body } = await otp.verifyBundle(credential, text, input);
@@ -289,7 +290,7 @@ describe('verifyAuthCredential', () => {
     });
 
     it('creates one session per key', async () => {
-      const { credential, keys, requested, sealed } = await shown();
+      const { credential, keys, requested, sealed } = await submitted();
       const bundle = await fixture.otpBundle(credential.id);
       const secondCode = await otp.submitCode(credential, bundle, { keys });
       ok(secondCode.response, 202);
@@ -303,13 +304,13 @@ describe('verifyAuthCredential', () => {
       expect(errorFieldsOf(lateResponse)).toEqual(used);
       // On the first request it is reported before the code is used.
       const next = await fixture.otpBundle(credential.id);
-      const { response: answer } = await otp.submitCode(credential, next, { keys });
-      expect(errorFieldsOf(answer)).toEqual(used);
+      const { response } = await otp.submitCode(credential, next, { keys });
+      expect(errorFieldsOf(response)).toEqual(used);
       ok((await otp.submitCode(credential, next)).response, 202);
     });
 
     it('is valid for the contact that received the code', async () => {
-      const { credential, customer: person, requested, keys, sealed } = await shown();
+      const { credential, customer: person, requested, keys, sealed } = await submitted();
       await app.operate(async (ctx) => {
         const row = await ctx.read(customers, person.id);
         if (row) ctx.update(customers, row, { email: 'else@example.org' });
@@ -322,8 +323,8 @@ describe('verifyAuthCredential', () => {
       expect(errorOf(lateResponse)).toEqual(NONE_PENDING);
     });
 
-    it('ends with a credential that is removed at the same time', async () => {
-      const { credential, accountId, requested, keys, sealed } = await shown();
+    it('fails if the credential is removed concurrently', async () => {
+      const { credential, accountId, requested, keys, sealed } = await submitted();
       const headers = await signedHeaders(requested, keys);
       let rounds = 0;
       await app.operate(async (ctx) => {

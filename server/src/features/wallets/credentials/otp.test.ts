@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 describe('createAuthCredential', () => {
   describe('adding a credential of one-time codes', () => {
-    it('sends the first code when a session has signed, and not before', async () => {
+    it('sends the first code after a session has signed', async () => {
       const { accountId, customer: person } = await fixture.customerWithWallet({
         phoneNumber: phoneNumber(),
       });
@@ -117,7 +117,7 @@ describe('createAuthCredential', () => {
       ]);
     });
 
-    it.each(TYPES)('wants a contact on file for %s', async (type) => {
+    it.each(TYPES)('requires a contact on file for %s', async (type) => {
       const body = type === 'EMAIL_OTP' ? { email: undefined, phoneNumber: phoneNumber() } : {};
       const { accountId } = await fixture.customerWithWallet(body);
       const rejected = await otp.add(accountId, type);
@@ -136,7 +136,7 @@ describe('createAuthCredential', () => {
       expect((await fixture.otpSession(added)).session.type).toBe('SMS_OTP');
     });
 
-    it('is a conflict if the contact is not the signed one', async () => {
+    it('is rejected if the contact is not the signed one', async () => {
       const { accountId, customer: person } = await fixture.customerWithWallet({
         phoneNumber: phoneNumber(),
       });
@@ -158,8 +158,8 @@ describe('challengeAuthCredential', () => {
     it.each(TYPES)('returns a new key for %s, and the expiry', async (type) => {
       const { of } = await otp.walletWithBothOtps();
       otp.advance(MINUTE);
-      const sent = ok(await otp.challenge(of[type].id), 200);
-      const { otpEncryptionTargetBundle: bundle, ...rest } = sent;
+      const challenge = ok(await otp.challenge(of[type].id), 200);
+      const { otpEncryptionTargetBundle: bundle, ...rest } = challenge;
       const updatedAt = new Date(app.effects.now()).toISOString();
       expect(rest).toEqual({ ...of[type], updatedAt });
       const secondResponse = await fixture.call(
@@ -173,7 +173,7 @@ describe('challengeAuthCredential', () => {
       expect(readBundle(next).organizationId).toBe(readBundle(bundle).organizationId);
     });
 
-    it('respects the limit of the sandbox', async () => {
+    it('is limited in the sandbox', async () => {
       const { credential } = await fixture.customerWithWallet();
       for (let index = 0; index < 60; index++) ok(await otp.challenge(credential.id), 200);
       otp.advance(20_000);
@@ -195,7 +195,7 @@ describe('challengeAuthCredential', () => {
       expect(rejected.body.reason).toContain('no email address on file');
     });
 
-    it('is for who has the credential', async () => {
+    it('requires an existing credential of the platform', async () => {
       const { credential } = await fixture.customerWithWallet();
       const otherPlatformFixture = walletFixture(app, { as: app.other });
       for (const path of ['challenge', 'verify']) {

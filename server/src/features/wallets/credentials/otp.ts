@@ -136,12 +136,12 @@ async function newTarget(
     organizationId: wallet.row.organization_id,
     expiresAt,
   });
-  const fresh = { code_id, target, expires_at: expiresAt };
+  const values = { code_id, target, expires_at: expiresAt };
   const before = await ctx.read(otpTargets, row.id);
-  if (before) ctx.update(otpTargets, before, fresh);
+  if (before) ctx.update(otpTargets, before, values);
   else {
     const { platform_id, customer_id } = row;
-    ctx.insert(otpTargets, { id: row.id, platform_id, customer_id, ...fresh });
+    ctx.insert(otpTargets, { id: row.id, platform_id, customer_id, ...values });
   }
   return bundle;
 }
@@ -286,9 +286,9 @@ async function verified(
   parts: WalletParts,
   type: OtpType,
   credential: WalletCredential,
-  act: Authorization,
+  signed: Authorization,
 ) {
-  const { publicKey, contact } = act.bound as VerifyBound;
+  const { publicKey, contact } = signed.bound as VerifyBound;
   // The contact has changed, so the code no longer proves access to it.
   if (contactOf(credential.wallet, type) !== contact) throw noPendingCode();
   requireCustomer(ctx, credential.wallet.customer);
@@ -315,7 +315,7 @@ export const otpKind = (type: OtpType): Kind<OtpType> => ({
 
   verify: (ctx, parts, credential, body) => verify(ctx, parts, type, credential, body),
 
-  verified: (ctx, parts, credential, act) => verified(ctx, parts, type, credential, act),
+  verified: (ctx, parts, credential, signed) => verified(ctx, parts, type, credential, signed),
 
   removal: (_ctx, { wallet }) => CHANNELS[type].activity('', wallet.row.user_id),
 });

@@ -31,16 +31,19 @@ beforeAll(async () => {
 
 describe('verifyAuthCredential', () => {
   describe('a session is opened', () => {
-    it('by the key of the challenge, which then signs', async () => {
-      const of = await passkeys.holder();
+    it('by the key of the challenge, which can then sign', async () => {
+      const holder = await passkeys.holder();
       const keys = generateKeys();
-      const { challenge, requestId } = await passkeys.challengeOf(of, keys.publicKey);
-      const session = ok(await passkeys.verifyWith(of, requestId, of.device.get(challenge)), 200);
+      const { challenge, requestId } = await passkeys.challengeOf(holder, keys.publicKey);
+      const session = ok(
+        await passkeys.verifyWith(holder, requestId, holder.device.get(challenge)),
+        200,
+      );
       expect(session).toMatchObject({
         id: expect.stringMatching(/^Session:/),
         type: 'PASSKEY',
         nickname: "Ada's phone",
-        credentialId: of.device.credentialId,
+        credentialId: holder.device.credentialId,
       });
       expect(session).not.toHaveProperty('encryptedSessionSigningKey');
       const ended = await fixture.signed('DELETE', `/auth/sessions/${session.id}`, undefined, keys);
@@ -48,11 +51,11 @@ describe('verifyAuthCredential', () => {
     });
 
     it('by a key that is sealed to an uncompressed key, with user verification', async () => {
-      const of = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
+      const holder = await passkeys.holder(authenticator({ algorithm: 'RS256' }));
       const keys = generateKeys();
-      const { challenge, requestId } = await passkeys.challengeOf(of, keys.uncompressedKey);
-      const reported = of.device.get(challenge, { uv: true, counter: 3 });
-      const session = ok(await passkeys.verifyWith(of, requestId, reported), 200);
+      const { challenge, requestId } = await passkeys.challengeOf(holder, keys.uncompressedKey);
+      const reported = holder.device.get(challenge, { uv: true, counter: 3 });
+      const session = ok(await passkeys.verifyWith(holder, requestId, reported), 200);
       const opened = openSessionKey(session.encryptedSessionSigningKey, keys.privateKey);
       const ended = await fixture.signed(
         'DELETE',
@@ -64,12 +67,14 @@ describe('verifyAuthCredential', () => {
     });
 
     it('and unknown fields are ignored', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const { userHandle: _none, ...reported } = of.device.get(challenge);
-      const headers = { 'service-wallet-signature': await stampWith(of.session.privateKey, 'x') };
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const { userHandle: _none, ...reported } = holder.device.get(challenge);
+      const headers = {
+        'service-wallet-signature': await stampWith(holder.session.privateKey, 'x'),
+      };
       const opened = await passkeys.verifyWith(
-        of,
+        holder,
         requestId,
         { ...reported, userHandle: 'dXNlcg' },
         headers,
@@ -78,83 +83,86 @@ describe('verifyAuthCredential', () => {
     });
 
     it('once per challenge, also for two concurrent replies', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const reported = of.device.get(challenge, { counter: 1 });
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const reported = holder.device.get(challenge, { counter: 1 });
       const responses = await Promise.all(
-        [1, 2, 3].map(() => passkeys.verifyWith(of, requestId, reported)),
+        [1, 2, 3].map(() => passkeys.verifyWith(holder, requestId, reported)),
       );
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
       expectUnauthorized(
-        await passkeys.verifyWith(of, requestId, reported),
+        await passkeys.verifyWith(holder, requestId, reported),
         'The Request-Id was already used.',
       );
-      const open = (await fixture.sessionsOf(of.accountId)).filter(
+      const open = (await fixture.sessionsOf(holder.accountId)).filter(
         ({ type }) => type === 'PASSKEY',
       );
       expect(open).toHaveLength(1);
     });
 
     it('only if the counter increases', async () => {
-      const of = await passkeys.holder();
-      expect((await passkeys.prove(of, { counter: 5 })).status).toBe(200);
+      const holder = await passkeys.holder();
+      expect((await passkeys.prove(holder, { counter: 5 })).status).toBe(200);
       for (const counter of [5, 4, 0]) {
         const reason = 'The signature counter of the assertion did not increase.';
-        expectUnauthorized(await passkeys.prove(of, { counter }), reason);
+        expectUnauthorized(await passkeys.prove(holder, { counter }), reason);
       }
-      expect((await passkeys.prove(of, { counter: 6 })).status).toBe(200);
+      expect((await passkeys.prove(holder, { counter: 6 })).status).toBe(200);
     });
   });
 
   describe('a verification is rejected', () => {
     it('without a Request-Id, and with an expired one', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const reported = of.device.get(challenge);
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const reported = holder.device.get(challenge);
       const missing = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(of, undefined, reported),
+        await passkeys.verifyWith(holder, undefined, reported),
         missing,
         'REQUEST_ID_MISSING',
       );
       for (const unknown of ['Request:019a0000-0000-7000-8000-000000000000', 'nonsense']) {
         expectUnauthorized(
-          await passkeys.verifyWith(of, unknown, reported),
+          await passkeys.verifyWith(holder, unknown, reported),
           'The Request-Id is unknown.',
         );
       }
       await app.advance(5 * 60_000);
       expectUnauthorized(
-        await passkeys.verifyWith(of, requestId, reported),
+        await passkeys.verifyWith(holder, requestId, reported),
         'The Request-Id has expired.',
       );
     });
 
     it('with the Request-Id of another credential, operation or platform', async () => {
-      const [of, otherHolder] = [await passkeys.holder(), await passkeys.holder()];
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const reported = of.device.get(challenge);
-      const foreign = 'The Request-Id belongs to another request.';
+      const [holder, otherHolder] = [await passkeys.holder(), await passkeys.holder()];
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const reported = holder.device.get(challenge);
+      const otherRequestMessage = 'The Request-Id belongs to another request.';
       expectUnauthorized(
         await passkeys.verifyWith(otherHolder, requestId, otherHolder.device.get(challenge)),
-        foreign,
+        otherRequestMessage,
       );
 
-      const removal = ok(await fixture.call('DELETE', `/auth/credentials/${of.id}`), 202);
-      expectUnauthorized(await passkeys.verifyWith(of, removal.requestId, reported), foreign);
+      const removal = ok(await fixture.call('DELETE', `/auth/credentials/${holder.id}`), 202);
+      expectUnauthorized(
+        await passkeys.verifyWith(holder, removal.requestId, reported),
+        otherRequestMessage,
+      );
 
-      const path = passkeys.pathOf(of, 'verify');
+      const path = passkeys.pathOf(holder, 'verify');
       const as = { as: app.other, headers: { 'request-id': requestId } };
       const unknown = await app.call('POST', path, { type: 'PASSKEY', assertion: reported }, as);
       expect(unknown).toMatchObject({ status: 404, body: { code: 'AUTH_METHOD_NOT_FOUND' } });
       // None of the rejected requests used the challenge.
-      expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
+      expect((await passkeys.verifyWith(holder, requestId, reported)).status).toBe(200);
     });
 
     it('with the name of the failed check, and the challenge remains valid', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const { get } = of.device;
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const { get } = holder.device;
       const foreignAuthenticator = authenticator();
       const rejections: [object, string][] = [
         [get(challenge, { type: 'webauthn.create' }), 'does not have the type webauthn.get.'],
@@ -169,7 +177,7 @@ describe('verifyAuthCredential', () => {
       ];
       for (const [reported, check] of rejections) {
         expectUnauthorized(
-          await passkeys.verifyWith(of, requestId, reported),
+          await passkeys.verifyWith(holder, requestId, reported),
           `The assertion ${check}`,
         );
       }
@@ -178,50 +186,59 @@ describe('verifyAuthCredential', () => {
         signature: foreignAuthenticator.get(challenge).signature,
       };
       const reason = 'The signature of the assertion is invalid.';
-      expectUnauthorized(await passkeys.verifyWith(of, requestId, forged), reason);
-      expect((await passkeys.verifyWith(of, requestId, get(challenge))).status).toBe(200);
+      expectUnauthorized(await passkeys.verifyWith(holder, requestId, forged), reason);
+      expect((await passkeys.verifyWith(holder, requestId, get(challenge))).status).toBe(200);
     });
 
     it('for malformed fields, which do not count as failures', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const reported = of.device.get(challenge);
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const reported = holder.device.get(challenge);
       for (let count = 0; count < 12; count++) {
         const invalid = { ...reported, clientDataJson: 'AAAA', authenticatorData: '*' };
-        const rejected = await passkeys.verifyWith(of, requestId, invalid);
+        const rejected = await passkeys.verifyWith(holder, requestId, invalid);
         expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejected)).toEqual([
           'assertion.clientDataJson',
           'assertion.authenticatorData',
         ]);
       }
-      expect((await passkeys.verifyWith(of, requestId, reported)).status).toBe(200);
+      expect((await passkeys.verifyWith(holder, requestId, reported)).status).toBe(200);
     });
 
     it('after ten failures in an hour, unless it is valid', async () => {
-      const of = await passkeys.holder();
+      const holder = await passkeys.holder();
       for (let count = 0; count < 10; count++) {
-        expect((await passkeys.prove(of, { up: false })).status).toBe(401);
+        expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
       }
-      const rejected = await passkeys.prove(of, { up: false });
+      const rejected = await passkeys.prove(holder, { up: false });
       expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
       expect(rejected.headers['retry-after']).toBe('3600');
-      expect((await passkeys.prove(of)).status).toBe(200);
+      expect((await passkeys.prove(holder)).status).toBe(200);
       await app.advance(3_600_000);
-      expect((await passkeys.prove(of, { up: false })).status).toBe(401);
+      expect((await passkeys.prove(holder, { up: false })).status).toBe(401);
     });
 
     it('once the passkey was removed', async () => {
-      const of = await passkeys.holder();
-      const { challenge, requestId } = await passkeys.challengeOf(of);
-      const path = `/auth/credentials/${of.id}`;
-      const { first, second } = await fixture.signedRetry('DELETE', path, undefined, of.session);
+      const holder = await passkeys.holder();
+      const { challenge, requestId } = await passkeys.challengeOf(holder);
+      const path = `/auth/credentials/${holder.id}`;
+      const { first, second } = await fixture.signedRetry(
+        'DELETE',
+        path,
+        undefined,
+        holder.session,
+      );
       expect(JSON.parse(first.body.payloadToSign)).toMatchObject({
         type: 'ACTIVITY_TYPE_DELETE_AUTHENTICATORS',
-        parameters: { authenticatorIds: [of.id], userId: expect.any(String) },
+        parameters: { authenticatorIds: [holder.id], userId: expect.any(String) },
       });
       expect(second.status).toBe(204);
-      const deletedResponse = await passkeys.verifyWith(of, requestId, of.device.get(challenge));
+      const deletedResponse = await passkeys.verifyWith(
+        holder,
+        requestId,
+        holder.device.get(challenge),
+      );
       expect(deletedResponse).toMatchObject({
         status: 404,
         body: { code: 'AUTH_METHOD_NOT_FOUND' },
@@ -239,19 +256,27 @@ describe('verifyAuthCredential', () => {
     });
 
     it('requires an unexpired request and the id of the passkey', async () => {
-      const of = await passkeys.holder();
-      const { requestId } = await passkeys.challengeOf(of);
+      const holder = await passkeys.holder();
+      const { requestId } = await passkeys.challengeOf(holder);
       const missing = 'The Request-Id header is missing.';
       expectUnauthorized(
-        await passkeys.verifyWith(of, undefined, literal(of.device)),
+        await passkeys.verifyWith(holder, undefined, literal(holder.device)),
         missing,
         'REQUEST_ID_MISSING',
       );
       const other = 'The assertion was made with another passkey.';
-      expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(authenticator())), other);
-      expect((await passkeys.verifyWith(of, requestId, literal(of.device))).status).toBe(200);
+      expectUnauthorized(
+        await passkeys.verifyWith(holder, requestId, literal(authenticator())),
+        other,
+      );
+      expect((await passkeys.verifyWith(holder, requestId, literal(holder.device))).status).toBe(
+        200,
+      );
       const used = 'The Request-Id was already used.';
-      expectUnauthorized(await passkeys.verifyWith(of, requestId, literal(of.device)), used);
+      expectUnauthorized(
+        await passkeys.verifyWith(holder, requestId, literal(holder.device)),
+        used,
+      );
     });
 
     it('is invalid in production', async () => {
@@ -262,8 +287,10 @@ describe('verifyAuthCredential', () => {
       const { id } = await app.operate(async (ctx) => {
         const wallet = await walletOf(ctx, accountId);
         const { type: _, ...body } = passkeyRegistration(accountId, device);
-        const made = { ...body, type: 'PASSKEY' } as Parameters<typeof passkeyKind.register>[3];
-        const { row } = await passkeyKind.register(ctx, parts, wallet, made, undefined);
+        const registration = { ...body, type: 'PASSKEY' } as Parameters<
+          typeof passkeyKind.register
+        >[3];
+        const { row } = await passkeyKind.register(ctx, parts, wallet, registration, undefined);
         return addCredential(ctx, wallet, row);
       }, app.production);
       const path = `/auth/credentials/${id}`;

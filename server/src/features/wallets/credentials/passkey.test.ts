@@ -28,14 +28,14 @@ beforeAll(async () => {
 describe('createAuthCredential', () => {
   describe('a passkey is added', () => {
     it('with the signature of a session over the registration', async () => {
-      const of = await passkeys.owner();
+      const owner = await passkeys.owner();
       const device = authenticator();
-      const body = passkeyRegistration(of.accountId, device, { nickname: '  Ада (work) 2. ' });
+      const body = passkeyRegistration(owner.accountId, device, { nickname: '  Ада (work) 2. ' });
       const { first, second } = await fixture.signedRetry(
         'POST',
         '/auth/credentials',
         body,
-        of.session,
+        owner.session,
       );
       expect(first.body).toMatchObject({ type: 'PASSKEY', requestId: expect.any(String) });
       const { transports, ...attestation } = body.attestation;
@@ -56,21 +56,21 @@ describe('createAuthCredential', () => {
       const added = ok(second, 201);
       expect(added).toEqual({
         id: expect.stringMatching(/^AuthMethod:/),
-        accountId: of.accountId,
+        accountId: owner.accountId,
         type: 'PASSKEY',
         nickname: 'Ада (work) 2.',
         credentialId: device.credentialId,
         createdAt: expect.any(String),
         updatedAt: expect.any(String),
       });
-      expect(await fixture.credentialsOf(of.accountId)).toContainEqual(added);
+      expect(await fixture.credentialsOf(owner.accountId)).toContainEqual(added);
     });
 
     it.each(['', '   ', 'x'.repeat(101), 'semi;colon', 'tab\tbed', '<b>', '🔑'])(
       'under no name like %j',
       async (nickname) => {
-        const of = await passkeys.owner();
-        const body = passkeyRegistration(of.accountId, authenticator(), { nickname });
+        const owner = await passkeys.owner();
+        const body = passkeyRegistration(owner.accountId, authenticator(), { nickname });
         const rejected = await fixture.call('POST', '/auth/credentials', body);
         expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
         expect(fieldsOf(rejected)).toEqual(['nickname']);
@@ -78,8 +78,8 @@ describe('createAuthCredential', () => {
     );
 
     it('and all of its invalid fields are reported at once', async () => {
-      const of = await passkeys.owner();
-      const body = passkeyRegistration(of.accountId, authenticator(), { nickname: '/' });
+      const owner = await passkeys.owner();
+      const body = passkeyRegistration(owner.accountId, authenticator(), { nickname: '/' });
       const invalid = { ...body.attestation, credentialId: '?', attestationObject: 'AAAA' };
       const challenge = newChallenge();
       const rejected = await fixture.call('POST', '/auth/credentials', {
@@ -97,8 +97,8 @@ describe('createAuthCredential', () => {
     });
 
     it('once per wallet, and to several wallets', async () => {
-      const of = await passkeys.holder();
-      const secondPasskey = passkeyRegistration(of.accountId, of.device);
+      const holder = await passkeys.holder();
+      const secondPasskey = passkeyRegistration(holder.accountId, holder.device);
       const rejected = await fixture.call('POST', '/auth/credentials', secondPasskey);
       expect(rejected).toMatchObject({
         status: 400,
@@ -106,28 +106,30 @@ describe('createAuthCredential', () => {
       });
       const otherOwner = await passkeys.owner();
       expect(
-        (await passkeys.add(otherOwner, passkeyRegistration(otherOwner.accountId, of.device)))
+        (await passkeys.add(otherOwner, passkeyRegistration(otherOwner.accountId, holder.device)))
           .status,
       ).toBe(201);
     });
 
     it('with a challenge that no other passkey of the platform has used', async () => {
-      const [of, otherOwner] = [await passkeys.owner(), await passkeys.owner()];
+      const [owner, otherOwner] = [await passkeys.owner(), await passkeys.owner()];
       const device = authenticator();
-      const body = passkeyRegistration(of.accountId, device);
-      const { id } = ok(await passkeys.add(of, body), 201);
-      const elsewhere = { ...body, accountId: otherOwner.accountId };
-      const rejected = await fixture.call('POST', '/auth/credentials', elsewhere);
+      const body = passkeyRegistration(owner.accountId, device);
+      const { id } = ok(await passkeys.add(owner, body), 201);
+      const otherWalletBody = { ...body, accountId: otherOwner.accountId };
+      const rejected = await fixture.call('POST', '/auth/credentials', otherWalletBody);
       expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
       expect(fieldsOf(rejected)).toEqual(['challenge']);
 
       const path = `/auth/credentials/${id}`;
-      expect((await fixture.signed('DELETE', path, undefined, of.session)).status).toBe(204);
+      expect((await fixture.signed('DELETE', path, undefined, owner.session)).status).toBe(204);
       expect(fieldsOf(await fixture.call('POST', '/auth/credentials', body))).toEqual([
         'challenge',
       ]);
       // The same device may be registered again.
-      expect((await passkeys.add(of, passkeyRegistration(of.accountId, device))).status).toBe(201);
+      expect((await passkeys.add(owner, passkeyRegistration(owner.accountId, device))).status).toBe(
+        201,
+      );
     });
 
     it('only once for two concurrent requests with the same challenge', async () => {
@@ -146,30 +148,32 @@ describe('createAuthCredential', () => {
 describe('challengeAuthCredential', () => {
   describe('a challenge', () => {
     it('is the hash of a future session, new for each request', async () => {
-      const of = await passkeys.holder();
-      const [credential] = (await fixture.credentialsOf(of.accountId)).filter(
-        ({ id }) => id === of.id,
+      const holder = await passkeys.holder();
+      const [credential] = (await fixture.credentialsOf(holder.accountId)).filter(
+        ({ id }) => id === holder.id,
       );
       const clientPublicKey = generateKeys().publicKey;
-      const firstChallenge = await passkeys.challengeOf(of, clientPublicKey);
+      const firstChallenge = await passkeys.challengeOf(holder, clientPublicKey);
       expect(firstChallenge).toEqual({
         ...credential,
         challenge: expect.stringMatching(/^[0-9a-f]{64}$/),
         requestId: expect.stringMatching(/^Request:/),
         expiresAt: expect.any(String),
       });
-      const secondChallenge = await passkeys.challengeOf(of, clientPublicKey);
+      const secondChallenge = await passkeys.challengeOf(holder, clientPublicKey);
       expect(secondChallenge.challenge).not.toBe(firstChallenge.challenge);
       // The previous challenge stays valid.
-      const assertion = of.device.get(firstChallenge.challenge);
-      expect((await passkeys.verifyWith(of, firstChallenge.requestId, assertion)).status).toBe(200);
+      const assertion = holder.device.get(firstChallenge.challenge);
+      expect((await passkeys.verifyWith(holder, firstChallenge.requestId, assertion)).status).toBe(
+        200,
+      );
     });
 
     it('requires an unused key that is a point of the curve', async () => {
-      const of = await passkeys.holder();
+      const holder = await passkeys.holder();
       const request = (body?: object) =>
-        fixture.call('POST', passkeys.pathOf(of, 'challenge'), body);
-      const used = { clientPublicKey: of.session.publicKey };
+        fixture.call('POST', passkeys.pathOf(holder, 'challenge'), body);
+      const used = { clientPublicKey: holder.session.publicKey };
       for (const body of [undefined, {}, { clientPublicKey: `02${'f'.repeat(64)}` }, used]) {
         const rejected = await request(body);
         expect(rejected).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT' } });
@@ -178,37 +182,37 @@ describe('challengeAuthCredential', () => {
     });
 
     it('leaves other challenges and pending signature requests valid', async () => {
-      const of = await passkeys.holder();
-      const path = `/auth/sessions/${of.session.session.id}/refresh`;
+      const holder = await passkeys.holder();
+      const path = `/auth/sessions/${holder.session.session.id}/refresh`;
       const body = { clientPublicKey: generateKeys().publicKey };
       const [requested] = await Promise.all(
         Array.from({ length: 10 }, async () => ok(await fixture.call('POST', path, body), 202)),
       );
-      const firstChallenge = await passkeys.challengeOf(of);
-      for (let count = 0; count < 12; count++) await passkeys.challengeOf(of);
-      const signed = await signedHeaders(requested, of.session);
+      const firstChallenge = await passkeys.challengeOf(holder);
+      for (let count = 0; count < 12; count++) await passkeys.challengeOf(holder);
+      const signed = await signedHeaders(requested, holder.session);
       ok(await fixture.call('POST', path, body, signed), 201);
       ok(
         await passkeys.verifyWith(
-          of,
+          holder,
           firstChallenge.requestId,
-          of.device.get(firstChallenge.challenge),
+          holder.device.get(firstChallenge.challenge),
         ),
         200,
       );
     });
 
     it('is limited to sixty a minute', async () => {
-      const of = await passkeys.holder();
+      const holder = await passkeys.holder();
       const { publicKey: clientPublicKey } = generateKeys();
-      for (let count = 0; count < 60; count++) await passkeys.challengeOf(of, clientPublicKey);
-      const rejected = await fixture.call('POST', passkeys.pathOf(of, 'challenge'), {
+      for (let count = 0; count < 60; count++) await passkeys.challengeOf(holder, clientPublicKey);
+      const rejected = await fixture.call('POST', passkeys.pathOf(holder, 'challenge'), {
         clientPublicKey,
       });
       expect(rejected).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
       expect(rejected.headers['retry-after']).toBe('60');
       await app.advance(60_000);
-      await passkeys.challengeOf(of, clientPublicKey);
+      await passkeys.challengeOf(holder, clientPublicKey);
     });
   });
 });

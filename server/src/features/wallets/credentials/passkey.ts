@@ -63,8 +63,8 @@ async function rejectReused(
   const { platformId: platform_id } = ctx.caller;
   // In this order, so that a concurrent duplicate is reported as an existing passkey.
   const used = await ctx.db.find(credentials, { platform_id, challenge_hash: challengeHash });
-  const same = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
-  if (same.length > 0) {
+  const existing = await ctx.db.find(credentials, { account_id: wallet.row.id, uniqueness_key });
+  if (existing.length > 0) {
     throw new Fault('PASSKEY_CREDENTIAL_ALREADY_EXISTS', 'The wallet already has this passkey.');
   }
   if (used.length > 0) throw invalidField('challenge', 'was already used for a passkey');

@@ -22,68 +22,76 @@ const ONLY_ONE = [400, 'INVALID_INPUT', 'The only credential of a wallet cannot 
 describe('operations in progress', () => {
   const POLLS = 'update platforms set wallet_polls = $2, version = version + 1 where id = $1';
 
-  async function slowHandler() {
+  async function slowPlatform() {
     const as = await app.newPlatform('Slow');
     const setProcessingReplies = (polls: number) => app.runtime.db.query(POLLS, [as.id, polls]);
-    const slow = walletFixture(app, { as });
-    const { accountId } = await slow.customerWithWallet({
+    const delayedFixture = walletFixture(app, { as });
+    const { accountId } = await delayedFixture.customerWithWallet({
       phoneNumber: phoneNumber(),
     });
-    return { slow, play: setProcessingReplies, accountId };
+    return { slow: delayedFixture, setProcessingReplies, accountId };
   }
 
   const isProcessing = (response: ApiResponse) =>
     expect(ok(response, 200).status).toBe('PROCESSING');
 
   /** Requests, signs and retries until completion; returns the number of signed requests. */
-  async function retryUntilDone(at: WalletFixture, [method, path, body]: Requested, signer: Held) {
+  async function retryUntilDone(
+    at: WalletFixture,
+    [method, path, body]: SignedCall,
+    signer: Signer,
+  ) {
     const requested = ok(await at.call(method, path, body), 202);
     const headers = await signedHeaders(requested, signer);
-    for (let sent = 1; ; sent++) {
+    for (let requestCount = 1; ; requestCount++) {
       const response = await at.call(method, path, body, headers);
-      if (response.body.status !== 'PROCESSING') return { sent, answer: response };
+      if (response.body.status !== 'PROCESSING') return { sent: requestCount, response };
       isProcessing(response);
     }
   }
-  type Requested = [method: string, path: string, body?: object];
-  type Held = Pick<ClientSession, 'privateKey'>;
+  type SignedCall = [method: string, path: string, body?: object];
+  type Signer = Pick<ClientSession, 'privateKey'>;
 
   it('is repeated until it completes, for every signed operation', async () => {
-    const { slow, play, accountId } = await slowHandler();
+    const { slow, setProcessingReplies, accountId } = await slowPlatform();
     const firstSession = await slow.emailSession(accountId);
-    await play(2);
-    const sms: Requested = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
+    await setProcessingReplies(2);
+    const sms: SignedCall = ['POST', '/auth/credentials', { type: 'SMS_OTP', accountId }];
     const added = await retryUntilDone(slow, sms, firstSession);
-    expect([added.sent, added.answer.status]).toEqual([3, 201]);
+    expect([added.sent, added.response.status]).toEqual([3, 201]);
 
     const keys = generateKeys();
     const path = `/auth/sessions/${firstSession.session.id}`;
     const body = { clientPublicKey: keys.publicKey };
     const next = await retryUntilDone(slow, ['POST', `${path}/refresh`, body], firstSession);
-    expect([next.sent, next.answer.status]).toEqual([3, 201]);
+    expect([next.sent, next.response.status]).toEqual([3, 201]);
 
-    const of = `/auth/credentials/${added.answer.body.id}`;
-    isProcessing(await slow.call('POST', `${of}/challenge`));
-    isProcessing(await slow.call('POST', `${of}/challenge`));
-    const bundle = await slow.otpBundle(added.answer.body.id);
-    const fresh = generateKeys();
-    const encryptedOtpBundle = await encryptOtp(CODE, bundle, fresh.publicKey);
+    const credentialPath = `/auth/credentials/${added.response.body.id}`;
+    isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
+    isProcessing(await slow.call('POST', `${credentialPath}/challenge`));
+    const bundle = await slow.otpBundle(added.response.body.id);
+    const newKeys = generateKeys();
+    const encryptedOtpBundle = await encryptOtp(CODE, bundle, newKeys.publicKey);
     const proof = { type: 'SMS_OTP', encryptedOtpBundle };
-    const opened = await retryUntilDone(slow, ['POST', `${of}/verify`, proof], fresh);
-    expect([opened.sent, opened.answer.status]).toEqual([3, 200]);
+    const verified = await retryUntilDone(
+      slow,
+      ['POST', `${credentialPath}/verify`, proof],
+      newKeys,
+    );
+    expect([verified.sent, verified.response.status]).toEqual([3, 200]);
 
     const ended = await retryUntilDone(slow, ['DELETE', path], keys);
-    expect([ended.sent, ended.answer.status]).toEqual([3, 204]);
-    const removed = await retryUntilDone(slow, ['DELETE', of], keys);
-    expect([removed.sent, removed.answer.status]).toEqual([3, 204]);
-    expect(await slow.sessionsOf(accountId)).toEqual([next.answer.body]);
+    expect([ended.sent, ended.response.status]).toEqual([3, 204]);
+    const removed = await retryUntilDone(slow, ['DELETE', credentialPath], keys);
+    expect([removed.sent, removed.response.status]).toEqual([3, 204]);
+    expect(await slow.sessionsOf(accountId)).toEqual([next.response.body]);
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);
   });
 
   it('keeps one credential if both are removed concurrently', async () => {
-    const { slow, play } = await slowHandler();
+    const { slow, setProcessingReplies } = await slowPlatform();
     const { accountId, email, sms, byEmail, bySms } = await slow.walletWithEmailAndSms();
-    await play(1);
+    await setProcessingReplies(1);
     const removals = [];
     for (const [id, signer] of [
       [email.id, bySms],
@@ -102,9 +110,9 @@ describe('operations in progress', () => {
   });
 
   it('completes without a retry and is shown in the lists', async () => {
-    const { slow, play, accountId } = await slowHandler();
+    const { slow, setProcessingReplies, accountId } = await slowPlatform();
     const signer = await slow.emailSession(accountId);
-    await play(3);
+    await setProcessingReplies(3);
     const body = { type: 'SMS_OTP', accountId };
     isProcessing(await slow.signed('POST', '/auth/credentials', body, signer));
     expect(await slow.credentialsOf(accountId)).toHaveLength(1);

@@ -69,8 +69,8 @@ describe('revokeAuthCredential', () => {
     const lateResponse = await fixture.call('DELETE', pathOf(sms.id), undefined, headers);
     expect(errorOf(lateResponse)).toEqual(NO_ACTIVE_SESSION);
     expect(await idsOf(accountId)).toEqual([sms.id]);
-    const alone = await fixture.customerWithWallet();
-    expect(errorOf(await fixture.call('DELETE', pathOf(alone.credential.id)))).toEqual(ONLY_ONE);
+    const wallet = await fixture.customerWithWallet();
+    expect(errorOf(await fixture.call('DELETE', pathOf(wallet.credential.id)))).toEqual(ONLY_ONE);
   });
 
   it('rejects a signature of a session of the same credential or of another wallet', async () => {
@@ -114,10 +114,10 @@ describe('revokeAuthCredential', () => {
       // The session of the second request had just ended with its credential, or the credential was
       // the last.
       expect([NO_ACTIVE_SESSION, ONLY_ONE]).toContainEqual(errorOf(rejected));
-      const left = await idsOf(accountId);
-      expect(left).toHaveLength(1);
+      const remainingIds = await idsOf(accountId);
+      expect(remainingIds).toHaveLength(1);
       const [session] = await fixture.sessionsOf(accountId);
-      expect(session.type).toBe(left[0] === email.id ? 'EMAIL_OTP' : 'SMS_OTP');
+      expect(session.type).toBe(remainingIds[0] === email.id ? 'EMAIL_OTP' : 'SMS_OTP');
     }
   });
 

@@ -51,7 +51,7 @@ function countRead(): () => number {
 }
 
 describe('a wallet that had many sessions', () => {
-  it('finds active ones without reading all expired ones', async () => {
+  it('reads active sessions without reading all expired ones', async () => {
     const { accountId } = await fixture.customerWithWallet();
     const session = await fixture.emailSession(accountId);
     await addOld(accountId);

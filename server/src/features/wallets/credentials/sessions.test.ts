@@ -19,10 +19,10 @@ const UNKNOWN_UUID = '00000000-0000-7000-8000-000000000000';
 
 const app = testApp();
 let fixture: WalletFixture;
-let theirs: WalletFixture;
+let otherPlatformFixture: WalletFixture;
 beforeAll(async () => {
   fixture = walletFixture(app);
-  theirs = walletFixture(app, { as: app.other });
+  otherPlatformFixture = walletFixture(app, { as: app.other });
 });
 
 const NO_SESSION = [404, 'SESSION_NOT_FOUND', 'Session not found.'];
@@ -43,18 +43,18 @@ const bodyOf = (clientPublicKey: string) => ({ clientPublicKey });
 describe('listAuthSessions', () => {
   it('lists sessions that may sign now, oldest first, without keys', async () => {
     const { accountId, credential, sessions } = await walletWith(1);
-    const [one] = sessions;
+    const [session] = sessions;
     await app.advance(MINUTE);
     const keys = generateKeys();
     const next = await fixture.signed(
       'POST',
-      refreshOf(one?.session.id),
+      refreshOf(session?.session.id),
       bodyOf(keys.uncompressedKey),
-      one as (typeof sessions)[0],
+      session as (typeof sessions)[0],
     );
     const { encryptedSessionSigningKey, ...two } = ok(next, 201);
     expect(encryptedSessionSigningKey).toBeTypeOf('string');
-    expect(await fixture.sessionsOf(accountId)).toEqual([one?.session, two]);
+    expect(await fixture.sessionsOf(accountId)).toEqual([session?.session, two]);
     expect(two).toEqual({
       id: expect.stringMatching(/^Session:/),
       accountId,
@@ -72,7 +72,7 @@ describe('listAuthSessions', () => {
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {
       expect(await fixture.sessionsOf(id)).toEqual([]);
     }
-    expect(await theirs.sessionsOf(accountId)).toEqual([]);
+    expect(await otherPlatformFixture.sessionsOf(accountId)).toEqual([]);
     expect(await fixture.sessionsOf(accountId)).toHaveLength(1);
   });
 
@@ -133,8 +133,8 @@ describe('refreshAuthSession', () => {
     const next = ok(second, 201);
     expect(next).not.toHaveProperty('encryptedSessionSigningKey');
     expect(await idsOf(accountId)).toEqual([ids[0], next.id]);
-    const again = bodyOf(generateKeys().publicKey);
-    ok(await fixture.signed('POST', refreshOf(next.id), again, keys), 201);
+    const body = bodyOf(generateKeys().publicKey);
+    ok(await fixture.signed('POST', refreshOf(next.id), body, keys), 201);
     // The previous session stays valid until its own expiry, and its own key signs for it.
     ok(
       await fixture.signed('POST', path, bodyOf(generateKeys().publicKey), sessions[0] ?? ''),
@@ -160,22 +160,22 @@ describe('refreshAuthSession', () => {
 
   it('requires the second request to match the first', async () => {
     const { sessions, ids } = await walletWith(2);
-    const [one, two] = ids as [string, string];
+    const [firstId, secondId] = ids as [string, string];
     const [signer] = sessions as [(typeof sessions)[0]];
     const [body, other] = [bodyOf(generateKeys().publicKey), bodyOf(generateKeys().publicKey)];
-    const changed = await fixture.signedRetry('POST', refreshOf(one), body, signer, {
+    const changed = await fixture.signedRetry('POST', refreshOf(firstId), body, signer, {
       change: other,
     });
     expect(errorOf(changed.second).slice(0, 2)).toEqual([401, 'WALLET_SIGNATURE_BODY_MISMATCH']);
     const headers = await signedHeaders(changed.first.body, signer);
-    const elsewhere = await fixture.call('POST', refreshOf(two), body, headers);
-    expect(errorOf(elsewhere)).toEqual([
+    const otherSessionResponse = await fixture.call('POST', refreshOf(secondId), body, headers);
+    expect(errorOf(otherSessionResponse)).toEqual([
       401,
       'UNAUTHORIZED',
       'The Request-Id belongs to another request.',
     ]);
-    ok(await fixture.call('POST', refreshOf(one), body, headers), 201);
-    const replayed = await fixture.call('POST', refreshOf(one), body, headers);
+    ok(await fixture.call('POST', refreshOf(firstId), body, headers), 201);
+    const replayed = await fixture.call('POST', refreshOf(firstId), body, headers);
     expect(errorOf(replayed)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id was already used.']);
   });
 
@@ -195,11 +195,11 @@ describe('refreshAuthSession', () => {
   });
 
   it('responds in the same way to an unknown session and one of another platform', async () => {
-    const foreign = await walletWith(1, theirs);
+    const foreignWallet = await walletWith(1, otherPlatformFixture);
     const body = bodyOf(generateKeys().publicKey);
     for (const id of [
       `Session:${UNKNOWN_UUID}`,
-      foreign.ids[0] as string,
+      foreignWallet.ids[0] as string,
       'x',
       `Quote:${UNKNOWN_UUID}`,
     ]) {
@@ -233,25 +233,25 @@ describe('refreshAuthSession', () => {
     await app.advance(2 * MINUTE);
     expect(errorOf(await fixture.call('POST', refreshOf(ids[0] as string), body))).toEqual(ENDED);
     const result = await signedHeaders(last, stored);
-    const over = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
-    expect(errorOf(over)).toEqual(NO_ACTIVE_SESSION);
+    const expiredResponse = await fixture.call('POST', refreshOf(ids[0] as string), body, result);
+    expect(errorOf(expiredResponse)).toEqual(NO_ACTIVE_SESSION);
   });
 
   it('rejects an invalid key and one of an existing session', async () => {
     const { sessions, ids } = await walletWith(1);
     const { publicKey, uncompressedKey } = sessions[0] as (typeof sessions)[0];
     const path = refreshOf(ids[0] as string);
-    const off = `02${'f'.repeat(64)}`;
+    const invalidPoint = `02${'f'.repeat(64)}`;
     const form =
       'must be a P-256 public key in hex: 130 digits that start with 04, or 66 that start with 02 or 03';
-    const taken = 'already belongs to a session of the wallet';
+    const usedMessage = 'already belongs to a session of the wallet';
     for (const [key, message] of [
       ['', form],
       ['x', form],
       [publicKey.slice(2), form],
-      [off, 'is not a point of P-256'],
-      [publicKey, taken],
-      [uncompressedKey, taken],
+      [invalidPoint, 'is not a point of P-256'],
+      [publicKey, usedMessage],
+      [uncompressedKey, usedMessage],
     ] as const) {
       const response = await fixture.call('POST', path, bodyOf(key));
       expect([key, response.status, response.body.code]).toEqual([key, 400, 'INVALID_INPUT']);
@@ -273,9 +273,9 @@ describe('refreshAuthSession', () => {
 
   it('extends sessions for half a day at most', async () => {
     const { accountId, sessions } = await walletWith(1);
-    const end = app.effects.now() + 12 * HOUR;
+    const limitAt = app.effects.now() + 12 * HOUR;
     let [heldSession] = sessions as [(typeof sessions)[0]];
-    while (app.effects.now() + 14 * MINUTE < end) {
+    while (app.effects.now() + 14 * MINUTE < limitAt) {
       await app.advance(14 * MINUTE);
       const keys = generateKeys();
       const path = refreshOf(heldSession.session.id);
@@ -284,9 +284,11 @@ describe('refreshAuthSession', () => {
         201,
       );
       heldSession = { session, ...keys };
-      expect(Date.parse(session.expiresAt)).toBe(Math.min(app.effects.now() + 15 * MINUTE, end));
+      expect(Date.parse(session.expiresAt)).toBe(
+        Math.min(app.effects.now() + 15 * MINUTE, limitAt),
+      );
     }
-    await app.advance(end - app.effects.now());
+    await app.advance(limitAt - app.effects.now());
     expect(await fixture.sessionsOf(accountId)).toEqual([]);
     const body = bodyOf(generateKeys().publicKey);
     expect(errorOf(await fixture.call('POST', refreshOf(heldSession.session.id), body))).toEqual(
@@ -347,12 +349,17 @@ describe('revokeAuthSession', () => {
   });
 
   it('does not find a session that is unknown, of another platform, ended or expired', async () => {
-    const foreign = await walletWith(1, theirs);
+    const foreignWallet = await walletWith(1, otherPlatformFixture);
     const { sessions, ids } = await walletWith(2);
     const [firstSession, secondSession] = sessions as [(typeof sessions)[0], (typeof sessions)[0]];
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     ok(await fixture.signed('DELETE', pathOf(ids[0] as string), undefined, firstSession), 204);
-    for (const id of [`Session:${UNKNOWN_UUID}`, foreign.ids[0] as string, 'x', ids[0] as string]) {
+    for (const id of [
+      `Session:${UNKNOWN_UUID}`,
+      foreignWallet.ids[0] as string,
+      'x',
+      ids[0] as string,
+    ]) {
       expect(errorOf(await fixture.call('DELETE', pathOf(id)))).toEqual(NO_SESSION);
     }
     const lateSignedHeaders = await signedHeaders(requested, secondSession);
@@ -397,7 +404,12 @@ describe('revokeAuthSession', () => {
     const { accountId, sessions, ids } = await walletWith(1);
     const requested = ok(await fixture.call('DELETE', pathOf(ids[0] as string)), 202);
     const headers = await signedHeaders(requested, sessions[0] ?? '');
-    const response = await theirs.call('DELETE', pathOf(ids[0] as string), undefined, headers);
+    const response = await otherPlatformFixture.call(
+      'DELETE',
+      pathOf(ids[0] as string),
+      undefined,
+      headers,
+    );
     expect(errorOf(response)).toEqual([401, 'UNAUTHORIZED', 'The Request-Id is unknown.']);
     expect(await idsOf(accountId)).toEqual(ids);
   });
@@ -422,21 +434,24 @@ describe('revokeAuthSession', () => {
         (typeof sessions)[0],
       ];
       const body = bodyOf(generateKeys().publicKey);
-      const [refresh, end] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
+      const [refresh, revoke] = [refreshOf(ids[0] as string), pathOf(ids[0] as string)];
       const signing = await signedHeaders(
         ok(await fixture.call('POST', refresh, body), 202),
         firstSession,
       );
-      const suffix = await signedHeaders(ok(await fixture.call('DELETE', end), 202), secondSession);
+      const suffix = await signedHeaders(
+        ok(await fixture.call('DELETE', revoke), 202),
+        secondSession,
+      );
       const [refreshed, ended] = await Promise.all([
         fixture.call('POST', refresh, body, signing),
-        fixture.call('DELETE', end, undefined, suffix),
+        fixture.call('DELETE', revoke, undefined, suffix),
       ]);
       expect(ended.status).toBe(204);
-      const left = (await idsOf(accountId)).filter((id) => id !== ids[1]);
-      if (refreshed.status === 201) expect(left).toEqual([refreshed.body.id]);
+      const remainingIds = (await idsOf(accountId)).filter((id) => id !== ids[1]);
+      if (refreshed.status === 201) expect(remainingIds).toEqual([refreshed.body.id]);
       else {
-        expect([401, left.length]).toEqual([refreshed.status, 0]);
+        expect([401, remainingIds.length]).toEqual([refreshed.status, 0]);
       }
     }
   });

@@ -29,8 +29,8 @@ beforeAll(async () => {
   fixture = recovery.fixture;
 });
 
-describe('what stops it', () => {
-  it('a sign-in, at once', async () => {
+describe('a recovery is cancelled by', () => {
+  it('a sign-in, immediately', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await app.settle();
@@ -47,7 +47,7 @@ describe('what stops it', () => {
     ]);
   });
 
-  it('a sign-in to another wallet does not', async () => {
+  it('no sign-in to another wallet', async () => {
     const [firstCustomer, secondCustomer] = [
       await recovery.customerWithPhone(),
       await recovery.customerWithPhone(),
@@ -58,7 +58,7 @@ describe('what stops it', () => {
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
   });
 
-  it('a session that was opened in the instant in which it began', async () => {
+  it('a session that was opened at the time of the request', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await fixture.emailSession(accountId);
@@ -71,7 +71,7 @@ describe('what stops it', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP']);
   });
 
-  it('a session that was ended before it began does not', async () => {
+  it('no session that ended before the request', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const session = await fixture.emailSession(accountId);
     const path = `/auth/sessions/${session.session.id}`;
@@ -83,7 +83,7 @@ describe('what stops it', () => {
     expect((await recovery.reload(row)).status).toBe('DONE');
   });
 
-  it('a contact that changed meanwhile', async () => {
+  it('a change of the contact', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await app.settle();
@@ -98,7 +98,7 @@ describe('what stops it', () => {
     expect(cancelled.map(({ to }) => to)).toEqual([customer.email, change.phoneNumber]);
   });
 
-  it('a credential of the same kind that is there by now', async () => {
+  it('a new credential of the same kind', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await app.operate(async (ctx) => {
@@ -111,7 +111,7 @@ describe('what stops it', () => {
     expect(await recovery.messageKinds(customer.id)).toContain('SMS CANCELLED');
   });
 
-  it('an account that was closed', async () => {
+  it('the closing of the account', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await app.settle();
@@ -122,7 +122,7 @@ describe('what stops it', () => {
     expect(await recovery.messageKinds(customer.id)).toContain('EMAIL CANCELLED');
   });
 
-  it('a customer who was deleted, and one who was erased', async () => {
+  it('the deletion or erasure of the customer', async () => {
     const [deleted, erased] = [
       await recovery.customerWithPhone(),
       await recovery.customerWithPhone(),
@@ -144,13 +144,13 @@ describe('what stops it', () => {
     });
   });
 
-  it('that could not be announced', async () => {
-    const mine = recoveryFixture(app, app.production);
-    const { accountId } = await mine.customerWithPhone();
-    const row = await mine.start(accountId);
+  it('an announcement that could not be sent', async () => {
+    const productionFixture = recoveryFixture(app, app.production);
+    const { accountId } = await productionFixture.customerWithPhone();
+    const row = await productionFixture.start(accountId);
     await app.advance(DELAY);
-    await mine.expectCancelled(row, 'NOT_ANNOUNCED');
-    expect(await mine.typesOf(accountId)).toEqual(['EMAIL_OTP']);
+    await productionFixture.expectCancelled(row, 'NOT_ANNOUNCED');
+    expect(await productionFixture.typesOf(accountId)).toEqual(['EMAIL_OTP']);
   });
 });
 
@@ -179,19 +179,19 @@ describe('several servers', () => {
     ]);
   });
 
-  it('add each credential once, also if one of them is removed meanwhile', async () => {
+  it('add each credential once, also if one of them stops', async () => {
     for (const { accountId } of people) await recovery.start(accountId);
     await app.settle();
     const secondApp = await secondServer();
     try {
       recovery.advance(DELAY);
       // One server lost its worker during the work.
-      const [lost] = await app.runtime.db.query<{ id: string }>(
+      const [postponedJob] = await app.runtime.db.query<{ id: string }>(
         `update jobs set due_at = due_at + interval '20 seconds', attempts = 1, version = version + 1
           where id = (select id from jobs where kind = 'wallets.recover' order by due_at limit 1)
           returning id`,
       );
-      expect(lost).toBeDefined();
+      expect(postponedJob).toBeDefined();
       await Promise.all([
         secondApp.worker.runDue(),
         app.worker.runDue(),
@@ -211,7 +211,7 @@ describe('several servers', () => {
     }
   });
 
-  it('agree whether a sign-in was sooner', async () => {
+  it('decide consistently between a recovery and a concurrent sign-in', async () => {
     const rows = await Promise.all(people.map(({ accountId }) => recovery.start(accountId)));
     await app.settle();
     recovery.advance(DELAY);

@@ -49,10 +49,10 @@ async function rejectUnneeded(ctx: Ctx, wallet: Wallet, type: RecoveryType): Pro
     throw conflict(`The customer has no ${contact} on file. The platform can add one.`);
   }
   const credentials = await credentialsOf(ctx, id);
-  const same = credentials.find((row) => row.type === type);
-  if (same) {
+  const existing = credentials.find((row) => row.type === type);
+  if (existing) {
     const reason = `The wallet already has this credential: codes to the ${contact} can be requested`;
-    throw conflict(`${reason} with a challenge of ${same.id}.`);
+    throw conflict(`${reason} with a challenge of ${existing.id}.`);
   }
   if (!credentials.length) {
     throw conflict('The wallet has no credential. The first one is added without a signature.');
@@ -120,8 +120,8 @@ async function cancelReason(
   if (contact === null || contact !== row.contact_digest) return 'CONTACT_CHANGED';
   const credentials = await credentialsOf(ctx, row.account_id);
   if (credentials.some(({ type }) => type === row.type)) return 'CREDENTIAL_THERE';
-  const since = new Date(row.created_at);
-  if ((await ctx.db.query(SIGNED_IN, [row.account_id, since])).length) return 'SIGNED_IN';
+  const requestedAt = new Date(row.created_at);
+  if ((await ctx.db.query(SIGNED_IN, [row.account_id, requestedAt])).length) return 'SIGNED_IN';
   return (await isAnnounced(ctx, row)) ? undefined : 'NOT_ANNOUNCED';
 }
 

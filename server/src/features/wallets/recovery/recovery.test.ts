@@ -33,8 +33,8 @@ beforeAll(async () => {
   fixture = recovery.fixture;
 });
 
-describe('the whole way', () => {
-  it('ends with a credential that is verified like any other, and changes nothing else', async () => {
+describe('a recovery', () => {
+  it('adds a credential that is verified like any other, and changes nothing else', async () => {
     const { accountId, customer, credential } = await recovery.customerWithPhone();
     const about = (await fixture.walletOf(customer.id)).balance;
     const row = await recovery.start(accountId);
@@ -70,9 +70,9 @@ describe('the whole way', () => {
     recovery.advance(16 * 60_000);
     await recovery.start(accountId, 'EMAIL_OTP');
     await app.advance(DELAY);
-    const [, fresh] = await fixture.credentialsOf(accountId);
-    expect(fresh).toMatchObject({ type: 'EMAIL_OTP', nickname: email.nickname });
-    expect(fresh.id).not.toBe(email.id);
+    const [, newCredential] = await fixture.credentialsOf(accountId);
+    expect(newCredential).toMatchObject({ type: 'EMAIL_OTP', nickname: email.nickname });
+    expect(newCredential.id).not.toBe(email.id);
   });
 });
 
@@ -117,18 +117,20 @@ describe('texts', () => {
         expect(text).not.toMatch(/\d{5}|https?:/);
         expect(text).toContain('Quorbat');
       }
-      const kinds = new Map([...reported, ...stopped].map(({ kind, text }) => [kind, text]));
-      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
-      expect(kinds.get('WALLET_RECOVERY_STARTED')).toContain('codes sent to your telephone number');
-      expect(kinds.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
-      expect(kinds.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
+      const textsByKind = new Map([...reported, ...stopped].map(({ kind, text }) => [kind, text]));
+      expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(`on ${DUE_AT} at the earliest`);
+      expect(textsByKind.get('WALLET_RECOVERY_STARTED')).toContain(
+        'codes sent to your telephone number',
+      );
+      expect(textsByKind.get('WALLET_RECOVERY_DONE')).toContain(`requested on ${ASKED_AT}`);
+      expect(textsByKind.get('WALLET_RECOVERY_CANCELLED')).toContain('Nothing has changed.');
     } finally {
       await ownApp.close();
     }
   });
 });
 
-describe('what it is refused for', () => {
+describe('a recovery is rejected for', () => {
   const rejection = async (requested: Promise<unknown>) =>
     requested.then(
       () => 'begun',
@@ -142,7 +144,7 @@ describe('what it is refused for', () => {
     );
   });
 
-  it('an existing credential: a code can be requested', async () => {
+  it('an existing credential of codes', async () => {
     const { accountId, credential } = await recovery.customerWithPhone();
     expect(await rejection(recovery.start(accountId, 'EMAIL_OTP'))).toBe(
       `CONFLICT: The wallet already has this credential: codes to the email address can be requested ` +
@@ -150,7 +152,7 @@ describe('what it is refused for', () => {
     );
   });
 
-  it('a wallet without any credential, whose first needs no signature', async () => {
+  it('a wallet without any credential', async () => {
     const { accountId } = await fixture.customerWithWallet({
       ...{ email: undefined, phoneNumber: phoneNumber() },
     });
@@ -160,7 +162,7 @@ describe('what it is refused for', () => {
     );
   });
 
-  it('a session that is active', async () => {
+  it('an active session', async () => {
     const { accountId } = await recovery.customerWithPhone();
     await fixture.emailSession(accountId);
     expect(await rejection(recovery.start(accountId))).toContain(
@@ -170,7 +172,7 @@ describe('what it is refused for', () => {
     expect(await rejection(recovery.start(accountId))).toBe('begun');
   });
 
-  it('another that waits, of whatever kind', async () => {
+  it('a pending recovery of any kind', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const { id } = await recovery.start(accountId);
     expect(await rejection(recovery.start(accountId))).toBe(
@@ -178,33 +180,35 @@ describe('what it is refused for', () => {
     );
   });
 
-  it("another platform's wallet, and an account that is none", async () => {
+  it('a wallet of another platform, and an account that is not a wallet', async () => {
     const { accountId, customer } = await recovery.customerWithPhone();
-    const gone = 'CONFLICT: The wallet is closed, or its customer was deleted.';
-    expect(await rejection(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(gone);
+    const closedMessage = 'CONFLICT: The wallet is closed, or its customer was deleted.';
+    expect(await rejection(recovery.start(accountId, 'SMS_OTP', DELAY, app.other))).toBe(
+      closedMessage,
+    );
     const path = `/customers/internal-accounts?customerId=${customer.id}&type=INTERNAL_FIAT`;
     const [fiat] = ok(await app.call('GET', path), 200).data;
-    expect(await rejection(recovery.start(fiat.id))).toBe(gone);
+    expect(await rejection(recovery.start(fiat.id))).toBe(closedMessage);
   });
 
-  it('two that begin concurrently, of which one is accepted', async () => {
+  it('all but one of two concurrent requests', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const second = secondProcess(app);
     const caller = systemCaller(app.platform.id, 'sandbox');
     try {
-      const both = await Promise.all([
+      const results = await Promise.all([
         rejection(recovery.start(accountId)),
         rejection(operate(second, caller, (ctx) => startRecovery(ctx, recoveryInput(accountId)))),
       ]);
-      expect(both.filter((each) => each === 'begun')).toHaveLength(1);
-      expect(both.join()).toContain('is already pending for this wallet');
+      expect(results.filter((each) => each === 'begun')).toHaveLength(1);
+      expect(results.join()).toContain('is already pending for this wallet');
     } finally {
       await second.close();
     }
     expect(await app.runtime.db.find(walletRecoveries, { account_id: accountId })).toHaveLength(1);
   });
 
-  it('can begin anew when one is over', async () => {
+  it('is possible again after the previous one has ended', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId);
     await app.operate((ctx) => cancelRecovery(ctx, row, 'OPERATOR', 'Grace'));
@@ -214,8 +218,8 @@ describe('what it is refused for', () => {
   });
 });
 
-describe('how long is waited', () => {
-  it('is the setting of the server if the operator requested less', async () => {
+describe('the delay', () => {
+  it('is at least the setting of the server', async () => {
     const { accountId } = await recovery.customerWithPhone();
     const row = await recovery.start(accountId, 'SMS_OTP', HOUR);
     await app.advance(HOUR);
@@ -228,19 +232,23 @@ describe('how long is waited', () => {
     expect(await recovery.typesOf(accountId)).toEqual(['EMAIL_OTP', 'SMS_OTP']);
   });
 
-  it('is cancelled if the server has recovery disabled', async () => {
-    const off = await startApp();
+  it('ends in a cancellation if the server has recovery disabled', async () => {
+    const withoutRecovery = await startApp();
     try {
-      const mine = walletFixture(off);
-      const { accountId } = await mine.customerWithWallet({ phoneNumber: phoneNumber() });
-      const row = await off.operate((ctx) => startRecovery(ctx, recoveryInput(accountId)));
-      await off.advance(DELAY);
-      expect(await off.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
+      const walletsWithoutRecovery = walletFixture(withoutRecovery);
+      const { accountId } = await walletsWithoutRecovery.customerWithWallet({
+        phoneNumber: phoneNumber(),
+      });
+      const row = await withoutRecovery.operate((ctx) =>
+        startRecovery(ctx, recoveryInput(accountId)),
+      );
+      await withoutRecovery.advance(DELAY);
+      expect(await withoutRecovery.runtime.db.read(walletRecoveries, row.id)).toMatchObject({
         ...{ status: 'CANCELLED', cancelled_for: 'SWITCHED_OFF' },
       });
-      expect(await mine.credentialsOf(accountId)).toHaveLength(1);
+      expect(await walletsWithoutRecovery.credentialsOf(accountId)).toHaveLength(1);
     } finally {
-      await off.close();
+      await withoutRecovery.close();
     }
   });
 });

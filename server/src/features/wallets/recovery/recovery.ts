@@ -70,8 +70,8 @@ async function endRecovery(
     await announceRecovery(ctx, customer, row, event === 'finish' ? 'DONE' : 'CANCELLED');
   }
   const status = recoveryStates.next(row.status, event);
-  const end = { status, contact_digest: null, ended_at: ctx.now };
-  return ctx.update(walletRecoveries, row, { ...end, ...stopped });
+  const ended = { status, contact_digest: null, ended_at: ctx.now };
+  return ctx.update(walletRecoveries, row, { ...ended, ...stopped });
 }
 
 export const finishRecovery = (ctx: Ctx, row: RecoveryRow): Promise<RecoveryRow> =>
@@ -91,8 +91,8 @@ export async function pendingRecovery(
   ctx: Ctx,
   accountId: string,
 ): Promise<RecoveryRow | undefined> {
-  const where = { account_id: accountId, status: 'WAITING' } as const;
-  return (await ctx.db.find(walletRecoveries, where))[0];
+  const filter = { account_id: accountId, status: 'WAITING' } as const;
+  return (await ctx.db.find(walletRecoveries, filter))[0];
 }
 
 /** Cancels a pending recovery. Call it after a credential of the wallet was verified. */
@@ -103,8 +103,8 @@ export async function cancelAfterSignIn(ctx: Ctx, accountId: string): Promise<vo
 
 /** Stages the cancellation of pending recoveries for an erasure, without notices. */
 export async function eraseRecoveries(ctx: Ctx, customerId: string): Promise<void> {
-  const where = { customer_id: customerId, status: 'WAITING' } as const;
-  for (const row of await ctx.db.find(walletRecoveries, where, ALL_OF_ONE)) {
+  const filter = { customer_id: customerId, status: 'WAITING' } as const;
+  for (const row of await ctx.db.find(walletRecoveries, filter, ALL_OF_ONE)) {
     ctx.update(walletRecoveries, row, {
       status: recoveryStates.next(row.status, 'cancel'),
       contact_digest: null,

@@ -85,7 +85,7 @@ interface KeyPayment {
   /** Describes the payment completely. */
   unsigned: string;
   publicKey: string;
-  /** Requests the stamp from the custodian of the key; undefined if it refuses. */
+  /** Requests the stamp from the custodian of the key; undefined if the custodian declines. */
   stampWith(payload: string): Promise<string | undefined>;
 }
 

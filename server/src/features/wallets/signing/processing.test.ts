@@ -72,7 +72,7 @@ describe.each(['background', 'onRetry'] as const)(
   'an operation with completion %s',
   (completion) => {
     it('returns PROCESSING as often as configured and then completes', async () => {
-      const { testOperation, send, headers } = await started({ completion: completion });
+      const { testOperation, send, headers } = await started({ completion });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
       expect(await testOperation.marks()).toBe(0);
       expect(await send()).toMatchObject({ status: 201, body: { done: testOperation.resourceId } });
@@ -90,7 +90,7 @@ describe.each(['background', 'onRetry'] as const)(
     });
 
     it('continues for the same request only', async () => {
-      const { testOperation, send, headers } = await started({ completion: completion });
+      const { testOperation, send, headers } = await started({ completion });
       await send();
       const keys = await testOperation.session();
       const other = await stampWith(keys.privateKey, 'anything');
@@ -107,7 +107,7 @@ describe.each(['background', 'onRetry'] as const)(
     });
 
     it('continues after the session and the request have expired', async () => {
-      const testOperation = await signedTestOperation(app, { steps: { completion: completion } });
+      const testOperation = await signedTestOperation(app, { steps: { completion } });
       const keys = await testOperation.session();
       const headers = await testOperation.signed(keys);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
@@ -115,14 +115,14 @@ describe.each(['background', 'onRetry'] as const)(
       wait(30 * 60_000);
       expect(await testOperation.call({ headers })).toEqual(PROCESSING);
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
-      const late = await started({ completion: completion });
-      await late.send();
+      const expired = await started({ completion });
+      await expired.send();
       wait(65 * 60_000);
-      expect(await late.send()).toMatchObject({ status: 401 });
+      expect(await expired.send()).toMatchObject({ status: 401 });
     });
 
-    it('runs once for concurrent requests', async () => {
-      const { testOperation, headers } = await started({ completion: completion });
+    it('executes once under concurrent requests', async () => {
+      const { testOperation, headers } = await started({ completion });
       const second = secondProcess(app);
       const responses = await Promise.all(
         [0, 1, 2, 3, 4, 5].map((at) =>
@@ -140,7 +140,7 @@ describe.each(['background', 'onRetry'] as const)(
       await setPolls(3, app.production);
       const testOperation = await signedTestOperation(app, {
         as: app.production,
-        steps: { completion: completion },
+        steps: { completion },
       });
       const headers = await testOperation.signed(await testOperation.session());
       expect(await testOperation.call({ headers })).toMatchObject({ status: 201 });
@@ -150,7 +150,7 @@ describe.each(['background', 'onRetry'] as const)(
       const perform = async () => {
         throw new Fault('CONFLICT', 'Not any more.');
       };
-      const { testOperation, send } = await started({ completion: completion, perform });
+      const { testOperation, send } = await started({ completion, perform });
       expect([await send(), await send()]).toEqual([PROCESSING, PROCESSING]);
       for (const secondResponse of [await send(), await send()]) {
         expect(secondResponse).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -160,7 +160,7 @@ describe.each(['background', 'onRetry'] as const)(
   },
 );
 
-describe('an operation with completion alone', () => {
+describe('an operation with background completion', () => {
   it('completes after five seconds without a retry and returns its result once', async () => {
     const { testOperation, send, headers } = await started({ completion: 'background' });
     const lines: string[] = [];
@@ -191,7 +191,7 @@ describe('an operation with completion alone', () => {
     expect([await requested.testOperation.marks(), await jobs()]).toEqual([1, 0]);
   });
 
-  it('leaves a rejection to the next retry and does not run again', async () => {
+  it('returns a rejection on the next retry and does not run again', async () => {
     let isBroken = true;
     const { testOperation, send, headers } = await started({
       completion: 'background',
@@ -214,7 +214,7 @@ describe('an operation with completion alone', () => {
     expect(await testOperation.marks()).toBe(1);
   });
 
-  it('is retried after errors that a retry may fix', async () => {
+  it('is retried after transient errors', async () => {
     let attempts = 0;
     const { testOperation, send } = await started({
       completion: 'background',
@@ -249,28 +249,28 @@ describe('an operation whose result is fetched by a retry', () => {
 });
 
 describe('requests without a signature', () => {
-  const ask = (id: string, as = app.platform) =>
+  const simulate = (id: string, as = app.platform) =>
     app.operate((ctx) => simulateProcessing(ctx, { connectors: app.connectorsOf }, id), as);
 
-  it('return PROCESSING as often as configured, then complete and count again', async () => {
+  it('return PROCESSING as often as configured, then complete and restart the count', async () => {
     const reported = [];
-    for (let index = 0; index < 6; index++) reported.push((await ask('A')) !== undefined);
+    for (let index = 0; index < 6; index++) reported.push((await simulate('A')) !== undefined);
     expect(reported).toEqual([true, true, false, true, true, false]);
-    expect(await ask('B')).toEqual(PROCESSING);
+    expect(await simulate('B')).toEqual(PROCESSING);
   });
 
   it('complete at once without the setting and in production', async () => {
     await setPolls(0);
-    expect(await ask('C')).toBeUndefined();
+    expect(await simulate('C')).toBeUndefined();
     await setPolls(3, app.production);
-    expect(await ask('C', app.production)).toBeUndefined();
+    expect(await simulate('C', app.production)).toBeUndefined();
   });
 
   it('complete at once if the setting was lowered', async () => {
-    await ask('D');
-    await ask('D');
+    await simulate('D');
+    await simulate('D');
     await setPolls(1);
-    expect(await ask('D')).toBeUndefined();
-    expect(await ask('D')).toEqual(PROCESSING);
+    expect(await simulate('D')).toBeUndefined();
+    expect(await simulate('D')).toEqual(PROCESSING);
   });
 });

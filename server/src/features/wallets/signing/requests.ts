@@ -22,7 +22,9 @@ import { type VerifiedSigner, verifySigner } from './signer.ts';
 import { parseStamp, type Stamp } from './stamp.ts';
 
 const TTL_MS = 5 * 60_000;
-/** How long the result of started processing can be fetched after the request expired. */
+/**
+ * Period after the expiry of the request in which the result of started processing can be fetched.
+ */
 const GRACE_MS = 60 * 60_000;
 /** Pending signature requests per wallet; beyond it the oldest is dropped. */
 const MAX_PENDING = 10;
@@ -38,7 +40,7 @@ export interface SignableRequest {
   headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the first request needs signed. */
+/** Signature that the first request requires. */
 export interface SignatureRequest {
   wallet: Wallet;
   /** Credential type, for contracts that return it. */
@@ -102,12 +104,12 @@ async function dropExcessRequests(
     { account_id: accountId, status: 'PENDING' },
     { ...ALL_OF_ONE, orderBy: 'created_at' },
   );
-  const others = pending.filter((row) => row.id !== current);
-  const live = others.filter((row) => row.expires_at > ctx.now);
+  const otherRequests = pending.filter((row) => row.id !== current);
+  const live = otherRequests.filter((row) => row.expires_at > ctx.now);
   const signable = live.filter((row) => !isForDevice(JSON.parse(row.signer)));
   const room = isForDevice(signer) ? MAX_PENDING : MAX_PENDING - 1;
   const dropped = new Set(signable.slice(0, -room));
-  for (const row of others.filter((each) => !live.includes(each) || dropped.has(each))) {
+  for (const row of otherRequests.filter((each) => !live.includes(each) || dropped.has(each))) {
     ctx.update(walletRequests, row, { status: requestStates.next(row.status, 'drop') });
   }
 }
@@ -138,8 +140,8 @@ export async function issueChallenge(ctx: Ctx, request: SignableRequest, input: 
     expires_at: expiresAt,
     created_at: ctx.now,
   });
-  const shown = { payloadToSign: text, requestId: id, expiresAt: iso(expiresAt) };
-  return type === undefined ? shown : { type, ...shown };
+  const body = { payloadToSign: text, requestId: id, expiresAt: iso(expiresAt) };
+  return type === undefined ? body : { type, ...body };
 }
 
 const unauthorized = (reason: string) => new Fault('UNAUTHORIZED', reason);

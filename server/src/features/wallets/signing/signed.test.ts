@@ -27,9 +27,9 @@ beforeAll(async () => {
   await createMarksTable(app);
 });
 
-type ApiResponse = { status: number; body: unknown };
-const fields = ({ status, body }: ApiResponse) => [status, (body as { code?: string })?.code];
-const reason = ({ body }: ApiResponse) => (body as { reason: string }).reason;
+type SignedReply = { status: number; body: unknown };
+const fields = ({ status, body }: SignedReply) => [status, (body as { code?: string })?.code];
+const reason = ({ body }: SignedReply) => (body as { reason: string }).reason;
 const REJECTED = (code: string) => [401, code];
 
 describe('a first request', () => {
@@ -73,7 +73,7 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     keys = await operation.session();
   });
 
-  it('does the work once', async () => {
+  it('is executed once', async () => {
     const headers = await operation.signed(keys);
     expect(await operation.call({ headers })).toMatchObject({ status: 201 });
     const secondResponse = await operation.call({ headers });
@@ -108,9 +108,9 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
     ],
   ];
   it.each(ORDER)('rejects %s', async (_, change, code) => {
-    const outsider = await operation.signed(generateKeys());
+    const signedByOther = await operation.signed(generateKeys());
     const body = { accountId: operation.accountId, note: 'another' };
-    expect(fields(await operation.call({ headers: change(outsider), body }))).toEqual(
+    expect(fields(await operation.call({ headers: change(signedByOther), body }))).toEqual(
       REJECTED(code),
     );
   });
@@ -133,17 +133,17 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects another body before the signature', async () => {
     const body = { accountId: operation.accountId, note: { a: 1, b: [1, 2] } };
     const headers = await operation.signed(generateKeys(), { body });
-    for (const note of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
-      const response = await operation.call({ headers, body: { ...body, note } });
+    for (const text of [undefined, null, { a: 2, b: [1, 2] }, { a: 1, b: [2, 1] }, { a: 1 }]) {
+      const response = await operation.call({ headers, body: { ...body, note: text } });
       expect(fields(response)).toEqual(REJECTED('WALLET_SIGNATURE_BODY_MISMATCH'));
     }
     expect((await operation.request(headers)).wrong).toBe(0);
   });
 
-  it('accepts the same body in another spelling', async () => {
-    const note = { a: 1, b: [1, 2], c: 'é' };
+  it('accepts the same body in another JSON notation', async () => {
+    const body = { a: 1, b: [1, 2], c: 'é' };
     const headers = await operation.signed(keys, {
-      body: { accountId: operation.accountId, note },
+      body: { accountId: operation.accountId, note: body },
     });
     const text = `{ "note": {"c":"\\u00e9", "b":[1.0, 2],\n "a":1e0}, "accountId":"${operation.accountId}"}`;
     expect(await operation.call({ headers, body: JSON.parse(text) })).toMatchObject({
@@ -154,11 +154,11 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   it('rejects keys that may not sign', async () => {
     const ended = await operation.session();
     await ended.end();
-    const elsewhere = await (await signedTestOperation(app, { as })).session();
+    const otherPlatformSession = await (await signedTestOperation(app, { as })).session();
     for (const [name, signingKeys] of Object.entries({
       outsider: generateKeys(),
       ended,
-      elsewhere,
+      elsewhere: otherPlatformSession,
     })) {
       const response = await operation.call({ headers: await operation.signed(signingKeys) });
       expect([name, ...fields(response)]).toEqual([name, ...REJECTED(FAILED)]);
@@ -190,8 +190,8 @@ describe.each(['production', 'sandbox'] as const)('a second request in %s', (env
   });
 });
 
-describe('the literal signature of a script', () => {
-  it('passes with an unexpired Request-Id alone', async () => {
+describe('the scripted signature', () => {
+  it('is accepted with an unexpired Request-Id only', async () => {
     const operation = await signedTestOperation(app);
     await operation.session();
     const stamp = { 'service-wallet-signature': LITERAL };
@@ -229,7 +229,7 @@ describe('the literal signature of a script', () => {
     expect(await operation.marks()).toBe(2);
   });
 
-  it('is no signature in production', async () => {
+  it('is invalid in production', async () => {
     const operation = await signedTestOperation(app, { as: app.production });
     await operation.session();
     const { requestId } = await operation.ask();
@@ -268,13 +268,13 @@ describe('allowed signers', () => {
       /: a session of another credential /,
     );
     const key = generateKeys();
-    const named = { by: 'key', publicKey: key.publicKey };
-    expect(await verifyStamp(named, key as never)).toBe(201);
-    expect(await verifyStamp(named, ownSession)).toMatch(/with a different key/);
+    const keyAuthorizer = { by: 'key', publicKey: key.publicKey };
+    expect(await verifyStamp(keyAuthorizer, key as never)).toBe(201);
+    expect(await verifyStamp(keyAuthorizer, ownSession)).toMatch(/with a different key/);
     expect(await verifyStamp({ by: 'nobody' }, ownSession)).toMatch(/belongs to another request/);
   });
 
-  it('rejects a session that ends at the same time', async () => {
+  it('rejects a session that ends concurrently', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.session();
     let attempts = 0;
@@ -317,7 +317,7 @@ describe('limits', () => {
     await second.close();
   });
 
-  it('keep the ten latest requests of a wallet', async () => {
+  it('apply to a wallet: its ten latest requests are kept', async () => {
     const operation = await signedTestOperation(app);
     const keys = await operation.session();
     const all: Record<string, string>[] = [];
@@ -336,8 +336,8 @@ describe('limits', () => {
     expect(await operation.call({ headers: all[2] ?? {} })).toMatchObject({ status: 201 });
     app.effects.set(app.effects.now() + 6 * MINUTE);
     await operation.ask();
-    const later = await Promise.all(all.map(operation.request));
-    expect(later.filter(({ status }) => status === 'PENDING')).toEqual([]);
+    const laterResponses = await Promise.all(all.map(operation.request));
+    expect(laterResponses.filter(({ status }) => status === 'PENDING')).toEqual([]);
   });
 });
 
@@ -416,7 +416,7 @@ describe('one signature', () => {
       },
     });
     const keys = await operation.session();
-    // The request being answered is the oldest at the limit.
+    // The request of this retry is the oldest at the limit.
     const first = await operation.signed(keys);
     for (let index = 0; index < 9; index++) {
       app.effects.set(app.effects.now() + 1);
@@ -430,7 +430,7 @@ describe('one signature', () => {
     const third = await operation.call({ headers: await signedHeaders(requested, keys) });
     expect([third.status, await operation.marks()]).toEqual([202, 0]);
     const last = third.body as typeof requested;
-    const done = await operation.call({ headers: await signedHeaders(last, keys) });
-    expect([done.status, await operation.marks()]).toEqual([201, 1]);
+    const response = await operation.call({ headers: await signedHeaders(last, keys) });
+    expect([response.status, await operation.marks()]).toEqual([201, 1]);
   });
 });

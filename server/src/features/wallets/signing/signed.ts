@@ -111,7 +111,7 @@ export function signedOperation<C extends Contract>(
 ): SignedOperation {
   const { operationId } = contract;
 
-  async function answer(
+  async function replyTo(
     ctx: Ctx,
     request: SignableRequest,
     outcome: Outcome,
@@ -133,23 +133,29 @@ export function signedOperation<C extends Contract>(
       headers,
     };
     if (isUnsigned(headers) || steps.isDirect?.(input)) {
-      return answer(ctx, request, await steps.begin(ctx, input, headers));
+      return replyTo(ctx, request, await steps.begin(ctx, input, headers));
     }
     const retry = await verifyRetry(ctx, parts, request);
     if ('rejected' in retry) return retry;
-    const later = await deferredReply(ctx, parts, steps.completion, retry, stampOf(headers) ?? '');
-    if (later) return later;
+    const deferred = await deferredReply(
+      ctx,
+      parts,
+      steps.completion,
+      retry,
+      stampOf(headers) ?? '',
+    );
+    if (deferred) return deferred;
     const outcome = await recheckOnFailure(ctx, request, retry.row.id, () =>
       steps.perform(ctx, input, retry),
     );
     if (!('rejected' in outcome)) markDelivered(ctx, retry.row);
-    return answer(ctx, request, outcome);
+    return replyTo(ctx, request, outcome);
   }
 
   return {
     contract,
     run,
-    resume: (ctx, input, act) => steps.perform(ctx, input as Input<C>, act),
+    resume: (ctx, input, signed) => steps.perform(ctx, input as Input<C>, signed),
     completion: steps.completion,
   };
 }

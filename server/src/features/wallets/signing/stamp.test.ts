@@ -29,7 +29,7 @@ const encoded = (text: string | Uint8Array) => Buffer.from(text).toString('base6
 const header = (stamp: unknown) => encoded(JSON.stringify(stamp));
 const read = (stamp: unknown) => parseStamp(header(stamp)) as Stamp;
 
-describe('the published vector', () => {
+describe('the published test vector', () => {
   it('does not verify for another text', () => {
     const stamp = read(VECTOR);
     expect(stamp.publicKey).toBe(VECTOR.publicKey);
@@ -73,14 +73,14 @@ describe('malformed stamps', () => {
   const fullUncompressedPoint = uncompressedPoint(publicKey);
   const [r, s] = [signature.slice(8, 72), signature.slice(76)];
   const integer = (hex: string) => `02${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
-  const sequence = (of: string) => `30${(of.length / 2).toString(16).padStart(2, '0')}${of}`;
+  const sequence = (hex: string) => `30${(hex.length / 2).toString(16).padStart(2, '0')}${hex}`;
   const der = (name: string, hex: string): [string, string] => [
     name,
     header({ ...VECTOR, signature: hex }),
   ];
   it.each([
     ['nothing', ''],
-    ['a word of a script', 'sandbox-valid-signature'],
+    ['a scripted signature', 'sandbox-valid-signature'],
     ['1,025 characters', encoded(text.padEnd(769))],
     ['plain base64', `${Buffer.from(`${text}   `).toString('base64').slice(0, -4)}+/==`],
     ['too much padding', `${encoded(text)}===`],
@@ -101,9 +101,9 @@ describe('malformed stamps', () => {
     ['a fourth member', header({ ...VECTOR, more: 1 })],
     ['members of a prototype', encoded(`{"__proto__":${text}}`)],
     ['another scheme', header({ ...VECTOR, scheme: 'SIGNATURE_SCHEME_TK_API_SECP256K1' })],
-    ['a scheme that is no text', header({ ...VECTOR, scheme: [scheme] })],
-    ['a key that is no text', header({ ...VECTOR, publicKey: [publicKey] })],
-    ['a signature that is no text', header({ ...VECTOR, signature: [signature] })],
+    ['a scheme that is not a string', header({ ...VECTOR, scheme: [scheme] })],
+    ['a key that is not a string', header({ ...VECTOR, publicKey: [publicKey] })],
+    ['a signature that is not a string', header({ ...VECTOR, signature: [signature] })],
     ['a member twice', encoded(text.replace('{', `{"publicKey":"${publicKey}",`))],
     ['a member twice, spelled otherwise', encoded(text.replace('{', `{"publicKe\\u0079":"02",`))],
     ['a scheme twice', encoded(text.replace('}', `,"scheme":"${scheme}"}`))],
@@ -111,7 +111,7 @@ describe('malformed stamps', () => {
     ['a whole key', header({ ...VECTOR, publicKey: fullUncompressedPoint })],
     ['a key without its first byte', header({ ...VECTOR, publicKey: publicKey.slice(2) })],
     ['a key of another form', header({ ...VECTOR, publicKey: `05${publicKey.slice(2)}` })],
-    ['a key that is no hex', header({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
+    ['a key that is not hexadecimal', header({ ...VECTOR, publicKey: `03${'g'.repeat(64)}` })],
     ['a point off the curve', header({ ...VECTOR, publicKey: `02${'0'.repeat(63)}1` })],
     ['a point beyond the field', header({ ...VECTOR, publicKey: `02${'f'.repeat(64)}` })],
     der('an empty signature', ''),
@@ -136,7 +136,7 @@ describe('malformed stamps', () => {
     expect(parseStamp(value)).toBeUndefined();
   });
 
-  it('do not include signatures with numbers out of range, which fail', () => {
+  it('do not include signatures with numbers out of range, which fail the verification', () => {
     const order = `00${ORDER.toString(16)}`;
     for (const wrong of ['00', order, `00${'f'.repeat(64)}`]) {
       for (const signature of [integer(wrong) + integer(s), integer(r) + integer(wrong)]) {
@@ -165,22 +165,25 @@ describe('Wycheproof', () => {
     tests.map((line) => ({ publicKey, parts: line.split(' ') })),
   );
 
-  it.each(['valid', 'invalid', 'acceptable'])('agrees on vectors that are %s', (result) => {
-    const chosen = cases.filter(({ parts }) => parts[1] === result);
-    expect(chosen.length).toBeGreaterThan(0);
-    const otherwise = chosen.filter(({ publicKey, parts: [, , message = '', signature] }) => {
-      const point = compressedPoint(publicKey);
-      expect(point).toBeDefined();
-      const hex = signature === '-' ? '' : signature;
-      const stamp = parseStamp(header({ publicKey: point, scheme: SCHEME, signature: hex }));
-      const holds = stamp !== undefined && verifyStamp(stamp, bytes(message));
-      // Encodings that other implementations accept but that are not DER are rejected.
-      return holds !== (result === 'valid');
-    });
-    expect(otherwise.map(({ parts }) => parts.join(' '))).toEqual([]);
-  });
+  it.each(['valid', 'invalid', 'acceptable'])(
+    'gives the expected result for %s vectors',
+    (result) => {
+      const chosen = cases.filter(({ parts }) => parts[1] === result);
+      expect(chosen.length).toBeGreaterThan(0);
+      const otherwise = chosen.filter(({ publicKey, parts: [, , message = '', signature] }) => {
+        const point = compressedPoint(publicKey);
+        expect(point).toBeDefined();
+        const hex = signature === '-' ? '' : signature;
+        const stamp = parseStamp(header({ publicKey: point, scheme: SCHEME, signature: hex }));
+        const holds = stamp !== undefined && verifyStamp(stamp, bytes(message));
+        // Encodings that other implementations accept but that are not DER are rejected.
+        return holds !== (result === 'valid');
+      });
+      expect(otherwise.map(({ parts }) => parts.join(' '))).toEqual([]);
+    },
+  );
 
-  it('is complete', () => {
+  it('has all its vectors tested', () => {
     expect(cases.map(({ parts: [number] }) => Number(number)).toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: 387 }, (_, index) => index + 1),
     );
@@ -191,7 +194,7 @@ describe('stamps of clients', () => {
   const payload = '{"organizationId":"é","parameters":{}}';
 
   it.each(['node', 'purejs', 'browser'] as const)(
-    'of the library in %s are valid',
+    'created by the library in %s are valid',
     async (runtime) => {
       vi.stubGlobal('crypto', webcrypto);
       for (let round = 0; round < 20; round++) {
@@ -207,7 +210,7 @@ describe('stamps of clients', () => {
     },
   );
 
-  it('of node are valid, half of them with a high S', () => {
+  it('created by Node.js are valid, half of them with a high S', () => {
     const high = { yes: 0, no: 0 };
     for (let round = 0; round < 40; round++) {
       const { publicKey, privateKey } = generateKeys();
@@ -225,7 +228,7 @@ describe('stamps of clients', () => {
     expect(Math.min(high.yes, high.no)).toBeGreaterThan(0);
   });
 
-  it('of more keys than are cached are valid', () => {
+  it('with more keys than are cached are valid', () => {
     const all = Array.from({ length: 1_100 }, () => generateKeys().publicKey);
     const stamped = (publicKey: string) => read({ ...VECTOR, publicKey });
     const firstStamp = stamped(all[0] as string);

@@ -65,8 +65,8 @@ const keyCache = new Map<string, KeyObject>();
 
 /** The key of a compressed point; undefined if it is not on the curve. */
 function keyOf(point: string): KeyObject | undefined {
-  const whole = keyCache.has(point) ? undefined : uncompressedPoint(point);
-  const key = whole === undefined ? keyCache.get(point) : p256PublicKey(whole);
+  const uncompressed = keyCache.has(point) ? undefined : uncompressedPoint(point);
+  const key = uncompressed === undefined ? keyCache.get(point) : p256PublicKey(uncompressed);
   if (!key) return undefined;
   keyCache.delete(point);
   keyCache.set(point, key);
