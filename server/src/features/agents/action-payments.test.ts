@@ -36,13 +36,16 @@ const payer = (overrides: object = {}, amount?: number) =>
 describe('payment that requires SCA', () => {
   it('fails for a transfer that was pending before SCA applied', async () => {
     const agent = await payer(ASKS);
-    const outside = await externalAccount(app, agent.customer.id, 'EUR');
-    const ends = { source: { accountId: agent.eur }, destination: { accountId: outside.id } };
+    const payeeAccount = await externalAccount(app, agent.customer.id, 'EUR');
+    const accounts = {
+      source: { accountId: agent.eur },
+      destination: { accountId: payeeAccount.id },
+    };
     const transfer = () =>
-      agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 10_00 });
+      agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 10_00 });
     const { id } = ok(await transfer(), 201);
-    const moved = "update customers set region = 'DE', version = version + 1 where id = $1";
-    await app.runtime.db.query(moved, [agent.customer.id]);
+    const moveCustomer = "update customers set region = 'DE', version = version + 1 where id = $1";
+    await app.runtime.db.query(moveCustomer, [agent.customer.id]);
     expect(coded(await transfer())).toEqual([409, 'CONFLICT']);
     expect(ok(await agent.decide('approve', id), 200).status).toBe('FAILED');
     expect(await agent.failureOf(id)).toMatchObject({ code: 'CONFLICT' });
@@ -52,15 +55,15 @@ describe('payment that requires SCA', () => {
     const heldPayer = await scaPayer(app);
     const { person } = heldPayer;
     const eur = heldPayer.eur.id;
-    const outside = await externalAccount(app, person.id, 'EUR');
+    const payeeAccount = await externalAccount(app, person.id, 'EUR');
     const agent = await fixture.agentOf(person.id);
     const rejected = await agent.call('POST', '/agents/me/transfer-out', {
       source: { accountId: eur },
-      destination: { accountId: outside.id },
+      destination: { accountId: payeeAccount.id },
       amount: 10_00,
     });
     expect(coded(rejected)).toEqual([409, 'CONFLICT']);
-    const body = quoteBody(eur, outside.id, 10_00);
+    const body = quoteBody(eur, payeeAccount.id, 10_00);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const action = ok(await agent.call('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
     expect([action.status, action.transaction.status]).toEqual([
@@ -129,38 +132,38 @@ describe('quote with an embedded wallet as source', () => {
     fixture.manage('POST', `/agents/${agent.id}/actions/${id}/approve`);
 
   it('requires the signature of the holder with the request', async () => {
-    const one = await quoted();
+    const action = await quoted();
     const key = { 'idempotency-key': 'k' };
-    expect(coded(await one.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    expect(coded(await action.execute(key))).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
     const { session } = await walletPaymentFixture(app).fundedWallet();
-    const other = await stampWith(session.privateKey, payloadOf(one.quote));
-    const wrong = await one.execute(stampHeaders(other, key));
+    const other = await stampWith(session.privateKey, payloadOf(action.quote));
+    const wrong = await action.execute(stampHeaders(other, key));
     expect(wrong.status).toBe(401);
-    expect(await one.spendable()).toBe(100_000_000);
-    const done = ok(await one.execute(stampHeaders(one.stamp, key)), 200);
-    expect(done.status).toBe('APPROVED');
-    expect(await one.spendable()).toBe(90_000_000);
+    expect(await action.spendable()).toBe(100_000_000);
+    const result = ok(await action.execute(stampHeaders(action.stamp, key)), 200);
+    expect(result.status).toBe('APPROVED');
+    expect(await action.spendable()).toBe(90_000_000);
   });
 
   it('is approved after the session has ended', async () => {
-    const one = await quoted(ASKS);
-    expect(coded(await one.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
-    const action = ok(await one.execute(stampHeaders(one.stamp)), 200);
+    const signedAction = await quoted(ASKS);
+    expect(coded(await signedAction.execute())).toEqual([401, 'WALLET_SIGNATURE_MISSING']);
+    const action = ok(await signedAction.execute(stampHeaders(signedAction.stamp)), 200);
     expect([action.status, action.transaction]).toEqual(['PENDING_APPROVAL', undefined]);
     await app.runtime.db.query('update wallet_sessions set expires_at = $1', [
       new Date(app.effects.now()),
     ]);
     app.effects.set(app.effects.now() + 60_000);
-    expect(ok(await approve(one, action.id), 200).status).toBe('APPROVED');
-    expect(await one.spendable()).toBe(90_000_000);
+    expect(ok(await approve(signedAction, action.id), 200).status).toBe('APPROVED');
+    expect(await signedAction.spendable()).toBe(90_000_000);
   });
 
   it('is never approved after the quote has expired', async () => {
-    const one = await quoted(ASKS);
-    const action = ok(await one.execute(stampHeaders(one.stamp)), 200);
-    app.effects.set(Date.parse(one.quote.expiresAt));
-    expect(ok(await approve(one, action.id), 200).status).toBe('FAILED');
-    expect(await one.spendable()).toBe(100_000_000);
+    const expiredAction = await quoted(ASKS);
+    const action = ok(await expiredAction.execute(stampHeaders(expiredAction.stamp)), 200);
+    app.effects.set(Date.parse(expiredAction.quote.expiresAt));
+    expect(ok(await approve(expiredAction, action.id), 200).status).toBe('FAILED');
+    expect(await expiredAction.spendable()).toBe(100_000_000);
   });
 });
 
@@ -188,7 +191,7 @@ describe('two hundred concurrent transfers at a limit', () => {
     await app.settle();
     expect((await balances(app, agent.usd)).total).toBe(10_000_00 - max * 1_00);
     const lines = (await agent.audit()).map(({ what }) => what);
-    expect(lines.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(max);
-    expect(lines.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(200 - max);
+    expect(lines.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(max);
+    expect(lines.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(200 - max);
   });
 });

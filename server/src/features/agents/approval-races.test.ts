@@ -33,8 +33,11 @@ describe('platform and agent that execute one quote concurrently', () => {
         app.call('POST', `/quotes/${quote.id}/execute`),
       ]);
       expect([requested.status, executed.status].sort()).toEqual([200, 409]);
-      const waits = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
-      expect(waits.data).toHaveLength(requested.status === 200 ? 1 : 0);
+      const pendingActions = ok(
+        await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`),
+        200,
+      );
+      expect(pendingActions.data).toHaveLength(requested.status === 200 ? 1 : 0);
     }
     await app.settle();
   });
@@ -67,8 +70,8 @@ describe('concurrent decisions', () => {
       const won = responses.find(({ status }) => status === 200)?.body.status;
       expect((await agent.show(action.id)).status).toBe(won);
       await app.settle();
-      const left = won === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
-      expect((await balances(app, agent.usd)).total).toBe(left);
+      const expectedBalance = won === 'APPROVED' ? 10_000_00 - HUNDRED : 10_000_00;
+      expect((await balances(app, agent.usd)).total).toBe(expectedBalance);
       expect(await eventLinesOf(agent)).toEqual(['ACTION_SUBMITTED', `ACTION_${won}`]);
     }
   });
@@ -136,8 +139,9 @@ describe('pending actions', () => {
     ok(await agent.decide('reject', last.id), 200);
     await agent.payments('TRANSFER_IN', 'PENDING_APPROVAL');
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
-    const left = "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
-    expect(await db.query(left, [agent.id])).toEqual([]);
+    const openActionsSql =
+      "select 1 from agent_actions where agent_id = $1 and status <> 'REJECTED'";
+    expect(await db.query(openActionsSql, [agent.id])).toEqual([]);
   });
 });
 
@@ -158,23 +162,23 @@ describe('listAgentApprovals', () => {
     const [first, second, third] = ids;
     const list = async (query = '') =>
       ok(await separateFixture.manage('GET', `/agents/approvals${query}`), 200);
-    const found = async (query = '') =>
+    const listIds = async (query = '') =>
       (await list(query)).data.map(({ id }: { id: string }) => id);
     const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
-    expect(await found()).toEqual([third, second, first]);
-    expect(await found('?sortOrder=asc')).toEqual([first, second, third]);
-    expect(await found(`?agentId=${firstAgentPayer.id}`)).toEqual([third, first]);
-    expect(await found(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([second]);
-    expect(await found(`?startDate=${at(2)}`)).toEqual([third, second]);
-    expect(await found(`?startDate=${at(2)}&endDate=${at(2)}`)).toEqual([second]);
+    expect(await listIds()).toEqual([third, second, first]);
+    expect(await listIds('?sortOrder=asc')).toEqual([first, second, third]);
+    expect(await listIds(`?agentId=${firstAgentPayer.id}`)).toEqual([third, first]);
+    expect(await listIds(`?customerId=${secondAgentPayer.customer.id}`)).toEqual([second]);
+    expect(await listIds(`?startDate=${at(2)}`)).toEqual([third, second]);
+    expect(await listIds(`?startDate=${at(2)}&endDate=${at(2)}`)).toEqual([second]);
     const page = await list('?limit=2');
     expect([page.hasMore, page.totalCount]).toEqual([true, 3]);
-    expect(await found(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
+    expect(await listIds(`?limit=2&cursor=${page.nextCursor}`)).toEqual([first]);
     ok(
       await separateFixture.manage('POST', `/agents/${firstAgentPayer.id}/actions/${third}/reject`),
       200,
     );
-    expect(await found()).toEqual([second, first]);
+    expect(await listIds()).toEqual([second, first]);
     expect(coded(await separateFixture.manage('GET', '/agents/approvals?startDate=soon'))).toEqual([
       400,
       'INVALID_INPUT',

@@ -26,7 +26,7 @@ const actorOf = ({ caller }: Ctx): string => caller.agentId ?? caller.tokenId ??
 export function recordAudit(
   ctx: Ctx,
   agent: Pick<AgentRow, 'id' | 'platform_id' | 'customer_id'>,
-  what: AuditEvent,
+  type: AuditEvent,
   {
     action,
     actor = actorOf(ctx),
@@ -39,7 +39,7 @@ export function recordAudit(
     customer_id: agent.customer_id,
     agent_id: agent.id,
     action_id: action?.id,
-    what,
+    what: type,
     actor,
     details,
     created_at: ctx.now,

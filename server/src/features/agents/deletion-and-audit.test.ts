@@ -51,8 +51,8 @@ describe('failed request of an agent', () => {
     const rejected = all.filter(({ status }) => status !== 201).map(coded);
     expect(rejected).toEqual(Array(9).fill([400, 'INSUFFICIENT_FUNDS']));
     const events = await eventLinesOf(agent);
-    expect(events.filter((what) => what === 'ACTION_REFUSED')).toHaveLength(9);
-    expect(events.filter((what) => what === 'ACTION_EXECUTED')).toHaveLength(3);
+    expect(events.filter((event) => event === 'ACTION_REFUSED')).toHaveLength(9);
+    expect(events.filter((event) => event === 'ACTION_EXECUTED')).toHaveLength(3);
     await app.settle();
   });
 });
@@ -91,7 +91,7 @@ describe('approval', () => {
     await fund(app, euros.id, 100_00);
     const target = await externalAccount(app, person.id, 'EUR');
     await logIn(app, person.id);
-    const [requests, acts] = [
+    const [requests, approvedAgent] = [
       await fixture.agentOf(person.id, ASKS),
       await fixture.agentOf(person.id),
     ];
@@ -100,20 +100,20 @@ describe('approval', () => {
       const quote = ok(await call('POST', '/agents/me/quotes', body), 201);
       return { quote, execute: () => call('POST', `/agents/me/quotes/${quote.id}/execute`) };
     };
-    const waits = await execution(requests);
-    const action = ok(await waits.execute(), 200);
-    const { execute: executeAgain } = await execution(acts);
+    const actionId = await execution(requests);
+    const action = ok(await actionId.execute(), 200);
+    const { execute: executeAgain } = await execution(approvedAgent);
     await loginFixture(app).failTimes(person.id, 5);
     const approve = () =>
       fixture.manage('POST', `/agents/${requests.id}/actions/${action.id}/approve`);
-    const byPayment = `/transactions/${waits.quote.transactionId}/approve`;
+    const byPayment = `/transactions/${actionId.quote.transactionId}/approve`;
     const locked = [423, 'ACCOUNT_LOCKED'];
     expect(coded(await approve())).toEqual(locked);
     expect(coded(await fixture.manage('POST', byPayment))).toEqual(locked);
     expect(coded(await executeAgain())).toEqual(locked);
     const paidIn = { sourceType: 'REALTIME_FUNDING', currency: 'EUR' };
     const body = { ...quoteBody(euros.id, target.id, 10_00), source: paidIn };
-    expect(coded(await acts.call('POST', '/agents/me/quotes', body))).toEqual(locked);
+    expect(coded(await approvedAgent.call('POST', '/agents/me/quotes', body))).toEqual(locked);
     await loginFixture(app).reset(person.id);
     await logIn(app, person.id);
     expect(ok(await approve(), 200).status).toBe('APPROVED');

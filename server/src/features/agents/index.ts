@@ -24,7 +24,7 @@ export {
   searchAgents,
 } from './management/by-operator.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const agentFeature = {
   // In the order of the document: what their platform does, then what they do.
   operations: (parts: ManagementParts) => [

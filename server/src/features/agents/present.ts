@@ -13,8 +13,8 @@ type AgentView = Static<typeof Agent>;
 
 /** Usage of a new agent. */
 export function nothingSpent({ policy }: AgentRow): Spent {
-  const nothing = { currency: policy.spendingLimits.currency, amount: 0n };
-  return { count: 0n, day: nothing, month: nothing };
+  const zero = { currency: policy.spendingLimits.currency, amount: 0n };
+  return { count: 0n, day: zero, month: zero };
 }
 
 /** Days and months are UTC; the reset fields name the next one. */

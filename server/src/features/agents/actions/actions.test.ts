@@ -83,8 +83,8 @@ describe('action allowed by the policy', () => {
     ok(await agent.transfer('in', 5_00, key), 201);
     expect(coded(await agent.transfer('in', 6_00, key))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
     const quote = await agent.quote(5_00);
-    const done = ok(await agent.execute(quote.id, key), 200);
-    expect(ok(await agent.execute(quote.id, key), 200).id).toBe(done.id);
+    const result = ok(await agent.execute(quote.id, key), 200);
+    expect(ok(await agent.execute(quote.id, key), 200).id).toBe(result.id);
     expect(coded(await agent.execute(quote.id))).toEqual([409, 'CONFLICT']);
     expect((await agent.usage()).dailyTransactionCount).toBe(3);
   });
@@ -93,8 +93,8 @@ describe('action allowed by the policy', () => {
     it('restores the amount of a failed payment but not the count', async () => {
       const agent = await payer();
       const broken = await externalAccount(app, agent.customer.id, 'USD', '003');
-      const ends = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
-      ok(await agent.call('POST', '/agents/me/transfer-out', { ...ends, amount: 70_00 }), 201);
+      const accounts = { source: { accountId: agent.usd }, destination: { accountId: broken.id } };
+      ok(await agent.call('POST', '/agents/me/transfer-out', { ...accounts, amount: 70_00 }), 201);
       expect((await agent.usage()).dailySpend).toBe(70_00);
       await app.settle();
       expect(await agent.usage()).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
@@ -106,8 +106,11 @@ describe('action allowed by the policy', () => {
       for (const suffix of ['003', '005']) {
         const agent = await payer();
         const source = await externalAccount(app, agent.customer.id, 'USD', suffix);
-        const ends = { source: { accountId: source.id }, destination: { accountId: agent.usd } };
-        const body = { ...ends, amount: 70_00 };
+        const accounts = {
+          source: { accountId: source.id },
+          destination: { accountId: agent.usd },
+        };
+        const body = { ...accounts, amount: 70_00 };
         const action = ok(await agent.call('POST', '/agents/me/transfer-in', body), 201);
         expect((await agent.usage()).dailySpend).toBe(70_00);
         await app.advance(60_000);
@@ -209,7 +212,7 @@ describe('policy rule', () => {
 
   it('excludes an account as destination, also through a UMA address', async () => {
     const agent = await payer();
-    const inside = await agent.quote(1_00, agent.eur);
+    const quoteAction = await agent.quote(1_00, agent.eur);
     const { umaAddress } = agent.customer;
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
@@ -217,24 +220,24 @@ describe('policy rule', () => {
     const body = { ...quoteBody(agent.usd, '', 1_00), destination, lookupId };
     const byAddress = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    for (const { id } of [inside, byAddress]) {
+    for (const { id } of [quoteAction, byAddress]) {
       expect(coded(await agent.execute(id))).toEqual([403, 'FORBIDDEN']);
     }
     expect((await agent.audit()).at(-1)?.details).toMatchObject({ rule: 'ACCOUNT' });
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd, agent.eur] } });
-    for (const { id } of [inside, byAddress]) ok(await agent.execute(id), 200);
+    for (const { id } of [quoteAction, byAddress]) ok(await agent.execute(id), 200);
   });
 
   it('prevents payments between external accounts for a restricted agent', async () => {
     const agent = await payer();
     const otherExternalAccount = await externalAccount(app, agent.customer.id, 'USD');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: [agent.usd] } });
-    const past = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
-    expect(coded(await agent.execute(past.id))).toEqual([403, 'FORBIDDEN']);
+    const pastAction = await agent.quote(10_00, otherExternalAccount.id, agent.outside);
+    expect(coded(await agent.execute(pastAction.id))).toEqual([403, 'FORBIDDEN']);
     const into = await agent.quote(10_00, agent.usd, agent.outside);
     expect(ok(await agent.execute(into.id), 200).status).toBe('APPROVED');
     await agent.narrow({ accountRestrictions: { allowedAccountIds: null } });
-    expect(ok(await agent.execute(past.id), 200).status).toBe('APPROVED');
+    expect(ok(await agent.execute(pastAction.id), 200).status).toBe('APPROVED');
   });
 });
 
@@ -287,16 +290,19 @@ describe('unavailable resources', () => {
     const approved =
       "update customers set status = 'APPROVED', version = version + 1 where id = $1";
     await app.runtime.db.query(approved, [person.id]);
-    const inside = await internalAccount(app, person.id, 'BTC', { as });
+    const bitcoinAccount = await internalAccount(app, person.id, 'BTC', { as });
     const accountInfo = { accountType: 'LIGHTNING', lightningAddress: 'ada@example.com' };
     const body = { customerId: person.id, currency: 'BTC', accountInfo };
-    const outside = ok(await app.call('POST', '/customers/external-accounts', body, { as }), 201);
+    const bitcoinWallet = ok(
+      await app.call('POST', '/customers/external-accounts', body, { as }),
+      201,
+    );
     const agent = await agentFixture(app, { as }).agentOf(person.id, {
       spendingLimits: { currency: 'BTC', perTransactionLimit: 1_000_000 },
     });
     const rejected = await agent.call('POST', '/agents/me/transfer-out', {
-      source: { accountId: inside.id },
-      destination: { accountId: outside.id },
+      source: { accountId: bitcoinAccount.id },
+      destination: { accountId: bitcoinWallet.id },
       amount: 1_000,
     });
     expect(coded(rejected)).toEqual([501, 'NOT_IMPLEMENTED']);

@@ -53,12 +53,12 @@ export async function spendingOf(
   const { source_account: source, destination_account: destination } = payment;
   const touched =
     source !== null && (isInternal(source) || !isInternal(destination)) ? source : destination;
-  const other = touched === source && isInternal(destination) ? destination : '';
-  const into = other ? await readInternalAccount(ctx, other) : undefined;
+  const counterAccount = touched === source && isInternal(destination) ? destination : '';
+  const into = counterAccount ? await readInternalAccount(ctx, counterAccount) : undefined;
   return {
     type,
     accountId: touched,
-    intoId: into?.customer_id === payment.customer_id ? other : undefined,
+    intoId: into?.customer_id === payment.customer_id ? counterAccount : undefined,
     ...debitedOf(payment),
   };
 }
@@ -163,33 +163,33 @@ export async function submitAction(
   agent: AgentRow,
   { type, payment, quote, signed, evaluation }: Submission,
 ): Promise<Awaited<ReturnType<typeof presentAction>>> {
-  const waits = evaluation.decision === 'APPROVAL_REQUIRED';
-  if (waits) await checkPendingLimit(ctx, agent);
+  const needsApproval = evaluation.decision === 'APPROVAL_REQUIRED';
+  if (needsApproval) await checkPendingLimit(ctx, agent);
   const action = ctx.insert(agentActions, {
     id: ctx.id('AgentAction'),
     platform_id: agent.platform_id,
     agent_id: agent.id,
     customer_id: agent.customer_id,
     type,
-    status: waits ? 'PENDING_APPROVAL' : 'APPROVED',
+    status: needsApproval ? 'PENDING_APPROVAL' : 'APPROVED',
     quote_id: quote?.id,
     transaction_id: payment.id,
     signed,
     created_at: ctx.now,
     updated_at: ctx.now,
   });
-  const named = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
-  if (!waits) {
+  const details = { ...detailsOf(await spendingOf(ctx, type, payment)), transactionId: payment.id };
+  if (!needsApproval) {
     const { amount } = evaluation;
     const started = await startPayment(ctx, parts, agent, { action, payment, quote, amount });
-    recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...named });
+    recordAudit(ctx, agent, 'ACTION_EXECUTED', { action, ...details });
     return presentAction(ctx, { action, payment: started, quote });
   }
   // A concurrent deletion of the agent wins. The payment of the quote is updated, not only required, so that
   // a concurrent execution by the platform retries and finds the action.
   ctx.require(agents, agent);
   if (quote) changeTransaction(ctx, payment, {});
-  recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...named });
+  recordAudit(ctx, agent, 'ACTION_SUBMITTED', { action, rule: evaluation.rule, ...details });
   const view = await presentAction(ctx, { action, payment, quote });
   ctx.emit(agentActionPending, action.id, view);
   return view;
@@ -200,9 +200,9 @@ async function executeAction(
   ctx: Ctx,
   parts: AgentParts,
   agent: AgentRow | undefined,
-  whole: ActionWithContext,
+  actionContext: ActionWithContext,
 ): Promise<PaymentRow> {
-  const { action, payment, quote } = whole;
+  const { action, payment, quote } = actionContext;
   if (!agent || agent.deleted_at !== null) {
     throw new Fault('FORBIDDEN', 'The agent was deleted.');
   }
@@ -214,7 +214,7 @@ async function executeAction(
     await spendingOf(ctx, action.type, payment),
   );
   if (evaluation.decision === 'REJECTED') throw forbidden(evaluation);
-  return startPayment(ctx, parts, agent, { ...whole, amount: evaluation.amount });
+  return startPayment(ctx, parts, agent, { ...actionContext, amount: evaluation.amount });
 }
 
 /** Owner of an action, for the audit; the agent may have been deleted. */
@@ -259,17 +259,17 @@ const isRetryable = (code: Code) =>
 export async function approve(
   ctx: Ctx,
   parts: AgentParts,
-  whole: ActionWithContext,
+  actionContext: ActionWithContext,
 ): Promise<ActionWithContext & { failure?: Fault }> {
-  const { action } = whole;
+  const { action } = actionContext;
   assertPending(action);
   const agent = await ctx.read(agents, action.agent_id);
-  const outcome = await ctx.attempt(() => executeAction(ctx, parts, agent, whole));
+  const outcome = await ctx.attempt(() => executeAction(ctx, parts, agent, actionContext));
   if (!(outcome instanceof Fault)) {
     const status = actionStates.next(action.status, 'approve');
     recordAudit(ctx, ownerOf(action), 'ACTION_APPROVED', { action });
     const approved = ctx.update(agentActions, action, { status, updated_at: ctx.now });
-    return { ...whole, action: approved, payment: outcome };
+    return { ...actionContext, action: approved, payment: outcome };
   }
   const { code, message: reason } = outcome;
   if (isRetryable(code)) throw outcome;
@@ -278,16 +278,21 @@ export async function approve(
     status: actionStates.next(action.status, 'fail'),
     updated_at: ctx.now,
   });
-  return { ...whole, action: failed, payment: failPayment(ctx, whole), failure: outcome };
+  return {
+    ...actionContext,
+    action: failed,
+    payment: failPayment(ctx, actionContext),
+    failure: outcome,
+  };
 }
 
 /** Rejects an action and fails its payment. */
 export function reject(
   ctx: Ctx,
-  whole: ActionWithContext,
+  actionContext: ActionWithContext,
   reason: string | undefined,
 ): ActionWithContext {
-  const { action } = whole;
+  const { action } = actionContext;
   assertPending(action);
   recordAudit(ctx, ownerOf(action), 'ACTION_REJECTED', { action });
   const rejected = ctx.update(agentActions, action, {
@@ -295,5 +300,5 @@ export function reject(
     rejection_reason: reason ?? null,
     updated_at: ctx.now,
   });
-  return { ...whole, action: rejected, payment: failPayment(ctx, whole) };
+  return { ...actionContext, action: rejected, payment: failPayment(ctx, actionContext) };
 }

@@ -76,13 +76,13 @@ describe('approveAgentAction', () => {
   it.each(KINDS)('executes %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
     app.effects.set(app.effects.now() + 60_000);
-    const done = ok(await agent.decide('approve', action.id), 200);
-    expect(done).toMatchObject({ id: action.id, status: 'APPROVED' });
-    expect(done.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
-    expect(done.updatedAt > done.createdAt).toBe(true);
+    const result = ok(await agent.decide('approve', action.id), 200);
+    expect(result).toMatchObject({ id: action.id, status: 'APPROVED' });
+    expect(result.transaction).toMatchObject({ id: transactionId, agentId: agent.id });
+    expect(result.updatedAt > result.createdAt).toBe(true);
     await app.settle();
-    const shown = await agent.show(action.id);
-    expect([shown.status, shown.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
+    const current = await agent.show(action.id);
+    expect([current.status, current.transaction.status]).toEqual(['APPROVED', 'COMPLETED']);
     const decisions = kind === 'TRANSFER_IN' ? ['PENDING', 'COMPLETED'] : undefined;
     const statuses = decisions ?? ['PENDING', 'PROCESSING', 'COMPLETED'];
     expect(await eventTypes(app, transactionId)).toEqual(
@@ -119,25 +119,25 @@ describe('approveAgentAction', () => {
       400,
       'INVALID_INPUT',
     ]);
-    const again = { 'idempotency-key': 'k' };
-    const done = ok(await app.call('POST', path, undefined, { headers: again }), 200);
-    expect(ok(await app.call('POST', path, undefined, { headers: again }), 200)).toEqual(done);
+    const keyHeaders = { 'idempotency-key': 'k' };
+    const done = ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200);
+    expect(ok(await app.call('POST', path, undefined, { headers: keyHeaders }), 200)).toEqual(done);
   });
 
   it('finds only actions of its platform, each under its agent', async () => {
     const { agent, action, transactionId } = await waiting('TRANSFER_OUT');
     const otherPayer = await payer();
-    const of = (id: string) => `/agents/${id}/actions/${action.id}`;
+    const path = (id: string) => `/agents/${id}/actions/${action.id}`;
     for (const decision of ['approve', 'reject']) {
-      const foreignResponse = await app.call('POST', `${of(agent.id)}/${decision}`, undefined, {
+      const foreignResponse = await app.call('POST', `${path(agent.id)}/${decision}`, undefined, {
         as: app.other,
       });
-      const misplaced = await app.call('POST', `${of(otherPayer.id)}/${decision}`);
+      const misplaced = await app.call('POST', `${path(otherPayer.id)}/${decision}`);
       const unknown = await app.call('POST', `/agents/${agent.id}/actions/x/${decision}`);
       for (const response of [foreignResponse, misplaced, unknown]) {
         expect(coded(response)).toEqual([404, 'NOT_FOUND']);
       }
-      const elsewhere = await app.call(
+      const otherPlatformResponse = await app.call(
         'POST',
         `/transactions/${transactionId}/${decision}`,
         undefined,
@@ -145,7 +145,7 @@ describe('approveAgentAction', () => {
           as: app.other,
         },
       );
-      expect(elsewhere.status).toBe(404);
+      expect(otherPlatformResponse.status).toBe(404);
     }
     expect((await agent.show(action.id)).status).toBe('PENDING_APPROVAL');
   });
@@ -154,9 +154,9 @@ describe('approveAgentAction', () => {
 describe('rejectAgentAction', () => {
   it.each(KINDS)('ends %s', async (kind) => {
     const { agent, action, transactionId } = await waiting(kind);
-    const done = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
-    expect(done).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
-    expect(done.transaction).toBeUndefined();
+    const result = ok(await agent.decide('reject', action.id, { reason: 'Too much.' }), 200);
+    expect(result).toMatchObject({ status: 'REJECTED', rejectionReason: 'Too much.' });
+    expect(result.transaction).toBeUndefined();
     expect((await agent.show(action.id)).rejectionReason).toBe('Too much.');
     const payment = await agent.transaction(transactionId);
     const isQuote = kind === 'EXECUTE_QUOTE';
@@ -180,8 +180,8 @@ describe('rejectAgentAction', () => {
     const reason = 'x'.repeat(255);
     const response = ok(await onTransaction(app, 'reject', transactionId, { reason }), 200);
     expect(response.status).toBe(kind === 'EXECUTE_QUOTE' ? 'PENDING' : 'FAILED');
-    const shown = await agent.show(action.id);
-    expect([shown.status, shown.rejectionReason]).toEqual(['REJECTED', reason]);
+    const current = await agent.show(action.id);
+    expect([current.status, current.rejectionReason]).toEqual(['REJECTED', reason]);
   });
 
   it('accepts a short reason or none, also after the quote has expired', async () => {
@@ -190,8 +190,8 @@ describe('rejectAgentAction', () => {
     expect(coded(long)).toEqual([400, 'INVALID_INPUT']);
     await app.advance(24 * 3_600_000);
     expect((await agent.show(action.id)).quote.status).toBe('EXPIRED');
-    const done = ok(await agent.decide('reject', action.id), 200);
-    expect([done.status, done.rejectionReason]).toEqual(['REJECTED', undefined]);
+    const result = ok(await agent.decide('reject', action.id), 200);
+    expect([result.status, result.rejectionReason]).toEqual(['REJECTED', undefined]);
   });
 });
 
@@ -245,8 +245,8 @@ describe('late approval', () => {
       const { agent, action, transactionId } = await waiting(kind, overrides);
       await concurrentWork(agent);
       const before = await agent.usage();
-      const done = ok(await agent.decide('approve', action.id), 200);
-      expect([done.status, done.transaction]).toEqual(['FAILED', undefined]);
+      const result = ok(await agent.decide('approve', action.id), 200);
+      expect([result.status, result.transaction]).toEqual(['FAILED', undefined]);
       expect(await agent.failureOf(action.id)).toMatchObject({ code });
       expect(await agent.usage()).toEqual(before);
       const isQuote = kind === 'EXECUTE_QUOTE';
@@ -260,13 +260,15 @@ describe('late approval', () => {
   });
 
   it('ends FAILED without sufficient funds, on both paths', async () => {
-    const one = await waiting('TRANSFER_OUT', {}, 150_00);
-    await one.agent.narrow({ defaultExecutionMode: 'AUTO' });
-    ok(await one.agent.transfer('out', 60_00), 201);
-    const response = ok(await onTransaction(app, 'approve', one.transactionId), 200);
+    const pending = await waiting('TRANSFER_OUT', {}, 150_00);
+    await pending.agent.narrow({ defaultExecutionMode: 'AUTO' });
+    ok(await pending.agent.transfer('out', 60_00), 201);
+    const response = ok(await onTransaction(app, 'approve', pending.transactionId), 200);
     expect(response.status).toBe('FAILED');
-    expect(await one.agent.failureOf(one.action.id)).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
-    expect((await one.agent.show(one.action.id)).status).toBe('FAILED');
+    expect(await pending.agent.failureOf(pending.action.id)).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    });
+    expect((await pending.agent.show(pending.action.id)).status).toBe('FAILED');
   });
 
   it('is required, and the platform cannot execute the quote concurrently', async () => {
@@ -302,11 +304,13 @@ describe('late approval', () => {
   });
 
   it('ends FAILED if the quote has expired', async () => {
-    const late = await waiting('EXECUTE_QUOTE');
-    app.effects.set(Date.parse(late.action.quote.expiresAt));
-    const done = ok(await late.agent.decide('approve', late.action.id), 200);
+    const expired = await waiting('EXECUTE_QUOTE');
+    app.effects.set(Date.parse(expired.action.quote.expiresAt));
+    const done = ok(await expired.agent.decide('approve', expired.action.id), 200);
     expect([done.status, done.quote.status]).toEqual(['FAILED', 'EXPIRED']);
-    expect(await late.agent.failureOf(late.action.id)).toMatchObject({ code: 'QUOTE_EXPIRED' });
+    expect(await expired.agent.failureOf(expired.action.id)).toMatchObject({
+      code: 'QUOTE_EXPIRED',
+    });
   });
 
   it('ends FAILED if debits are no longer possible', async () => {
@@ -330,7 +334,7 @@ describe('late approval', () => {
     }
     expect((await agent.transaction(transactionId)).status).toBe('FAILED');
     const lines = await eventLinesOf(agent);
-    expect(lines.filter((what) => what === 'ACTION_REJECTED')).toHaveLength(2);
+    expect(lines.filter((event) => event === 'ACTION_REJECTED')).toHaveLength(2);
     const { data } = ok(await fixture.manage('GET', `/agents/approvals?agentId=${agent.id}`), 200);
     expect(data).toEqual([]);
   });

@@ -86,10 +86,11 @@ export const pendingActionDecision =
     const fullAction = await loadAction(ctx, action);
     return {
       async approve() {
-        const { failure, payment: now } = await approve(ctx, parts, fullAction);
+        const { failure, payment: updatedPayment } = await approve(ctx, parts, fullAction);
         // The payment of a quote stays PENDING for another action, so the rejection must be returned.
-        if (failure && now.status === 'PENDING') return { rejected: approvalConflict(failure) };
-        return now;
+        if (failure && updatedPayment.status === 'PENDING')
+          return { rejected: approvalConflict(failure) };
+        return updatedPayment;
       },
       reject: (reason: string | undefined) => {
         if (reason !== undefined && [...reason].length > MAX_REASON_LENGTH) {

@@ -15,30 +15,30 @@ import { authorize, scaPayer } from '../../../../test/kit/sca/strong-customers.t
 
 const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
-let held: FundedAgent;
+let agent: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
 let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
-let outsider: Awaited<ReturnType<typeof fixture.holder>>;
+let foreignCustomer: Awaited<ReturnType<typeof fixture.holder>>;
 /** A payee account of the agent's customer. */
 let bank: string;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
   otherHolder = await fixture.holder();
-  outsider = await agentFixture(app, { as: app.other }).holder();
+  foreignCustomer = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
-  held = await fixture.agent();
-  bank = (await externalAccount(app, held.customer.id, 'EUR')).id;
+  agent = await fixture.agent();
+  bank = (await externalAccount(app, agent.customer.id, 'EUR')).id;
 });
 
 const QUOTES = '/agents/me/quotes';
 const UNKNOWN = '00000000-0000-7000-8000-000000000000';
 const coded = ({ status, body }: ApiResponse) => [status, body.code];
 const request = (body: object, headers?: Record<string, string>) =>
-  held.call('POST', QUOTES, body, headers ? { headers } : {});
-const made = async (overrides: object = {}) =>
-  ok(await request(quoteBody(held.usd, bank, 100_00, overrides)), 201);
+  agent.call('POST', QUOTES, body, headers ? { headers } : {});
+const createQuote = async (overrides: object = {}) =>
+  ok(await request(quoteBody(agent.usd, bank, 100_00, overrides)), 201);
 const fieldsOf = ({ body }: ApiResponse) =>
   body.details.errors.map(({ field }: { field: string }) => field).sort();
 const account = (accountId: string, overrides: object = {}) => ({
@@ -47,42 +47,42 @@ const account = (accountId: string, overrides: object = {}) => ({
 const paidIn = (overrides: object = {}) => ({
   source: { sourceType: 'REALTIME_FUNDING', currency: 'USD', ...overrides },
 });
-const narrowTo = (policy: object) => fixture.manage('PATCH', `/agents/${held.id}/policy`, policy);
+const narrowTo = (policy: object) => fixture.manage('PATCH', `/agents/${agent.id}/policy`, policy);
 const allow = (...allowedAccountIds: string[]) =>
   narrowTo({ accountRestrictions: { allowedAccountIds } });
 const audit = () =>
   app.runtime.db.query<{ what: string; actor: string; details: object }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
-    [held.id],
+    [agent.id],
   );
 
 describe('agentCreateQuote', () => {
   describe('quote of an agent', () => {
     it('is the resource that the platform reads, with the agent id', async () => {
-      const quote = await made({ description: 'Rent' });
+      const quote = await createQuote({ description: 'Rent' });
       expect(quote).toMatchObject({
         status: 'PENDING',
-        source: { accountId: held.usd },
+        source: { accountId: agent.usd },
         destination: { accountId: bank },
         totalSendingAmount: 100_00,
         description: 'Rent',
       });
-      expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
       expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
       const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
-      expect(payment).toMatchObject({ agentId: held.id, customerId: held.customer.id });
+      expect(payment).toMatchObject({ agentId: agent.id, customerId: agent.customer.id });
       const [row] = await app.runtime.db.query('select agent_id from quotes where id = $1', [
         quote.id,
       ]);
-      expect(row?.agent_id).toBe(held.id);
+      expect(row?.agent_id).toBe(agent.id);
       const lines = (await audit()).filter(({ what }) => what === 'QUOTE_CREATED');
       expect(lines).toEqual([
-        { what: 'QUOTE_CREATED', actor: held.id, details: { quoteId: quote.id } },
+        { what: 'QUOTE_CREATED', actor: agent.id, details: { quoteId: quote.id } },
       ]);
     });
 
     it('has the same price as a quote of the platform', async () => {
-      const body = quoteBody(held.usd, bank, 100_00);
+      const body = quoteBody(agent.usd, bank, 100_00);
       const otherQuote = ok(await app.call('POST', '/quotes', body), 201);
       const { totalReceivingAmount, feesIncluded, exchangeRate } = ok(await request(body), 201);
       expect({ totalReceivingAmount, feesIncluded, exchangeRate }).toEqual({
@@ -93,38 +93,38 @@ describe('agentCreateQuote', () => {
     });
 
     it('can be funded by a debit of an external account', async () => {
-      const from = await externalAccount(app, held.customer.id, 'USD');
-      const quote = ok(await request(quoteBody(from.id, held.usd, 10_00)), 201);
+      const from = await externalAccount(app, agent.customer.id, 'USD');
+      const quote = ok(await request(quoteBody(from.id, agent.usd, 10_00)), 201);
       expect(quote.source.accountId).toBe(from.id);
     });
 
     it('is for its customer if funded by a pay-in', async () => {
-      for (const named of [{}, { customerId: held.customer.id }]) {
+      for (const named of [{}, { customerId: agent.customer.id }]) {
         const quote = ok(await request({ ...quoteBody('', bank, 100_00), ...paidIn(named) }), 201);
-        expect(quote.source).toEqual({ ...paidIn().source, customerId: held.customer.id });
+        expect(quote.source).toEqual({ ...paidIn().source, customerId: agent.customer.id });
         expect(quote.paymentInstructions).toHaveLength(1);
         const { customerId } = ok(
           await app.call('GET', `/transactions/${quote.transactionId}`),
           200,
         );
-        expect(customerId).toBe(held.customer.id);
+        expect(customerId).toBe(agent.customer.id);
       }
     });
 
     describe('agentGetQuote', () => {
       it('returns it to this agent only', async () => {
-        const quote = await made();
-        const otherAgent = await fixture.agentOf(held.customer.id);
+        const quote = await createQuote();
+        const otherAgent = await fixture.agentOf(agent.customer.id);
         const platforms = ok(
-          await app.call('POST', '/quotes', quoteBody(held.usd, bank, 1_00)),
+          await app.call('POST', '/quotes', quoteBody(agent.usd, bank, 1_00)),
           201,
         );
-        const unknown = await held.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
+        const unknown = await agent.call('GET', `${QUOTES}/Quote:${UNKNOWN}`);
         expect(coded(unknown)).toEqual([404, 'QUOTE_NOT_FOUND']);
         for (const response of [
           await otherAgent.call('GET', `${QUOTES}/${quote.id}`),
-          await held.call('GET', `${QUOTES}/${platforms.id}`),
-          await held.call('GET', `${QUOTES}/nothing`),
+          await agent.call('GET', `${QUOTES}/${platforms.id}`),
+          await agent.call('GET', `${QUOTES}/nothing`),
         ]) {
           expect(response.body).toEqual(unknown.body);
         }
@@ -132,16 +132,16 @@ describe('agentCreateQuote', () => {
     });
 
     it('is created once per Idempotency-Key of an agent', async () => {
-      const otherAgent = await fixture.agentOf(held.customer.id);
+      const otherAgent = await fixture.agentOf(agent.customer.id);
       const headers = { 'idempotency-key': 'one' };
-      const body = quoteBody(held.usd, bank, 100_00);
+      const body = quoteBody(agent.usd, bank, 100_00);
       const first = ok(await request(body, headers), 201);
       const secondResponse = await request(body, headers);
       expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
       const changed = { ...body, lockedCurrencyAmount: 90_00 };
       expect(coded(await request(changed, headers))).toEqual([409, 'DUPLICATE_PAY_REQUEST']);
-      const own = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
-      expect(own.id).not.toBe(first.id);
+      const otherAgentQuote = ok(await otherAgent.call('POST', QUOTES, changed, { headers }), 201);
+      expect(otherAgentQuote.id).not.toBe(first.id);
       const otherQuote = ok(await app.call('POST', '/quotes', body, { headers }), 201);
       expect(otherQuote.id).not.toBe(first.id);
     });
@@ -153,8 +153,12 @@ describe('agentCreateQuote', () => {
         platformFixedFee: { amount: 0, currency: 'USD' },
         platformVariableFeeBps: 0,
       };
-      const both = { immediatelyExecute: true, platformFeeOverride, lockedCurrencySide: 'NONE' };
-      const rejected = await request(quoteBody(held.usd, bank, 100_00, both));
+      const invalidFields = {
+        immediatelyExecute: true,
+        platformFeeOverride,
+        lockedCurrencySide: 'NONE',
+      };
+      const rejected = await request(quoteBody(agent.usd, bank, 100_00, invalidFields));
       expect(coded(rejected)).toEqual([400, 'INVALID_INPUT']);
       expect(fieldsOf(rejected)).toEqual(
         expect.arrayContaining(['immediatelyExecute', 'lockedCurrencySide', 'platformFeeOverride']),
@@ -163,10 +167,10 @@ describe('agentCreateQuote', () => {
         immediatelyExecute: true,
         platformFeeOverride,
       })) {
-        const alone = await request(quoteBody(held.usd, bank, 100_00, { [name]: value }));
-        expect([alone.status, fieldsOf(alone)]).toEqual([400, [name]]);
+        const response = await request(quoteBody(agent.usd, bank, 100_00, { [name]: value }));
+        expect([response.status, fieldsOf(response)]).toEqual([400, [name]]);
       }
-      expect((await made({ immediatelyExecute: false })).status).toBe('PENDING');
+      expect((await createQuote({ immediatelyExecute: false })).status).toBe('PENDING');
     });
 
     it('cannot use accounts of others', async () => {
@@ -174,77 +178,82 @@ describe('agentCreateQuote', () => {
       const otherExternalAccountId = (await externalAccount(app, otherHolder.customer.id, 'USD'))
         .id;
       const as = app.other;
-      const far = (await externalAccount(app, outsider.customer.id, 'USD', '000', { as })).id;
-      const foreign = [
+      const foreignAccountId = (
+        await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as })
+      ).id;
+      const foreignIds = [
         otherHolder.usd,
         platformAccount,
-        outsider.usd,
+        foreignCustomer.usd,
         otherExternalAccountId,
-        far,
+        foreignAccountId,
         'nothing',
       ];
       const unknown = await request(quoteBody(`InternalAccount:${UNKNOWN}`, bank, 1_00));
       expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-      for (const id of [...foreign, `ExternalAccount:${UNKNOWN}`]) {
+      for (const id of [...foreignIds, `ExternalAccount:${UNKNOWN}`]) {
         const from = await request(quoteBody(id, bank, 1_00));
-        const to = await request(quoteBody(held.usd, id, 1_00));
+        const to = await request(quoteBody(agent.usd, id, 1_00));
         expect([id, from.body, to.body]).toEqual([id, unknown.body, unknown.body]);
       }
       // An account in addition to a source of another type is not accepted either.
-      const withExtraSource = {
+      const bodyWithTwoSources = {
         ...quoteBody('', bank, 1_00),
         ...paidIn({ accountId: otherHolder.usd }),
       };
-      expect(fieldsOf(await request(withExtraSource))).toEqual(['source.accountId']);
+      expect(fieldsOf(await request(bodyWithTwoSources))).toEqual(['source.accountId']);
     });
 
     it('cannot pay on behalf of another customer', async () => {
-      const remainingQuoteBody = quoteBody(held.usd, bank, 1_00);
-      for (const { customer: otherCustomer } of [otherHolder, outsider]) {
+      const remainingQuoteBody = quoteBody(agent.usd, bank, 1_00);
+      for (const { customer: otherCustomer } of [otherHolder, foreignCustomer]) {
         const { id: customerId } = otherCustomer;
-        for (const source of [account(held.usd, { customerId }), paidIn({ customerId })]) {
+        for (const source of [account(agent.usd, { customerId }), paidIn({ customerId })]) {
           expect(coded(await request({ ...remainingQuoteBody, ...source }))).toEqual([
             404,
             'CUSTOMER_NOT_FOUND',
           ]);
         }
       }
-      const { id: customerId } = held.customer;
-      ok(await request({ ...remainingQuoteBody, ...account(held.usd, { customerId }) }), 201);
+      const { id: customerId } = agent.customer;
+      ok(await request({ ...remainingQuoteBody, ...account(agent.usd, { customerId }) }), 201);
     });
 
     it('cannot use accounts that the policy excludes as source or destination', async () => {
-      ok(await allow(held.eur), 200);
-      const rejected = await request(quoteBody(held.usd, bank, 1_00));
+      ok(await allow(agent.eur), 200);
+      const rejected = await request(quoteBody(agent.usd, bank, 1_00));
       expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
       expect(rejected.body.reason).toContain('account');
-      expect(coded(await request(quoteBody(held.eur, held.usd, 1_00)))).toEqual([403, 'FORBIDDEN']);
-      ok(await request(quoteBody(held.eur, bank, 1_00)), 201);
+      expect(coded(await request(quoteBody(agent.eur, agent.usd, 1_00)))).toEqual([
+        403,
+        'FORBIDDEN',
+      ]);
+      ok(await request(quoteBody(agent.eur, bank, 1_00)), 201);
       // The error does not disclose whether the account of another customer exists.
       expect((await request(quoteBody(otherHolder.usd, bank, 1_00))).status).toBe(404);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines.map(({ details }) => details)).toEqual(
         Array(2).fill({ operationId: 'agentCreateQuote', rule: 'ACCOUNT' }),
       );
-      ok(await allow(held.eur, held.usd), 200);
-      ok(await request(quoteBody(held.eur, held.usd, 1_00)), 201);
+      ok(await allow(agent.eur, agent.usd), 200);
+      ok(await request(quoteBody(agent.eur, agent.usd, 1_00)), 201);
     });
 
     it('cannot create quotes without permission or while paused, but reads its own', async () => {
-      const quote = await made();
+      const quote = await createQuote();
       ok(await narrowTo({ permissions: ['EXECUTE_QUOTES'] }), 200);
-      const missing = await request(quoteBody(held.usd, bank, 1_00));
+      const missing = await request(quoteBody(agent.usd, bank, 1_00));
       expect(coded(missing)).toEqual([403, 'FORBIDDEN']);
       expect(missing.body.reason).toContain('CREATE_QUOTES');
       ok(await narrowTo({ permissions: ['CREATE_QUOTES'] }), 200);
-      ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true }), 200);
-      const paused = await request(quoteBody(held.usd, bank, 1_00));
+      ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true }), 200);
+      const paused = await request(quoteBody(agent.usd, bank, 1_00));
       expect([...coded(paused), paused.body.reason]).toEqual([
         403,
         'FORBIDDEN',
         'The agent is paused.',
       ]);
-      expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
+      expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
       const lines = (await audit()).filter(({ what }) => what === 'ACTION_REFUSED');
       expect(lines).toHaveLength(2);
     });
@@ -256,11 +265,11 @@ describe('quote of an agent to a UMA address', () => {
   const INFO = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
 
   /** A request to pay an address that the platform has looked up for a customer. */
-  async function toUma(umaAddress: string, customerId = held.customer.id, overrides: object = {}) {
+  async function toUma(umaAddress: string, customerId = agent.customer.id, overrides: object = {}) {
     const path = `/receiver/uma/${encodeURIComponent(umaAddress)}?customerId=${customerId}`;
     const { lookupId } = ok(await app.call('GET', path), 200);
     return {
-      ...quoteBody(held.usd, '', 100_00),
+      ...quoteBody(agent.usd, '', 100_00),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
       lookupId,
       senderCustomerInfo: INFO,
@@ -275,14 +284,14 @@ describe('quote of an agent to a UMA address', () => {
   });
 
   it('rejects a payee discovery of another customer', async () => {
-    const inside = await customer(app);
-    for (const address of [`$success.eur@${HOST}`, inside.umaAddress]) {
+    const otherCustomer = await customer(app);
+    for (const address of [`$success.eur@${HOST}`, otherCustomer.umaAddress]) {
       const rejected = await request(await toUma(address, otherHolder.customer.id));
-      const none = await request(
+      const unknownDiscovery = await request(
         await toUma(address, undefined, { lookupId: `Lookup:${UNKNOWN}` }),
       );
       expect(coded(rejected)).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
-      expect(rejected.body).toEqual(none.body);
+      expect(rejected.body).toEqual(unknownDiscovery.body);
     }
   });
 
@@ -302,7 +311,7 @@ describe('quote of an agent to a UMA address', () => {
   });
 
   it('rejects customers of another platform', async () => {
-    const { umaAddress } = outsider.customer;
+    const { umaAddress } = foreignCustomer.customer;
     expect(coded(await request(await toUma(umaAddress)))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
@@ -321,20 +330,20 @@ describe('quote of an agent whose customer is under SCA', () => {
     });
     expect(ok(await call('GET', `${QUOTES}/${quote.id}`), 200)).toEqual(quote);
     ok(await authorize(app, quote.id), 200);
-    const ready = ok(await call('GET', `${QUOTES}/${quote.id}`), 200);
-    expect(ready.status).toBe('PENDING');
-    expect(ready.paymentInstructions).toHaveLength(1);
+    const quoteView = ok(await call('GET', `${QUOTES}/${quote.id}`), 200);
+    expect(quoteView.status).toBe('PENDING');
+    expect(quoteView.paymentInstructions).toHaveLength(1);
     const payment = ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200);
     expect(payment.agentId).toBe(id);
   });
 });
 
 describe('quote of an agent funded by a pay-in', () => {
-  const limits = (more: object) => ({
-    spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...more },
+  const limits = (overrides: object) => ({
+    spendingLimits: { currency: 'USD', perTransactionLimit: 100_00, ...overrides },
   });
-  const rule = (accountId: string, more: object) => ({
-    accountRestrictions: { accountRules: [{ accountId, ...more }] },
+  const rule = (accountId: string, overrides: object) => ({
+    accountRestrictions: { accountRules: [{ accountId, ...overrides }] },
   });
   const payIn = (to: string, amount = 100_00) =>
     request({ ...quoteBody('', to, amount), ...paidIn() });
@@ -357,33 +366,33 @@ describe('quote of an agent funded by a pay-in', () => {
     expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
     expect(rejected.body.reason).toContain(named);
     expect(await rejections()).toEqual([{ rule: against, type: 'EXECUTE_QUOTE' }]);
-    const left = 'select 1 from transactions where agent_id = $1';
-    expect(await app.runtime.db.query(left, [held.id])).toEqual([]);
+    const remainingSql = 'select 1 from transactions where agent_id = $1';
+    expect(await app.runtime.db.query(remainingSql, [agent.id])).toEqual([]);
     // A quote that needs execution is evaluated at execution.
-    ok(await request(quoteBody(held.usd, bank, 100_00)), 201);
+    ok(await request(quoteBody(agent.usd, bank, 100_00)), 201);
   });
 
   it('applies the rules of the internal destination account', async () => {
-    ok(await narrowTo(rule(held.usd, { executionMode: 'APPROVAL_REQUIRED' })), 200);
-    expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(held.eur), 201);
-    ok(await narrowTo(rule(held.usd, { perTransactionLimit: 50_00 })), 200);
-    expect(coded(await payIn(held.usd))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(held.usd, 50_00), 201);
+    ok(await narrowTo(rule(agent.usd, { executionMode: 'APPROVAL_REQUIRED' })), 200);
+    expect(coded(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await payIn(agent.eur), 201);
+    ok(await narrowTo(rule(agent.usd, { perTransactionLimit: 50_00 })), 200);
+    expect(coded(await payIn(agent.usd))).toEqual([403, 'FORBIDDEN']);
+    ok(await payIn(agent.usd, 50_00), 201);
     // A restricted agent cannot pay between external accounts.
-    ok(await allow(held.usd), 200);
+    ok(await allow(agent.usd), 200);
     expect(coded(await payIn(bank))).toEqual([403, 'FORBIDDEN']);
-    ok(await payIn(held.usd, 50_00), 201);
+    ok(await payIn(agent.usd, 50_00), 201);
   });
 
   it('does not count against daily and monthly limits', async () => {
     ok(await narrowTo(limits({ dailyLimit: 100_00, dailyTransactionLimit: 1 })), 200);
     const quote = ok(await payIn(bank), 201);
-    const sent = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
-    ok(await app.call('POST', '/sandbox/send', sent), 200);
+    const details = { quoteId: quote.id, currencyCode: 'USD', currencyAmount: 100_00 };
+    ok(await app.call('POST', '/sandbox/send', details), 200);
     await app.settle();
-    expect(ok(await held.call('GET', `${QUOTES}/${quote.id}`), 200).status).toBe('COMPLETED');
-    const { usage } = ok(await held.call('GET', '/agents/me'), 200);
+    expect(ok(await agent.call('GET', `${QUOTES}/${quote.id}`), 200).status).toBe('COMPLETED');
+    const { usage } = ok(await agent.call('GET', '/agents/me'), 200);
     expect(usage).toMatchObject({ dailyTransactionCount: 0, dailySpend: 0, monthlySpend: 0 });
   });
 });

@@ -23,8 +23,8 @@ import { agentCreateQuote, agentGetQuote } from './quotes-contract.ts';
 type Request = Static<typeof QuoteRequest>;
 
 /** Throws for an account that the agent may not use. */
-async function checkAccount(ctx: Ctx, agent: AgentRow, end: object): Promise<void> {
-  if ('accountId' in end) await checkUsable(ctx, agent, end.accountId as string);
+async function checkAccount(ctx: Ctx, agent: AgentRow, party: object): Promise<void> {
+  if ('accountId' in party) await checkUsable(ctx, agent, party.accountId as string);
 }
 
 /** Throws for a payee discovery of another customer. Those of the platform itself are accepted. */
@@ -90,9 +90,9 @@ const evaluatedWhereItStarts =
     // The amount is known after pricing; a rejection discards the staged quote.
     const outcome = await ctx.attempt(async () => {
       checkAllowed(agent, PERMISSION_FOR[type]);
-      const made = await create(ctx, input);
-      if (!('rejected' in made)) await checkSelfStarting(ctx, parts, agent, made.body);
-      return made;
+      const quote = await create(ctx, input);
+      if (!('rejected' in quote)) await checkSelfStarting(ctx, parts, agent, quote.body);
+      return quote;
     });
     if (!(outcome instanceof Fault)) return outcome;
     const no = rejectionOf(outcome);

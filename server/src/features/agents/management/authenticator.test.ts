@@ -40,18 +40,18 @@ describe('access token', () => {
   it('is revoked with the agent, including requests in flight', async () => {
     const agent = await fixture.agentOf((await customer(app)).id);
     let ended = false;
-    const asking = Array.from({ length: 6 }, async () => {
+    const requests = Array.from({ length: 6 }, async () => {
       const after: number[] = [];
       while (after.length < 3) {
-        const late = ended;
+        const sentAfterEnd = ended;
         const { status } = await agent.call('GET', '/agents/me');
-        if (late) after.push(status);
+        if (sentAfterEnd) after.push(status);
       }
       return after;
     });
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     ended = true;
-    expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
+    expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
   it('is revoked with its customer', async () => {
@@ -73,7 +73,7 @@ describe('access token', () => {
   });
 });
 
-it('remembers a good token until too many others were seen, however often it is seen itself', async () => {
+it('caches a valid token until too many others were used, however often it is used itself', async () => {
   const bearers = agentBearers(app.runtime, 2);
   const person = await customer(app);
   const [first, second, third] = await Promise.all(
@@ -91,19 +91,24 @@ it('separates the idempotency keys of agents', async () => {
   const headers = { 'idempotency-key': 'same' };
   const path = '/agents/me/external-accounts';
   const first = ok(await firstAgent.call('POST', path, body, { headers }), 201);
-  const others = await secondAgent.call('POST', path, body, { headers });
-  expect(others.headers['idempotency-replayed']).toBeUndefined();
-  expect(ok(others, 201).customerId).toBe(secondAgent.customer.id);
+  const secondAgentResponse = await secondAgent.call('POST', path, body, { headers });
+  expect(secondAgentResponse.headers['idempotency-replayed']).toBeUndefined();
+  expect(ok(secondAgentResponse, 201).customerId).toBe(secondAgent.customer.id);
   const secondResponse = await firstAgent.call('POST', path, body, { headers });
   expect(secondResponse.headers['idempotency-replayed']).toBe('true');
   expect(secondResponse.body).toEqual(first);
   // The platform adds an account with another number and the same Idempotency-Key.
-  const own = {
+  const platformBody = {
     customerId: firstAgent.customer.id,
     ...body,
     accountInfo: accountInfos.USD?.('000'),
   };
-  const platforms = await fixture.manage('POST', '/customers/external-accounts', own, headers);
+  const platforms = await fixture.manage(
+    'POST',
+    '/customers/external-accounts',
+    platformBody,
+    headers,
+  );
   expect(platforms.headers['idempotency-replayed']).toBeUndefined();
   expect(ok(platforms, 201).id).not.toBe(first.id);
 });
@@ -125,11 +130,11 @@ describe('rate limits', () => {
       for (const status of [200, 200, 429]) {
         expect((await firstAgent.call('GET', '/agents/me')).status).toBe(status);
       }
-      for (const left of ['1', '0']) {
+      for (const remaining of ['1', '0']) {
         const reply = await secondAgent.call('GET', '/agents/me');
-        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, left]);
+        expect([reply.status, reply.headers['ratelimit-remaining']]).toEqual([200, remaining]);
       }
-      // Together they have used the limit of the platform.
+      // Together the agents have used the limit of the platform.
       expect((await thirdAgent.call('GET', '/agents/me')).status).toBe(429);
       expect((await separateFixture.manage('GET', `/agents/${firstAgent.id}`)).status).toBe(429);
       pass();
@@ -140,27 +145,27 @@ describe('rate limits', () => {
   });
 
   it('limit invalid tokens by address, but not valid ones', async () => {
-    const wary = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
+    const limitedApp = await startApp({ rateLimits: { requests: 0, costly: 0, refused: 1 } });
     try {
-      const separateFixture = agentFixture(wary);
-      const person = await customer(wary);
-      const [valid, fresh] = [
+      const separateFixture = agentFixture(limitedApp);
+      const person = await customer(limitedApp);
+      const [valid, newAgent] = [
         await separateFixture.agentOf(person.id),
         await separateFixture.agentOf(person.id),
       ];
       ok(await valid.call('GET', '/agents/me'), 200);
-      const bad = () => me(`Bearer gat_${'0'.repeat(40)}`, wary);
-      expect([(await bad()).status, (await bad()).status]).toEqual([401, 401]);
-      expect((await bad()).status).toBe(429);
-      expect((await wary.call('GET', '/config', undefined, { as: null })).status).toBe(429);
+      const sendInvalid = () => me(`Bearer gat_${'0'.repeat(40)}`, limitedApp);
+      expect([(await sendInvalid()).status, (await sendInvalid()).status]).toEqual([401, 401]);
+      expect((await sendInvalid()).status).toBe(429);
+      expect((await limitedApp.call('GET', '/config', undefined, { as: null })).status).toBe(429);
       ok(await valid.call('GET', '/agents/me'), 200);
-      expect((await fresh.call('GET', '/agents/me')).status).toBe(429);
+      expect((await newAgent.call('GET', '/agents/me')).status).toBe(429);
       // A revoked token loses its exemption after the next lookup.
       ok(await separateFixture.manage('DELETE', `/agents/${valid.id}`), 204);
       expect((await valid.call('GET', '/agents/me')).status).toBe(401);
       expect((await valid.call('GET', '/agents/me')).status).toBe(429);
     } finally {
-      await wary.close();
+      await limitedApp.close();
     }
   });
 });

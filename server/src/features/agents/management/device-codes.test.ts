@@ -15,7 +15,7 @@ const app = testApp();
 const fixture = agentFixture(app);
 
 /** An agent that is not connected, without previous attempts. */
-async function fresh() {
+async function unconnectedAgent() {
   app.effects.set(app.effects.now() + MINUTE_MS);
   return fixture.unconnected((await customer(app)).id);
 }
@@ -33,8 +33,8 @@ const rejection = ({ status, body }: Awaited<ReturnType<typeof fixture.redeem>>)
 ];
 
 describe('redeemAgentDeviceCode', () => {
-  it('connects a program, once', async () => {
-    const { agent, deviceCode } = await fresh();
+  it('connects one program', async () => {
+    const { agent, deviceCode } = await unconnectedAgent();
     expect(ok(await statusOf(deviceCode.code), 200)).toEqual({
       code: deviceCode.code,
       redeemed: false,
@@ -61,15 +61,15 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('accepts lower case', async () => {
-    const { deviceCode } = await fresh();
-    const small = deviceCode.code.toLowerCase();
-    expect(ok(await statusOf(small), 200).code).toBe(deviceCode.code);
-    ok(await fixture.redeem(small), 200);
+    const { deviceCode } = await unconnectedAgent();
+    const lowerCase = deviceCode.code.toLowerCase();
+    expect(ok(await statusOf(lowerCase), 200).code).toBe(deviceCode.code);
+    ok(await fixture.redeem(lowerCase), 200);
   });
 
   it('succeeds for one of two concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
-      const { agent, deviceCode } = await fresh();
+      const { agent, deviceCode } = await unconnectedAgent();
       const responses = await Promise.all([
         fixture.redeem(deviceCode.code),
         fixture.redeem(deviceCode.code),
@@ -82,24 +82,26 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('accepts a code for 24 hours', async () => {
-    const [late, just] = [await fresh(), await fresh()];
-    app.effects.set(Date.parse(just.deviceCode.expiresAt) - 1);
-    ok(await fixture.redeem(just.deviceCode.code), 200);
-    expect(Date.parse(just.deviceCode.expiresAt)).toBe(Date.parse(just.agent.createdAt) + DAY_MS);
-    app.effects.set(Date.parse(just.deviceCode.expiresAt));
+    const [expiredCode, validCode] = [await unconnectedAgent(), await unconnectedAgent()];
+    app.effects.set(Date.parse(validCode.deviceCode.expiresAt) - 1);
+    ok(await fixture.redeem(validCode.deviceCode.code), 200);
+    expect(Date.parse(validCode.deviceCode.expiresAt)).toBe(
+      Date.parse(validCode.agent.createdAt) + DAY_MS,
+    );
+    app.effects.set(Date.parse(validCode.deviceCode.expiresAt));
     const expired = [
       400,
       'INVALID_INPUT',
       'code: has expired; request a new code from the platform',
     ];
-    expect(rejection(await fixture.redeem(late.deviceCode.code))).toEqual(expired);
-    expect(ok(await statusOf(late.deviceCode.code), 200).redeemed).toBe(false);
-    const { code } = ok(await anotherCode(late.agent.id), 201);
+    expect(rejection(await fixture.redeem(expiredCode.deviceCode.code))).toEqual(expired);
+    expect(ok(await statusOf(expiredCode.deviceCode.code), 200).redeemed).toBe(false);
+    const { code } = ok(await anotherCode(expiredCode.agent.id), 201);
     ok(await fixture.redeem(code), 200);
   });
 
   it('rejects unknown codes and those of a deleted customer', async () => {
-    const { agent, deviceCode } = await fresh();
+    const { agent, deviceCode } = await unconnectedAgent();
     const unknown = [404, 'NOT_FOUND', 'Device code not found.'];
     for (const code of ['x', '%00', 'SERVICE-AGENT-2222-2222-2222']) {
       expect(rejection(await fixture.redeem(code))).toEqual(unknown);
@@ -109,13 +111,13 @@ describe('redeemAgentDeviceCode', () => {
   });
 
   it('ignores credentials', async () => {
-    const { deviceCode } = await fresh();
+    const { deviceCode } = await unconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     ok(await app.call('POST', path, undefined, { as: app.other }), 200);
   });
 
   it('never returns a token again for an Idempotency-Key', async () => {
-    const { deviceCode } = await fresh();
+    const { deviceCode } = await unconnectedAgent();
     const path = `/agents/device-codes/${deviceCode.code}/redeem`;
     const headers = { 'idempotency-key': 'redeem' };
     ok(await app.call('POST', path, undefined, { as: null, headers }), 200);
@@ -126,8 +128,8 @@ describe('redeemAgentDeviceCode', () => {
     ]);
   });
 
-  it('stores neither the code nor the token in clear', async () => {
-    const { agent, deviceCode } = await fresh();
+  it('stores neither the code nor the token as plain text', async () => {
+    const { agent, deviceCode } = await unconnectedAgent();
     const { accessToken } = ok(await fixture.redeem(deviceCode.code), 200);
     const text = JSON.stringify(await outputsOf(app));
     expect(text).toContain(agent.id);
@@ -145,28 +147,28 @@ describe('redemption attempts', () => {
     });
 
   it('are limited to ten per minute and address, including valid ones', async () => {
-    const { deviceCode } = await fresh();
+    const { deviceCode } = await unconnectedAgent();
     const { deviceCode: next } = await fixture.unconnected((await customer(app)).id);
-    const guest = '198.51.100.7';
-    const statuses = [(await from(guest, deviceCode.code)).statusCode];
+    const address = '198.51.100.7';
+    const statuses = [(await from(address, deviceCode.code)).statusCode];
     app.effects.set(app.effects.now() + 20_000);
-    for (let index = 0; index < 9; index++) statuses.push((await from(guest)).statusCode);
+    for (let index = 0; index < 9; index++) statuses.push((await from(address)).statusCode);
     expect(statuses).toEqual([200, ...Array(9).fill(404)]);
-    const rejected = await from(guest, next.code);
+    const rejected = await from(address, next.code);
     expect([rejected.statusCode, rejected.json().code]).toEqual([429, 'RATE_LIMITED']);
     expect(rejected.headers['retry-after']).toBe('40');
     const row = await app.runtime.db.query(
       "select id from attempt_limits where id like 'agent redeem %'",
     );
-    expect(JSON.stringify(row)).not.toContain(guest);
+    expect(JSON.stringify(row)).not.toContain(address);
     expect((await from('198.51.100.8')).statusCode).toBe(404);
     app.effects.set(app.effects.now() + 40_000);
-    expect((await from(guest, next.code)).statusCode).toBe(200);
-    expect((await from(guest)).statusCode).toBe(429);
+    expect((await from(address, next.code)).statusCode).toBe(200);
+    expect((await from(address)).statusCode).toBe(429);
   });
 
   it('are counted for concurrent requests and per network', async () => {
-    await fresh();
+    await unconnectedAgent();
     const addresses = Array.from({ length: 14 }, (_, index) => `2001:db8:0:7::${index + 1}`);
     const responses = await Promise.all(addresses.map((address) => from(address)));
     const rejected = responses.filter(({ statusCode }) => statusCode !== 404);
@@ -178,7 +180,7 @@ describe('redemption attempts', () => {
 
 describe('regenerateAgentDeviceCode', () => {
   it('replaces the previous code', async () => {
-    const { agent, deviceCode } = await fresh();
+    const { agent, deviceCode } = await unconnectedAgent();
     const second = ok(await anotherCode(agent.id), 201);
     expect(second).toMatchObject({ agentId: agent.id, redeemed: false });
     expect(second.code).not.toBe(deviceCode.code);
@@ -192,7 +194,7 @@ describe('regenerateAgentDeviceCode', () => {
 
   it('leaves one valid code or a connected agent after concurrent requests', async () => {
     for (let round = 0; round < 4; round++) {
-      const { agent, deviceCode } = await fresh();
+      const { agent, deviceCode } = await unconnectedAgent();
       const [redeemed, ...issued] = await Promise.all([
         fixture.redeem(deviceCode.code),
         anotherCode(agent.id),
@@ -208,7 +210,7 @@ describe('regenerateAgentDeviceCode', () => {
   });
 
   it('returns the same code to a replay', async () => {
-    const { agent } = await fresh();
+    const { agent } = await unconnectedAgent();
     const headers = { 'idempotency-key': 'another code' };
     const first = ok(await anotherCode(agent.id, headers), 201);
     expect(ok(await anotherCode(agent.id, headers), 201)).toEqual(first);
@@ -216,7 +218,7 @@ describe('regenerateAgentDeviceCode', () => {
   });
 
   it('rejects an Idempotency-Key that is too long', async () => {
-    const { agent } = await fresh();
+    const { agent } = await unconnectedAgent();
     const { status, body } = await anotherCode(agent.id, { 'idempotency-key': 'x'.repeat(256) });
     expect([status, body.details.errors[0].field]).toEqual([400, 'Idempotency-Key']);
   });
@@ -224,7 +226,7 @@ describe('regenerateAgentDeviceCode', () => {
 
 describe('getAgentDeviceCodeStatus', () => {
   it('returns NOT_FOUND to another platform', async () => {
-    const { deviceCode } = await fresh();
+    const { deviceCode } = await unconnectedAgent();
     const foreignResponse = await statusOf(deviceCode.code, app.other);
     expect([foreignResponse.status, foreignResponse.body.code]).toEqual([404, 'NOT_FOUND']);
     expect(foreignResponse.body).toEqual((await statusOf('x', app.other)).body);

@@ -29,7 +29,7 @@ const audited = async (agentId: string) => {
 describe('createAgent', () => {
   it('returns the agent and its device code', async () => {
     const { customer: person, usd } = await fixture.holder();
-    const whole = {
+    const policy = {
       permissions: ['CREATE_QUOTES', 'CREATE_QUOTES'],
       defaultExecutionMode: 'APPROVAL_REQUIRED',
       spendingLimits: {
@@ -46,14 +46,14 @@ describe('createAgent', () => {
       approvalThresholds: { currency: 'USD', amount: 5 },
     };
     app.effects.set(Date.UTC(2026, 11, 31, 23, 59));
-    const { agent, deviceCode } = ok(await create(person.id, {}, whole), 201);
+    const { agent, deviceCode } = ok(await create(person.id, {}, policy), 201);
     expect(agent).toEqual({
       id: expect.stringMatching(/^Agent:[0-9a-f-]{36}$/),
       name: 'Buyer',
       customerId: person.id,
       isPaused: false,
       isConnected: false,
-      policy: { ...whole, permissions: ['CREATE_QUOTES'] },
+      policy: { ...policy, permissions: ['CREATE_QUOTES'] },
       usage: {
         dailyTransactionCount: 0,
         dailySpend: 0,
@@ -146,28 +146,28 @@ describe('listAgents', () => {
     const times = ['2027-02-01T00:00:00Z', '2027-02-02T00:00:00Z', '2027-02-03T00:00:00Z'];
     const at = (index: number) => app.effects.set(Date.parse(times[index] as string));
     at(0);
-    const one = (await separateFixture.unconnected(ada.id)).agent.id;
+    const firstId = (await separateFixture.unconnected(ada.id)).agent.id;
     at(1);
     const secondAgentId = (await separateFixture.agentOf(ada.id)).id;
     at(2);
-    const three = (await separateFixture.unconnected(bob.id)).agent.id;
-    ok(await separateFixture.manage('PATCH', `/agents/${one}`, { isPaused: true }), 200);
-    const gone = (await separateFixture.unconnected(bob.id)).agent.id;
-    ok(await separateFixture.manage('DELETE', `/agents/${gone}`), 204);
-    expect(await ids({}, as)).toEqual([three, secondAgentId, one]);
-    expect(await ids({ customerId: ada.id }, as)).toEqual([secondAgentId, one]);
+    const thirdId = (await separateFixture.unconnected(bob.id)).agent.id;
+    ok(await separateFixture.manage('PATCH', `/agents/${firstId}`, { isPaused: true }), 200);
+    const deletedId = (await separateFixture.unconnected(bob.id)).agent.id;
+    ok(await separateFixture.manage('DELETE', `/agents/${deletedId}`), 204);
+    expect(await ids({}, as)).toEqual([thirdId, secondAgentId, firstId]);
+    expect(await ids({ customerId: ada.id }, as)).toEqual([secondAgentId, firstId]);
     expect(await ids({ customerId: 'x' }, as)).toEqual([]);
-    expect(await ids({ isPaused: true }, as)).toEqual([one]);
-    expect(await ids({ isPaused: false }, as)).toEqual([three, secondAgentId]);
+    expect(await ids({ isPaused: true }, as)).toEqual([firstId]);
+    expect(await ids({ isPaused: false }, as)).toEqual([thirdId, secondAgentId]);
     expect(await ids({ isConnected: true }, as)).toEqual([secondAgentId]);
-    expect(await ids({ isConnected: false }, as)).toEqual([three, one]);
-    expect(await ids({ createdAfter: times[1] }, as)).toEqual([three, secondAgentId]);
-    expect(await ids({ createdBefore: times[1] }, as)).toEqual([secondAgentId, one]);
-    expect(await ids({ updatedAfter: times[2] }, as)).toEqual([three, one]);
+    expect(await ids({ isConnected: false }, as)).toEqual([thirdId, firstId]);
+    expect(await ids({ createdAfter: times[1] }, as)).toEqual([thirdId, secondAgentId]);
+    expect(await ids({ createdBefore: times[1] }, as)).toEqual([secondAgentId, firstId]);
+    expect(await ids({ updatedAfter: times[2] }, as)).toEqual([thirdId, firstId]);
     expect(await ids({ updatedBefore: times[1] }, as)).toEqual([secondAgentId]);
     const page = ok(await separateFixture.manage('GET', '/agents?limit=2'), 200);
     expect(page).toMatchObject({ hasMore: true, totalCount: 3 });
-    expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([one]);
+    expect(await ids({ limit: 2, cursor: page.nextCursor }, as)).toEqual([firstId]);
     expect(await ids({ customerId: ada.id }, app.other)).toEqual([]);
   });
 
@@ -228,14 +228,14 @@ describe('deleteAgent', () => {
     ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
     const { status, body } = await agent.call('GET', '/agents/me');
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
-    for (const [method, path, more] of [
+    for (const [method, path, body] of [
       ['GET', ''],
       ['DELETE', ''],
       ['PATCH', '', { isPaused: true }],
       ['PATCH', '/policy', {}],
       ['POST', '/device-codes'],
     ] as const) {
-      const response = await fixture.manage(method, `/agents/${agent.id}${path}`, more);
+      const response = await fixture.manage(method, `/agents/${agent.id}${path}`, body);
       expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
     }
     expect((await fixture.redeem(agent.code)).status).toBe(404);

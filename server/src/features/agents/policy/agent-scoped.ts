@@ -23,9 +23,9 @@ export function platformHandlerOf<P extends Contract>(
   operations: readonly Bound<Ctx>[],
   contract: P,
 ): PlatformHandler<P> {
-  const found = operations.find((each) => each.contract === contract);
-  if (!found) throw new Error(`${contract.operationId} is not among these operations`);
-  return found.run as PlatformHandler<P>;
+  const operation = operations.find((each) => each.contract === contract);
+  if (!operation) throw new Error(`${contract.operationId} is not among these operations`);
+  return operation.run as PlatformHandler<P>;
 }
 
 interface AgentScope<C extends Contract, P extends Contract> {

@@ -92,13 +92,16 @@ describe('updateAgentPolicy', () => {
     };
     const rules = [{ accountId: usd, perTransactionLimit: 5 }];
     expect(await change({ accountRules: rules })).toEqual({ accountRules: rules });
-    const both = { allowedAccountIds: [usd, eur], accountRules: rules };
-    expect(await change({ allowedAccountIds: [usd, eur] })).toEqual(both);
-    const others = [{ accountId: eur, executionMode: 'AUTO' }];
-    expect(await change({ accountRules: others })).toEqual({ ...both, accountRules: others });
+    const accountFields = { allowedAccountIds: [usd, eur], accountRules: rules };
+    expect(await change({ allowedAccountIds: [usd, eur] })).toEqual(accountFields);
+    const otherRules = [{ accountId: eur, executionMode: 'AUTO' }];
+    expect(await change({ accountRules: otherRules })).toEqual({
+      ...accountFields,
+      accountRules: otherRules,
+    });
     expect(await change({ allowedAccountIds: null })).toEqual({
       allowedAccountIds: null,
-      accountRules: others,
+      accountRules: otherRules,
     });
     expect(await change({ accountRules: [] })).toEqual({
       allowedAccountIds: null,
@@ -154,9 +157,9 @@ describe('updateAgentPolicy', () => {
     expect(usage.dailySpend).toBeGreaterThan(50_00);
     expect(usage.dailySpend).toBeLessThan(100_00);
     const noRates = { connectors: () => ({}) };
-    const shown = await app.operate(async (ctx) =>
+    const view = await app.operate(async (ctx) =>
       presentAgent(ctx, noRates, (await ctx.read(agents, agent.id)) as AgentRow),
     );
-    expect(shown.usage).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
+    expect(view.usage).toMatchObject({ dailyTransactionCount: 1, dailySpend: 0 });
   });
 });

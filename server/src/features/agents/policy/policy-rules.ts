@@ -74,13 +74,13 @@ export async function accountErrors(
   const all = [...allowed, ...withRules].filter(({ id }) => typeof id === 'string');
   if (!all.length) return [];
   const rows = await findInternalAccounts(ctx.db, { customer_id: customerId }, ALL_OF_ONE);
-  const own = new Set<unknown>(rows.map((row) => row.id));
+  const ownAccountIds = new Set<unknown>(rows.map((row) => row.id));
   const ids = withRules.map((each) => each.id);
   const unknownAccounts = all
-    .filter(({ id }) => !own.has(id))
+    .filter(({ id }) => !ownAccountIds.has(id))
     .map(({ field }) => ({ field, message: 'is not an internal account of the customer' }));
   const duplicates = withRules
-    .filter(({ id }, index) => own.has(id) && ids.indexOf(id) < index)
+    .filter(({ id }, index) => ownAccountIds.has(id) && ids.indexOf(id) < index)
     .map(({ field }) => ({ field, message: 'has another rule in this list' }));
   return [...unknownAccounts, ...duplicates];
 }

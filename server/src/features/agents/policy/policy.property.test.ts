@@ -19,7 +19,7 @@ const mode = fc.constantFrom(...EXECUTION_MODES);
 
 /** Omits undefined fields, as JSON does. */
 const record = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
-  fc.record(fields).map((made) => JSON.parse(JSON.stringify(made)) as T);
+  fc.record(fields).map((record) => JSON.parse(JSON.stringify(record)) as T);
 
 const aPolicy: fc.Arbitrary<Policy> = record({
   permissions: fc.oneof(fc.constant([...AGENT_PERMISSIONS]), fc.subarray([...AGENT_PERMISSIONS])),
@@ -68,11 +68,13 @@ const oneLimit = (
   { policy: { accountRestrictions, spendingLimits } }: Agent,
   { accountId }: Act,
 ) => {
-  const own = (accountRestrictions?.accountRules ?? []).filter((it) => it.accountId === accountId);
-  return own[0]?.perTransactionLimit ?? spendingLimits.perTransactionLimit;
+  const rulesOfAccount = (accountRestrictions?.accountRules ?? []).filter(
+    (it) => it.accountId === accountId,
+  );
+  return rulesOfAccount[0]?.perTransactionLimit ?? spendingLimits.perTransactionLimit;
 };
 
-/** An independent statement of the rules, in order of evaluation. */
+/** An independent implementation of the rules, in order of evaluation. */
 const RULES: [Rule, (agent: Agent, spent: Spent, payment: Act) => boolean][] = [
   ['PAUSED', ({ paused }) => paused],
   [
@@ -190,11 +192,13 @@ describe('evaluate, for any policy', () => {
           } else if (evaluate(agent, spent, each.requested).decision !== 'REJECTED') {
             const { amount: total } = each.requested;
             spent = { count: spent.count + 1n, day: spent.day + total, month: spent.month + total };
-            const most = agent.policy.spendingLimits;
+            const limits = agent.policy.spendingLimits;
             expect(Number(total)).toBeLessThanOrEqual(oneLimit(agent, each.requested));
-            expect(Number(spent.count)).toBeLessThanOrEqual(most.dailyTransactionLimit ?? Infinity);
-            expect(Number(spent.day)).toBeLessThanOrEqual(most.dailyLimit ?? Infinity);
-            expect(Number(spent.month)).toBeLessThanOrEqual(most.monthlyLimit ?? Infinity);
+            expect(Number(spent.count)).toBeLessThanOrEqual(
+              limits.dailyTransactionLimit ?? Infinity,
+            );
+            expect(Number(spent.day)).toBeLessThanOrEqual(limits.dailyLimit ?? Infinity);
+            expect(Number(spent.month)).toBeLessThanOrEqual(limits.monthlyLimit ?? Infinity);
           }
         }
       }),
@@ -206,10 +210,10 @@ describe('evaluate, for any policy', () => {
     fc.assert(
       fc.property(anAgent, anAct, (agent, requested) => {
         if (evaluate(agent, NOTHING, requested).decision !== 'AUTO') return;
-        const most = agent.policy.approvalThresholds?.amount;
-        if (typeof most !== 'number') return;
+        const threshold = agent.policy.approvalThresholds?.amount;
+        if (typeof threshold !== 'number') return;
         expect(requested.forThreshold).not.toBeNull();
-        expect(Number(requested.forThreshold)).toBeLessThanOrEqual(most);
+        expect(Number(requested.forThreshold)).toBeLessThanOrEqual(threshold);
       }),
       RUNS,
     );
@@ -238,15 +242,15 @@ describe('evaluate, for any policy', () => {
 
   it('never allows more at a higher usage or amount', () => {
     fc.assert(
-      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, requested, more) => {
-        const later = {
-          count: spent.count + more.count,
-          day: spent.day + more.day,
-          month: spent.month + more.month,
+      fc.property(anAgent, someSpent, anAct, someSpent, (agent, spent, requested, furtherSpent) => {
+        const increased = {
+          count: spent.count + furtherSpent.count,
+          day: spent.day + furtherSpent.day,
+          month: spent.month + furtherSpent.month,
         };
-        const larger = { ...requested, amount: requested.amount + more.day };
+        const larger = { ...requested, amount: requested.amount + furtherSpent.day };
         const before = RANK[evaluate(agent, spent, requested).decision];
-        expect(RANK[evaluate(agent, later, requested).decision]).toBeLessThanOrEqual(before);
+        expect(RANK[evaluate(agent, increased, requested).decision]).toBeLessThanOrEqual(before);
         expect(RANK[evaluate(agent, spent, larger).decision]).toBeLessThanOrEqual(before);
       }),
       RUNS,

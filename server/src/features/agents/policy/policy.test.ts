@@ -22,7 +22,7 @@ const policy = (extraFields: Partial<Policy> = {}): Policy => ({
   ...extraFields,
 });
 
-const act = (extraFields: Partial<Act> = {}): Act => ({
+const requestOf = (extraFields: Partial<Act> = {}): Act => ({
   type: 'TRANSFER_OUT',
   accountId: 'one',
   amount: 100_00n,
@@ -41,13 +41,13 @@ const evaluateCase = ({ paused = false, ...overrides }: Case): Verdict =>
   evaluatePlainAmounts(
     { paused, policy: policy(overrides.policy) },
     { ...NOTHING, ...overrides.spent },
-    act(overrides.act),
+    requestOf(overrides.act),
   );
 
 const ruled = (rules: NonNullable<NonNullable<Policy['accountRestrictions']>['accountRules']>) => ({
   accountRestrictions: { accountRules: rules },
 });
-const one = (rule: object) => ruled([{ accountId: 'one', ...rule }]);
+const withRule = (rule: object) => ruled([{ accountId: 'one', ...rule }]);
 
 describe('evaluate', () => {
   it.each<[string, Case]>([
@@ -82,15 +82,20 @@ describe('evaluate', () => {
     ],
     [
       'a higher amount from an account with a higher limit',
-      { policy: one({ perTransactionLimit: 500_00 }), act: { amount: 500_00n } },
+      { policy: withRule({ perTransactionLimit: 500_00 }), act: { amount: 500_00n } },
     ],
     [
       'the general limit if that of the account is null',
-      { policy: one({ perTransactionLimit: null }) },
+      { policy: withRule({ perTransactionLimit: null }) },
     ],
     [
       'an account with the execution mode AUTO',
-      { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...one({ executionMode: 'AUTO' }) } },
+      {
+        policy: {
+          defaultExecutionMode: 'APPROVAL_REQUIRED',
+          ...withRule({ executionMode: 'AUTO' }),
+        },
+      },
     ],
     [
       'an amount equal to the threshold',
@@ -114,7 +119,7 @@ describe('evaluate', () => {
     [
       'an account with the execution mode APPROVAL_REQUIRED',
       'EXECUTION_MODE',
-      { policy: one({ executionMode: 'APPROVAL_REQUIRED' }) },
+      { policy: withRule({ executionMode: 'APPROVAL_REQUIRED' }) },
     ],
     [
       'any payment if that is the default mode',
@@ -124,7 +129,7 @@ describe('evaluate', () => {
     [
       'an account rule without a mode',
       'EXECUTION_MODE',
-      { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...one({}) } },
+      { policy: { defaultExecutionMode: 'APPROVAL_REQUIRED', ...withRule({}) } },
     ],
     [
       'an amount above the threshold',
@@ -205,12 +210,12 @@ describe('evaluate', () => {
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.50 USD (perTransactionLimit).',
-      { policy: one({ perTransactionLimit: 50 }), act: { amount: 51n } },
+      { policy: withRule({ perTransactionLimit: 50 }), act: { amount: 51n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',
       'One payment of the agent may not exceed 0.00 USD (perTransactionLimit).',
-      { policy: one({ perTransactionLimit: 0 }), act: { amount: 1n } },
+      { policy: withRule({ perTransactionLimit: 0 }), act: { amount: 1n } },
     ],
     [
       'PER_TRANSACTION_LIMIT',

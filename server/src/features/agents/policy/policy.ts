@@ -91,11 +91,11 @@ const limitOf = ({ currency }: Limits, units: number): Money => ({
   amount: BigInt(units),
 });
 
-const most = (limits: Limits, units: number, field: string) =>
+const limitReason = (limits: Limits, units: number, field: string) =>
   `${formatMoney(limitOf(limits, units))} (${field}).`;
 
 const overLimit = (limits: Limits, units: number) =>
-  `One payment of the agent may not exceed ${most(limits, units, 'perTransactionLimit')}`;
+  `One payment of the agent may not exceed ${limitReason(limits, units, 'perTransactionLimit')}`;
 
 /** Reasons for a used-up daily or monthly limit. */
 export const usageLimitReasons = {
@@ -104,10 +104,10 @@ export const usageLimitReasons = {
     '(dailyTransactionLimit).',
   DAILY_LIMIT: (limits: Limits) =>
     'Payments of the agent per day (UTC) may not exceed ' +
-    most(limits, limits.dailyLimit ?? 0, 'dailyLimit'),
+    limitReason(limits, limits.dailyLimit ?? 0, 'dailyLimit'),
   MONTHLY_LIMIT: (limits: Limits) =>
     'Payments of the agent per month (UTC) may not exceed ' +
-    most(limits, limits.monthlyLimit ?? 0, 'monthlyLimit'),
+    limitReason(limits, limits.monthlyLimit ?? 0, 'monthlyLimit'),
 } satisfies Partial<Record<Rule, (limits: Limits) => string>>;
 
 const isOver = (limits: Limits, money: Money, units: number | null | undefined) =>

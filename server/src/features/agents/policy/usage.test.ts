@@ -200,13 +200,13 @@ describe('usage', () => {
     const stale = await fixture.rowOf(id);
     await fixture.change(id, { dailyLimit: 20_00 });
     expect(isPaid(await fixture.pay(id, 5_00n))).toBe(true);
-    const late = app.operate((ctx) =>
+    const outdated = app.operate((ctx) =>
       countSpending(ctx, fixture.parts, stale, {
         transactionId: 'Transaction:late',
         amount: { currency: 'USD', amount: 50_00n },
       }),
     );
-    await expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(outdated).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     const day = (await fixture.accountsOf(id)).find((each) =>
       String(each.id).includes(':USD:2026-04-01'),
     );

@@ -160,12 +160,12 @@ export async function countSpending(
     insufficientFundsFault: () => forbidden(rejection(rule, usageLimitReasons[rule](limits))),
     retryOnInsufficientFunds: true,
   });
-  const [one, ofDay, ofMonth] = [
+  const [perCount, ofDay, ofMonth] = [
     common('DAILY_TRANSACTION_LIMIT'),
     common('DAILY_LIMIT'),
     common('MONTHLY_LIMIT'),
   ];
-  countUsage(ctx, count, { ...one, name: 'agent', amount: 1n, reversible: false });
+  countUsage(ctx, count, { ...perCount, name: 'agent', amount: 1n, reversible: false });
   countUsage(ctx, day, { ...ofDay, name: 'agent.day', amount, reversible: true });
   countUsage(ctx, month, { ...ofMonth, name: 'agent.month', amount, reversible: true });
 }

@@ -9,18 +9,18 @@ import { externalAccounts } from '../../payees/external-accounts/store.ts';
 
 const app = testApp();
 let fixture: ReturnType<typeof agentFixture>;
-let held: FundedAgent;
+let agent: FundedAgent;
 /** Another customer of the same platform, and one of another platform. */
 let otherHolder: Awaited<ReturnType<typeof fixture.holder>>;
-let outsider: Awaited<ReturnType<typeof fixture.holder>>;
+let foreignCustomer: Awaited<ReturnType<typeof fixture.holder>>;
 
 beforeAll(async () => {
   fixture = agentFixture(app);
   otherHolder = await fixture.holder();
-  outsider = await agentFixture(app, { as: app.other }).holder();
+  foreignCustomer = await agentFixture(app, { as: app.other }).holder();
 });
 beforeEach(async () => {
-  held = await fixture.agent();
+  agent = await fixture.agent();
 });
 
 const ME = '/agents/me';
@@ -32,9 +32,9 @@ const usd = (overrides: object = {}) => ({
   accountInfo: accountInfos.USD?.('000'),
   ...overrides,
 });
-const narrowTo = (policy: object, of = held) =>
-  fixture.manage('PATCH', `/agents/${of.id}/policy`, policy);
-const pause = () => fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: true });
+const narrowTo = (policy: object, target = agent) =>
+  fixture.manage('PATCH', `/agents/${target.id}/policy`, policy);
+const pause = () => fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: true });
 const audit = (id: string) =>
   app.runtime.db.query<{ what: string; actor: string; details: unknown }>(
     'select what, actor, details from agent_audit where agent_id = $1 order by created_at, id',
@@ -42,7 +42,7 @@ const audit = (id: string) =>
   );
 
 /** A payment of the customer that its platform makes. */
-async function pay(from = held, amount = 10_00): Promise<string> {
+async function pay(from = agent, amount = 10_00): Promise<string> {
   const to = await externalAccount(app, from.customer.id, 'EUR');
   const body = quoteBody(from.usd, to.id, amount, { immediatelyExecute: true });
   return ok(await app.call('POST', '/quotes', body), 201).transactionId;
@@ -53,7 +53,7 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
   const [ids, totals]: [string[], number[]] = [[], []];
   for (let cursor = ''; ; ) {
     const mark = path.includes('?') ? '&' : '?';
-    const body = ok(await held.call('GET', `${path}${mark}limit=1${cursor}`), 200);
+    const body = ok(await agent.call('GET', `${path}${mark}limit=1${cursor}`), 200);
     ids.push(...idsOf(body));
     totals.push(body.totalCount);
     if (!body.hasMore) return { ids, totals };
@@ -63,15 +63,19 @@ async function walk(path: string): Promise<{ ids: string[]; totals: number[] }> 
 
 describe('getAgentMe', () => {
   it('returns the same resource as for the platform', async () => {
-    const mine = ok(await held.call('GET', ME), 200);
-    expect(mine).toEqual(ok(await fixture.manage('GET', `/agents/${held.id}`), 200));
-    expect(mine).toMatchObject({ id: held.id, customerId: held.customer.id, isConnected: true });
+    const agentView = ok(await agent.call('GET', ME), 200);
+    expect(agentView).toEqual(ok(await fixture.manage('GET', `/agents/${agent.id}`), 200));
+    expect(agentView).toMatchObject({
+      id: agent.id,
+      customerId: agent.customer.id,
+      isConnected: true,
+    });
   });
 
   it('requires no permission and is available while paused', async () => {
     ok(await narrowTo({ permissions: [] }), 200);
     ok(await pause(), 200);
-    expect(ok(await held.call('GET', ME), 200)).toMatchObject({
+    expect(ok(await agent.call('GET', ME), 200)).toMatchObject({
       isPaused: true,
       policy: { permissions: [] },
     });
@@ -82,37 +86,37 @@ describe('agentListInternalAccounts', () => {
   const OURS = `${ME}/internal-accounts`;
 
   it('returns the accounts of its customer, as for the platform', async () => {
-    const theirs = `/customers/internal-accounts?customerId=${held.customer.id}`;
-    const mine = ok(await held.call('GET', OURS), 200);
-    expect(mine).toEqual(ok(await app.call('GET', theirs), 200));
-    expect(idsOf(mine)).toEqual(expect.arrayContaining([held.usd, held.eur]));
-    expect(idsOf(ok(await held.call('GET', `${OURS}?currency=EUR`), 200))).toEqual([held.eur]);
-    const wallets = ok(await held.call('GET', `${OURS}?type=EMBEDDED_WALLET`), 200);
-    expect(idsOf(wallets)).not.toContain(held.usd);
+    const platformPath = `/customers/internal-accounts?customerId=${agent.customer.id}`;
+    const agentList = ok(await agent.call('GET', OURS), 200);
+    expect(agentList).toEqual(ok(await app.call('GET', platformPath), 200));
+    expect(idsOf(agentList)).toEqual(expect.arrayContaining([agent.usd, agent.eur]));
+    expect(idsOf(ok(await agent.call('GET', `${OURS}?currency=EUR`), 200))).toEqual([agent.eur]);
+    const wallets = ok(await agent.call('GET', `${OURS}?type=EMBEDDED_WALLET`), 200);
+    expect(idsOf(wallets)).not.toContain(agent.usd);
   });
 
   it('exclude those of other customers for every filter', async () => {
     const requested = `${OURS}?customerId=${otherHolder.customer.id}`;
-    const { data } = ok(await held.call('GET', requested), 200);
+    const { data } = ok(await agent.call('GET', requested), 200);
     expect(data.length).toBeGreaterThan(1);
-    for (const each of data) expect(each.customerId).toBe(held.customer.id);
+    for (const each of data) expect(each.customerId).toBe(agent.customer.id);
   });
 
   it('are those of the policy, paginated', async () => {
     const { ids: all } = await walk(OURS);
-    expect(all).toEqual(idsOf(ok(await held.call('GET', OURS), 200)));
-    const allowed = [held.eur, held.usd];
+    expect(all).toEqual(idsOf(ok(await agent.call('GET', OURS), 200)));
+    const allowed = [agent.eur, agent.usd];
     ok(await narrowTo({ accountRestrictions: { allowedAccountIds: allowed } }), 200);
     const { ids, totals } = await walk(OURS);
     expect(ids).toEqual(all.filter((id) => allowed.includes(id)));
     expect(totals).toEqual([2, 2]);
-    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([held.usd]);
+    expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([agent.usd]);
     ok(await narrowTo({ accountRestrictions: { allowedAccountIds: [] } }), 200);
     expect(await walk(OURS)).toEqual({ ids: [], totals: [0] });
   });
 
   it('require a valid cursor', async () => {
-    expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+    expect(coded(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
   });
 });
 
@@ -121,24 +125,24 @@ describe('transactions', () => {
 
   it('include all transactions of its customer, as for the platform', async () => {
     const id = await pay();
-    const list = ok(await held.call('GET', OURS), 200);
-    const theirs = `/transactions?customerId=${held.customer.id}`;
-    expect(list).toEqual(ok(await app.call('GET', theirs), 200));
+    const list = ok(await agent.call('GET', OURS), 200);
+    const platformPath = `/transactions?customerId=${agent.customer.id}`;
+    expect(list).toEqual(ok(await app.call('GET', platformPath), 200));
     expect(idsOf(list)).toContain(id);
-    const one = ok(await held.call('GET', `${OURS}/${id}`), 200);
-    expect(one).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
-    expect(one.agentId).toBeUndefined();
+    const agentView = ok(await agent.call('GET', `${OURS}/${id}`), 200);
+    expect(agentView).toEqual(ok(await app.call('GET', `/transactions/${id}`), 200));
+    expect(agentView.agentId).toBeUndefined();
   });
 
   it('contain the agent id', async () => {
-    const to = await externalAccount(app, held.customer.id, 'EUR');
+    const to = await externalAccount(app, agent.customer.id, 'EUR');
     const quote = ok(
-      await held.call('POST', `${ME}/quotes`, quoteBody(held.usd, to.id, 5_00)),
+      await agent.call('POST', `${ME}/quotes`, quoteBody(agent.usd, to.id, 5_00)),
       201,
     );
-    const own = ok(await held.call('GET', `${OURS}/${quote.transactionId}`), 200);
-    expect(own.agentId).toBe(held.id);
-    expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(own);
+    const quoted = ok(await agent.call('GET', `${OURS}/${quote.transactionId}`), 200);
+    expect(quoted.agentId).toBe(agent.id);
+    expect(ok(await app.call('GET', `/transactions/${quote.transactionId}`), 200)).toEqual(quoted);
   });
 
   describe('agentListTransactions', () => {
@@ -148,11 +152,11 @@ describe('transactions', () => {
       const second = await pay();
       expect((await walk(`${OURS}?type=OUTGOING`)).ids).toEqual([second, first]);
       expect((await walk(`${OURS}?type=OUTGOING&sortOrder=asc`)).ids).toEqual([first, second]);
-      const one = ok(await held.call('GET', `${OURS}/${first}`), 200);
-      const by = (query: string) => held.call('GET', `${OURS}?${query}`);
-      const { reference } = one.reconciliationInstructions;
+      const agentView = ok(await agent.call('GET', `${OURS}/${first}`), 200);
+      const by = (query: string) => agent.call('GET', `${OURS}?${query}`);
+      const { reference } = agentView.reconciliationInstructions;
       expect(idsOf(ok(await by(`reference=${reference}`), 200))).toEqual([first]);
-      const to = one.destination.accountId;
+      const to = agentView.destination.accountId;
       expect(idsOf(ok(await by(`receiverAccountIdentifier=${to}`), 200))).toEqual([first]);
       expect(coded(await by('status=NONE'))).toEqual([400, 'INVALID_INPUT']);
     });
@@ -170,19 +174,19 @@ describe('transactions', () => {
       `platformCustomerId=${otherCustomer.platformCustomerId}`,
       `customerId=${otherHolder.customer.id}&platformCustomerId=${otherCustomer.platformCustomerId}`,
     ]) {
-      const { data } = ok(await held.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
+      const { data } = ok(await agent.call('GET', `${OURS}?type=OUTGOING&${query}`), 200);
       expect([query, data.map((each: { id: string }) => each.id)]).toEqual([query, [id]]);
     }
   });
 
   describe('agentGetTransaction', () => {
-    it('of another customer are unknown', async () => {
-      const owner = { ...held, ...otherHolder };
-      const foreign = await pay(owner);
-      const unknown = await held.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
+    it('of another customer are not found', async () => {
+      const owner = { ...agent, ...otherHolder };
+      const foreignId = await pay(owner);
+      const unknown = await agent.call('GET', `${OURS}/Transaction:${UNKNOWN}`);
       expect(coded(unknown)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
-      expect((await held.call('GET', `${OURS}/${foreign}`)).body).toEqual(unknown.body);
-      expect((await held.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
+      expect((await agent.call('GET', `${OURS}/${foreignId}`)).body).toEqual(unknown.body);
+      expect((await agent.call('GET', `${OURS}/nothing`)).body).toEqual(unknown.body);
     });
   });
 });
@@ -193,42 +197,45 @@ describe('external accounts', () => {
   describe('agentListExternalAccounts', () => {
     it('are added, listed and read like those of the platform, with unmasked numbers', async () => {
       const body = usd();
-      const made = ok(await held.call('POST', OURS, body), 201);
-      expect(made).toMatchObject({ customerId: held.customer.id, accountInfo: body.accountInfo });
-      const path = `/customers/external-accounts/${made.id}`;
-      expect(ok(await held.call('GET', `${OURS}/${made.id}`), 200)).toEqual(made);
-      expect(ok(await app.call('GET', path), 200)).toEqual(made);
-      await externalAccount(app, held.customer.id, 'EUR');
-      const all = ok(await held.call('GET', OURS), 200);
-      const theirs = `/customers/external-accounts?customerId=${held.customer.id}`;
-      expect(all).toEqual(ok(await app.call('GET', theirs), 200));
+      const created = ok(await agent.call('POST', OURS, body), 201);
+      expect(created).toMatchObject({
+        customerId: agent.customer.id,
+        accountInfo: body.accountInfo,
+      });
+      const path = `/customers/external-accounts/${created.id}`;
+      expect(ok(await agent.call('GET', `${OURS}/${created.id}`), 200)).toEqual(created);
+      expect(ok(await app.call('GET', path), 200)).toEqual(created);
+      await externalAccount(app, agent.customer.id, 'EUR');
+      const all = ok(await agent.call('GET', OURS), 200);
+      const platformPath = `/customers/external-accounts?customerId=${agent.customer.id}`;
+      expect(all).toEqual(ok(await app.call('GET', platformPath), 200));
       expect((await walk(OURS)).ids).toEqual(idsOf(all));
-      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([made.id]);
+      expect((await walk(`${OURS}?currency=USD`)).ids).toEqual([created.id]);
       const widened = `${OURS}?customerId=${otherHolder.customer.id}`;
-      expect(ok(await held.call('GET', widened), 200)).toEqual(all);
-      expect(coded(await held.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
+      expect(ok(await agent.call('GET', widened), 200)).toEqual(all);
+      expect(coded(await agent.call('GET', `${OURS}?cursor=x`))).toEqual([400, 'INVALID_INPUT']);
     });
   });
 
   describe('agentCreateExternalAccount', () => {
     it("are always its own customer's", async () => {
-      for (const { customer } of [otherHolder, outsider]) {
-        const made = ok(await held.call('POST', OURS, usd({ customerId: customer.id })), 201);
-        expect(made.customerId).toBe(held.customer.id);
+      for (const { customer } of [otherHolder, foreignCustomer]) {
+        const created = ok(await agent.call('POST', OURS, usd({ customerId: customer.id })), 201);
+        expect(created.customerId).toBe(agent.customer.id);
       }
     });
 
     it('are registered once', async () => {
       const body = usd();
-      ok(await held.call('POST', OURS, body), 201);
-      expect(coded(await held.call('POST', OURS, body))).toEqual([
+      ok(await agent.call('POST', OURS, body), 201);
+      expect(coded(await agent.call('POST', OURS, body))).toEqual([
         409,
         'DUPLICATE_EXTERNAL_ACCOUNT',
       ]);
     });
 
     it('do not become the destination of incoming payments of the customer', async () => {
-      const rejected = await held.call('POST', OURS, {
+      const rejected = await agent.call('POST', OURS, {
         ...usd({ defaultUmaDepositAccount: true }),
         currency: undefined,
       });
@@ -236,24 +243,27 @@ describe('external accounts', () => {
       expect(
         rejected.body.details.errors.map((each: { field: string }) => each.field).sort(),
       ).toEqual(['currency', 'defaultUmaDepositAccount']);
-      const made = ok(await held.call('POST', OURS, usd({ defaultUmaDepositAccount: false })), 201);
-      expect(made.defaultUmaDepositAccount).toBe(false);
+      const created = ok(
+        await agent.call('POST', OURS, usd({ defaultUmaDepositAccount: false })),
+        201,
+      );
+      expect(created.defaultUmaDepositAccount).toBe(false);
     });
   });
 
   describe('agentDeleteExternalAccount', () => {
-    it('are deleted, but for one that its customer trusts', async () => {
-      const { id } = ok(await held.call('POST', OURS, usd()), 201);
+    it('are deleted, except one that its customer trusts', async () => {
+      const { id } = ok(await agent.call('POST', OURS, usd()), 201);
       await app.operate(async (ctx) => {
         const row = await ctx.read(externalAccounts, id);
         if (row) ctx.update(externalAccounts, row, { trusted_at: ctx.now });
       });
-      const stored = await held.call('DELETE', `${OURS}/${id}`);
+      const stored = await agent.call('DELETE', `${OURS}/${id}`);
       expect(coded(stored)).toEqual([409, 'BENEFICIARY_TRUSTED']);
-      const other = ok(await held.call('POST', OURS, usd()), 201);
-      ok(await held.call('DELETE', `${OURS}/${other.id}`), 204);
+      const other = ok(await agent.call('POST', OURS, usd()), 201);
+      ok(await agent.call('DELETE', `${OURS}/${other.id}`), 204);
       expect((await walk(OURS)).ids).toEqual([id]);
-      expect(coded(await held.call('GET', `${OURS}/${other.id}`))).toEqual([
+      expect(coded(await agent.call('GET', `${OURS}/${other.id}`))).toEqual([
         404,
         'ACCOUNT_NOT_FOUND',
       ]);
@@ -262,46 +272,47 @@ describe('external accounts', () => {
 
   describe('agentGetExternalAccount', () => {
     it('returns NOT_FOUND for accounts of others', async () => {
-      const foreign = [
+      const foreignIds = [
         (await externalAccount(app, otherHolder.customer.id, 'USD')).id,
         (await externalAccount(app, null, 'USD')).id,
-        (await externalAccount(app, outsider.customer.id, 'USD', '000', { as: app.other })).id,
+        (await externalAccount(app, foreignCustomer.customer.id, 'USD', '000', { as: app.other }))
+          .id,
         'nothing',
       ];
       for (const method of ['GET', 'DELETE']) {
-        const unknown = await held.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
+        const unknown = await agent.call(method, `${OURS}/ExternalAccount:${UNKNOWN}`);
         expect(coded(unknown)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
-        for (const id of foreign) {
-          expect((await held.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
+        for (const id of foreignIds) {
+          expect((await agent.call(method, `${OURS}/${id}`)).body).toEqual(unknown.body);
         }
       }
-      const path = `/customers/external-accounts/${foreign[0]}`;
+      const path = `/customers/external-accounts/${foreignIds[0]}`;
       expect((await app.call('GET', path)).status).toBe(200);
     });
   });
 
   it('have one effect per key, which is scoped to the agent', async () => {
     const otherAgent = await fixture.agentOf(otherHolder.customer.id);
-    const sibling = await fixture.agentOf(held.customer.id);
+    const sibling = await fixture.agentOf(agent.customer.id);
     const headers = { 'idempotency-key': 'one' };
     const body = usd();
-    const first = ok(await held.call('POST', OURS, body, { headers }), 201);
-    const secondResponse = await held.call('POST', OURS, body, { headers });
+    const first = ok(await agent.call('POST', OURS, body, { headers }), 201);
+    const secondResponse = await agent.call('POST', OURS, body, { headers });
     expect([secondResponse.status, secondResponse.body]).toEqual([201, first]);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-    expect(coded(await held.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
-    const theirs = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
-    expect(theirs.customerId).toBe(otherHolder.customer.id);
+    expect(coded(await agent.call('POST', OURS, usd(), { headers }))).toEqual([409, 'CONFLICT']);
+    const otherAgentAccount = ok(await otherAgent.call('POST', OURS, body, { headers }), 201);
+    expect(otherAgentAccount.customerId).toBe(otherHolder.customer.id);
     expect(ok(await sibling.call('POST', OURS, usd(), { headers }), 201).id).not.toBe(first.id);
   });
 
   it('are audited', async () => {
-    const { id } = ok(await held.call('POST', OURS, usd()), 201);
-    ok(await held.call('DELETE', `${OURS}/${id}`), 204);
-    const lines = (await audit(held.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
+    const { id } = ok(await agent.call('POST', OURS, usd()), 201);
+    ok(await agent.call('DELETE', `${OURS}/${id}`), 204);
+    const lines = (await audit(agent.id)).filter(({ what }) => what.startsWith('ACCOUNT'));
     expect(lines).toEqual([
-      { what: 'ACCOUNT_ADDED', actor: held.id, details: { accountId: id } },
-      { what: 'ACCOUNT_DELETED', actor: held.id, details: { accountId: id } },
+      { what: 'ACCOUNT_ADDED', actor: agent.id, details: { accountId: id } },
+      { what: 'ACCOUNT_DELETED', actor: agent.id, details: { accountId: id } },
     ]);
   });
 });
@@ -323,58 +334,61 @@ describe('policy', () => {
     ['/external-accounts/OWN', 'MANAGE_EXTERNAL_ACCOUNTS'],
   ];
 
-  const own = async (path: string) => {
+  const ownPath = async (path: string) => {
     const id = path.startsWith('/transactions')
       ? await pay()
-      : (await externalAccount(app, held.customer.id, 'USD')).id;
+      : (await externalAccount(app, agent.customer.id, 'USD')).id;
     return ME + path.replace('OWN', id);
   };
-  const without = (permission: string) => ({
+  const policyWithout = (permission: string) => ({
     permissions: PERMISSIONS.filter((each) => each !== permission),
   });
 
-  it.each(READS)('GET %s wants %s, and is open to a paused agent', async (path, permission) => {
-    const url = await own(path);
-    ok(await pause(), 200);
-    ok(await held.call('GET', url), 200);
-    ok(await narrowTo(without(permission)), 200);
-    const rejected = await held.call('GET', url);
-    expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
-    expect(rejected.body.reason).toContain(permission);
-    expect((await audit(held.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
-  });
+  it.each(READS)(
+    'GET %s requires %s, and is available to a paused agent',
+    async (path, permission) => {
+      const url = await ownPath(path);
+      ok(await pause(), 200);
+      ok(await agent.call('GET', url), 200);
+      ok(await narrowTo(policyWithout(permission)), 200);
+      const rejected = await agent.call('GET', url);
+      expect(coded(rejected)).toEqual([403, 'FORBIDDEN']);
+      expect(rejected.body.reason).toContain(permission);
+      expect((await audit(agent.id)).map(({ what }) => what)).not.toContain('ACTION_REFUSED');
+    },
+  );
 
   it.each([
     ['POST', '/external-accounts', 'agentCreateExternalAccount'],
     ['DELETE', '/external-accounts/OWN', 'agentDeleteExternalAccount'],
-  ])('%s %s is rejected and recorded', async (method, path, operationId) => {
-    const url = await own(path);
-    const act = () => held.call(method, url, method === 'POST' ? usd() : undefined);
-    ok(await narrowTo(without('MANAGE_EXTERNAL_ACCOUNTS')), 200);
-    const firstResponse = await act();
+  ])('%s %s is rejected and audited', async (method, path, operationId) => {
+    const url = await ownPath(path);
+    const send = () => agent.call(method, url, method === 'POST' ? usd() : undefined);
+    ok(await narrowTo(policyWithout('MANAGE_EXTERNAL_ACCOUNTS')), 200);
+    const firstResponse = await send();
     expect(coded(firstResponse)).toEqual([403, 'FORBIDDEN']);
     ok(await narrowTo({ permissions: PERMISSIONS }), 200);
     ok(await pause(), 200);
-    const second = await act();
+    const second = await send();
     expect([...coded(second), second.body.reason]).toEqual([
       403,
       'FORBIDDEN',
       'The agent is paused.',
     ]);
-    const lines = (await audit(held.id)).filter(({ what }) => what === 'ACTION_REFUSED');
+    const lines = (await audit(agent.id)).filter(({ what }) => what === 'ACTION_REFUSED');
     expect(lines.map(({ details }) => details)).toEqual([
       { operationId, rule: 'PERMISSION' },
       { operationId, rule: 'PAUSED' },
     ]);
-    ok(await fixture.manage('PATCH', `/agents/${held.id}`, { isPaused: false }), 200);
-    ok(await act(), method === 'POST' ? 201 : 204);
+    ok(await fixture.manage('PATCH', `/agents/${agent.id}`, { isPaused: false }), 200);
+    ok(await send(), method === 'POST' ? 201 : 204);
   });
 
   it('applies from the next request', async () => {
-    ok(await held.call('GET', `${ME}/transactions`), 200);
+    ok(await agent.call('GET', `${ME}/transactions`), 200);
     ok(await narrowTo({ permissions: [] }), 200);
-    expect((await held.call('GET', `${ME}/transactions`)).status).toBe(403);
-    ok(await fixture.manage('DELETE', `/agents/${held.id}`), 204);
-    expect(coded(await held.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
+    expect((await agent.call('GET', `${ME}/transactions`)).status).toBe(403);
+    ok(await fixture.manage('DELETE', `/agents/${agent.id}`), 204);
+    expect(coded(await agent.call('GET', ME))).toEqual([401, 'UNAUTHORIZED']);
   });
 });
