@@ -73,12 +73,12 @@ export async function startOwnership() {
   async function add(
     accountType: string,
     address: string,
-    options: { owner?: Owner; more?: object; currency?: string } = {},
+    options: { owner?: Owner; fields?: object; currency?: string } = {},
   ) {
-    const { owner = 'customer', more = {}, currency = 'USDC' } = options;
-    const of = owner === 'customer' ? { customerId: person.id } : {};
+    const { owner = 'customer', fields = {}, currency = 'USDC' } = options;
+    const ownerFields = owner === 'customer' ? { customerId: person.id } : {};
     const accountInfo = { accountType, address };
-    const body = { currency, ownershipType: 'FIRST_PARTY', accountInfo, ...of, ...more };
+    const body = { currency, ownershipType: 'FIRST_PARTY', accountInfo, ...ownerFields, ...fields };
     return ok(await call('POST', OF[owner], body), 201);
   }
 

@@ -71,15 +71,15 @@ describe('listCustomerInternalAccounts', () => {
   });
 
   it('returns every account once across pages', async () => {
-    const seen: string[] = [];
+    const listedIds: string[] = [];
     let cursor = '';
     do {
       const { body } = await list(`?limit=5${cursor && `&cursor=${cursor}`}`);
-      seen.push(...body.data.map((each: Shown) => each.id));
+      listedIds.push(...body.data.map((each: Shown) => each.id));
       cursor = body.nextCursor ?? '';
     } while (cursor);
-    expect(new Set(seen).size).toBe(ALL.length + 2);
-    expect(seen.length).toBe(ALL.length + 2);
+    expect(new Set(listedIds).size).toBe(ALL.length + 2);
+    expect(listedIds.length).toBe(ALL.length + 2);
   });
 
   it('rejects an invalid page and an unknown type', async () => {
@@ -96,9 +96,9 @@ describe('listCustomerInternalAccounts', () => {
 describe('listInternalAccounts', () => {
   it('returns the same as the customer path', async () => {
     const old = await app.call('GET', `/internal-accounts?customerId=${bob}`);
-    const now = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
+    const accountsAfter = await app.call('GET', `/customers/internal-accounts?customerId=${bob}`);
     expect(old.status).toBe(200);
-    expect(old.body).toEqual(now.body);
+    expect(old.body).toEqual(accountsAfter.body);
     expect((await app.call('GET', '/internal-accounts?limit=101')).status).toBe(400);
   });
 });
@@ -110,8 +110,8 @@ describe('listPlatformInternalAccounts', () => {
     expect(codes(body.data)).toEqual(sorted(FIRST_CURRENCIES));
     for (const each of body.data) expect(each.customerId).toBeUndefined();
     expect(body.data[0].fundingPaymentInstructions[0]).toMatchObject({ isPlatformAccount: true });
-    const some = await app.call('GET', '/platform/internal-accounts?currency=BTC');
-    expect(codes(some.body.data)).toEqual(['BTC']);
+    const bitcoinList = await app.call('GET', '/platform/internal-accounts?currency=BTC');
+    expect(codes(bitcoinList.body.data)).toEqual(['BTC']);
     const crypto = await app.call('GET', '/platform/internal-accounts?type=INTERNAL_CRYPTO');
     expect(codes(crypto.body.data)).toEqual(['BTC', 'USDB', 'USDC', 'USDT']);
     expect((await app.call('GET', '/platform/internal-accounts?type=X')).status).toBe(400);
@@ -167,8 +167,8 @@ describe('accounts.backfill', () => {
   it('opens accounts for existing customers in batches', async () => {
     const early = [];
     for (let index = 0; index < 51; index++) early.push(await customer(`Early ${index}`));
-    const gone = early.pop() as string;
-    expect((await app.call('DELETE', `/customers/${gone}`)).status).toBe(200);
+    const deletedId = early.pop() as string;
+    expect((await app.call('DELETE', `/customers/${deletedId}`)).status).toBe(200);
     const { body: config } = await app.call('GET', '/config');
     const supportedCurrencies = [
       ...config.supportedCurrencies,

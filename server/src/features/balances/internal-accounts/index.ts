@@ -22,7 +22,7 @@ export {
   stagedAccount,
 } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const internalAccountFeature = {
   operations: () => internalAccountOperations,
   jobs: accountJobs,

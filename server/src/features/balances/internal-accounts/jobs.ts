@@ -86,10 +86,10 @@ async function openMissing(ctx: Ctx, input: BackfillInput, parts: AccountParts):
     first,
   );
   const { funding } = parts.connectors(platform.environment);
-  const open = (customerId: string | null, wanted: string[]) =>
+  const open = (customerId: string | null, currencies: string[]) =>
     provisionAccounts(ctx, {
       customerId,
-      currencies: wanted,
+      currencies,
       held: heldAccounts(customerId),
       funding,
       status: 'PENDING',
@@ -121,9 +121,9 @@ async function activate(
   const rows = await Promise.all(accountIds.map((id) => ctx.read(internalAccounts, id)));
   const owners = [...new Set(rows.flatMap((row) => row?.customer_id ?? []))];
   const deleted = await Promise.all(owners.map((id) => isCustomerDeleted(ctx, id)));
-  const gone = new Set(owners.filter((_, index) => deleted[index]));
+  const deletedIds = new Set(owners.filter((_, index) => deleted[index]));
   for (const row of rows) {
-    if (row?.status !== 'PENDING' || gone.has(row.customer_id ?? '')) continue;
+    if (row?.status !== 'PENDING' || deletedIds.has(row.customer_id ?? '')) continue;
     transitionInternalAccount(ctx, row, 'provision');
   }
 }

@@ -49,13 +49,13 @@ export function transitionInternalAccount(
   cause?: Cause,
 ): InternalAccountRow {
   const status = internalAccountStates.next(row.status, event);
-  const was = row.status;
-  const moved = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
+  const previous = row.status;
+  const updated = ctx.update(internalAccounts, row, { status, updated_at: ctx.now });
   if (event === 'close') ctx.freeze(row.id, { empty: true });
-  else if (isOpen(was) && !isOpen(status)) ctx.freeze(row.id);
-  else if (!isOpen(was) && isOpen(status)) ctx.unfreeze(row.id);
+  else if (isOpen(previous) && !isOpen(status)) ctx.freeze(row.id);
+  else if (!isOpen(previous) && isOpen(status)) ctx.unfreeze(row.id);
   if (cause) recordAccountAction(ctx, row, { ...cause, action: event });
-  const data = presentInternalAccount(moved, NOTHING);
+  const data = presentInternalAccount(updated, NOTHING);
   ctx.emit(statusUpdated, row.id, data, row.id);
-  return moved;
+  return updated;
 }

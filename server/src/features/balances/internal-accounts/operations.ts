@@ -56,14 +56,14 @@ export const internalAccountOperations = [
   handle(listCustomerInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
   handle(listInternalAccounts, (ctx, { query }) => listInternalAccountsOf(ctx, query)),
   handle(listPlatformInternalAccounts, async (ctx, { query }) => {
-    const own = { platform_id: ctx.caller.platformId, customer_id: null };
-    const rows = await ctx.db.find(internalAccounts, own, { orderBy: 'id' });
-    const wanted = rows.filter(
+    const platformAccounts = { platform_id: ctx.caller.platformId, customer_id: null };
+    const rows = await ctx.db.find(internalAccounts, platformAccounts, { orderBy: 'id' });
+    const matching = rows.filter(
       (row) =>
         (query.currency === undefined || row.currency === query.currency) &&
         (query.type === undefined || row.type === query.type),
     );
-    return { status: 200, body: { data: await present(ctx, wanted) } };
+    return { status: 200, body: { data: await present(ctx, matching) } };
   }),
   handle(getInternalAccountById, async (ctx, { params }) => {
     const row = await internalAccountOf(ctx, params.id);

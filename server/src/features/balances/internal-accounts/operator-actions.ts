@@ -112,7 +112,7 @@ export async function transitionAccount(
   const { id, platform_id } = await accountById(runtime, accountId);
   const { environment } = await platformById(runtime, platform_id);
   const caller = systemCaller(platform_id, environment);
-  const moved = await operate(runtime, caller, async (ctx) => {
+  const updated = await operate(runtime, caller, async (ctx) => {
     const row = await ctx.read(internalAccounts, id);
     if (!row) throw noAccount();
     if (internalAccountStates.peek(row.status, event) === undefined) {
@@ -125,6 +125,6 @@ export async function transitionAccount(
     }
     return after;
   });
-  const [summary] = (await viewsOf(runtime, [moved])) as [AccountSummary];
+  const [summary] = (await viewsOf(runtime, [updated])) as [AccountSummary];
   return summary;
 }

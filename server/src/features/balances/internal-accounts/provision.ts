@@ -35,19 +35,19 @@ interface Provision {
 const ownerOf = (customerId: string | null): AccountOwner =>
   customerId === null ? 'platform' : 'customer';
 
-function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRow['type']) {
+function open(ctx: Ctx, provision: Provision, currency: string, type: InternalAccountRow['type']) {
   const id = ctx.id('InternalAccount');
-  const owner = ownerOf(of.customerId);
-  const status = of.status ?? 'ACTIVE';
+  const owner = ownerOf(provision.customerId);
+  const status = provision.status ?? 'ACTIVE';
   openLedgerAccount(ctx, { id, currency, floor: 0n, frozen: !isOpen(status) });
   return ctx.insert(internalAccounts, {
     id,
     platform_id: ctx.caller.platformId,
-    customer_id: of.customerId,
+    customer_id: provision.customerId,
     currency,
     type,
     status,
-    funding: of.funding?.instructions({ accountId: id, currency, owner }) ?? [],
+    funding: provision.funding?.instructions({ accountId: id, currency, owner }) ?? [],
     private_enabled: type === 'EMBEDDED_WALLET' ? false : null,
     owed: 0n,
     created_at: ctx.now,
@@ -59,12 +59,12 @@ function open(ctx: Ctx, of: Provision, currency: string, type: InternalAccountRo
  * Opens the missing accounts of these currencies, for a customer of the caller's platform or for the
  * platform. The caller passes wallet accounts to the feature that creates wallets.
  */
-export function provisionAccounts(ctx: Ctx, of: Provision): InternalAccountRow[] {
-  const held = new Set((of.held ?? []).map(uniquenessKeyOf));
-  return of.currencies.flatMap((currency) =>
-    typesFor(currency, ownerOf(of.customerId))
-      .filter((type) => !held.has(uniquenessKeyOf({ currency, type })))
-      .map((type) => open(ctx, of, currency, type)),
+export function provisionAccounts(ctx: Ctx, provision: Provision): InternalAccountRow[] {
+  const existingKeys = new Set((provision.held ?? []).map(uniquenessKeyOf));
+  return provision.currencies.flatMap((currency) =>
+    typesFor(currency, ownerOf(provision.customerId))
+      .filter((type) => !existingKeys.has(uniquenessKeyOf({ currency, type })))
+      .map((type) => open(ctx, provision, currency, type)),
   );
 }
 
@@ -76,10 +76,10 @@ export function refreshFunding(ctx: Ctx, row: InternalAccountRow, port: FundingP
   if (row.status === 'CLOSED') return false;
   const owner = ownerOf(customer_id);
   const funding = port.instructions({ accountId: id, currency, owner });
-  // As it will be once it has been a row.
+  // In the form that it has after it was read from the database.
   if (isDeepStrictEqual(JSON.parse(JSON.stringify(funding)), row.funding)) return false;
-  const moved = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
-  const data = presentInternalAccount(moved, NOTHING);
+  const updated = ctx.update(internalAccounts, row, { funding, updated_at: ctx.now });
+  const data = presentInternalAccount(updated, NOTHING);
   ctx.emit(fundingInstructionsUpdated, id, data, id);
   return true;
 }

@@ -1,5 +1,6 @@
-// Debits of funds that were already spent: the available balance is debited and the rest is owed. The
-// receivable system account equals the sum of all amounts owed, in any order of events.
+// Debits of funds that were already spent: the available balance is debited and the rest is owed.
+// The balance of the receivable system account equals the sum of all amounts owed, in any order of
+// events.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -37,7 +38,7 @@ const on = <R>(id: string, work: (ctx: Ctx, row: InternalAccountRow) => Promise<
 
 const dollars = (amount: bigint) => ({ currency: 'USD', amount });
 
-const take = (id: string, amount: bigint, transactionId = 'T:take') =>
+const debit = (id: string, amount: bigint, transactionId = 'T:take') =>
   on(id, (ctx, row) =>
     debitWithShortfall(ctx, row, {
       ...dollars(amount),
@@ -80,7 +81,7 @@ async function agrees(): Promise<void> {
 describe('debitWithShortfall', () => {
   it('debits the balance and records no shortfall if it suffices', async () => {
     const { account } = await fundedCustomer(app, 100_00);
-    expect(await take(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
+    expect(await debit(account.id, 30_00n, 'T:enough')).toMatchObject({ shortfall: 0n });
     expect(await balances(app, account.id)).toEqual({ balance: 70_00, total: 70_00 });
     expect(await stepsOf('T:enough')).toMatchObject([
       { step: 'return', debit: account.id, credit: RAIL_IN_TRANSIT, amount: 30_00n },
@@ -99,7 +100,7 @@ describe('debitWithShortfall', () => {
       amount: 60_00n,
     });
     await app.operate(async (ctx) => ctx.hold(aside));
-    expect(await take(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
+    expect(await debit(account.id, 100_00n, 'T:part')).toMatchObject({ shortfall: 60_00n });
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 60_00 });
     expect(await stepsOf('T:part')).toMatchObject([
       { step: 'return', debit: account.id, amount: 40_00n },
@@ -117,11 +118,11 @@ describe('debitWithShortfall', () => {
 
   it('accepts an empty platform account and a frozen one', async () => {
     const platformAccount = await internalAccount(app, null, 'USD');
-    expect(await take(platformAccount.id, 5_00n, 'T:own')).toMatchObject({ shortfall: 5_00n });
+    expect(await debit(platformAccount.id, 5_00n, 'T:own')).toMatchObject({ shortfall: 5_00n });
     expect(await stepsOf('T:own')).toMatchObject([{ step: 'return.owed', debit: RECEIVABLE }]);
     const { account } = await fundedCustomer(app, 3_00);
     await on(account.id, async (ctx, row) => transitionInternalAccount(ctx, row, 'freeze'));
-    expect(await take(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
+    expect(await debit(account.id, 5_00n, 'T:frozen')).toMatchObject({ shortfall: 2_00n });
     await agrees();
   });
 
@@ -158,7 +159,7 @@ describe('debitWithShortfall', () => {
     await expect(race).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await rowOf(account.id)).owed).toBe(0n);
     expect(await stepsOf('T:raced')).toEqual([]);
-    expect(await take(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });
+    expect(await debit(account.id, 12_00n, 'T:raced')).toMatchObject({ shortfall: 6_00n });
     await agrees();
   });
 });
@@ -166,7 +167,7 @@ describe('debitWithShortfall', () => {
 describe('repayShortfall', () => {
   it('takes incoming funds first, up to the amount owed', async () => {
     const { account } = await fundedCustomer(app, 10_00);
-    await take(account.id, 25_00n, 'T:debt');
+    await debit(account.id, 25_00n, 'T:debt');
     expect(await credit(account.id, 9_00n, 'T:first')).toBe(9_00n);
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
     expect((await rowOf(account.id)).owed).toBe(6_00n);
@@ -189,7 +190,7 @@ describe('repayShortfall', () => {
       fc.asyncProperty(steps, async (all) => {
         for (const { amount, isReturn } of all) {
           const transactionId = `T:any:${++count}`;
-          if (isReturn) await take(id, amount, transactionId);
+          if (isReturn) await debit(id, amount, transactionId);
           else await credit(id, amount, transactionId);
           const row = await rowOf(id);
           const ledgerAccount = await app.runtime.db.read(ledgerAccounts, id);

@@ -35,9 +35,13 @@ async function availableBalance(ctx: Ctx, id: string): Promise<bigint> {
 const receivable = (ctx: Ctx, { currency }: InternalAccountRow) =>
   systemAccount(ctx.caller.environment, 'receivable', currency);
 
-function adjustShortfall(ctx: Ctx, account: InternalAccountRow, more: bigint): InternalAccountRow {
+function adjustShortfall(
+  ctx: Ctx,
+  account: InternalAccountRow,
+  increase: bigint,
+): InternalAccountRow {
   const { owed } = stagedAccount(ctx, account);
-  return setOwed(ctx, account, owed + more);
+  return setOwed(ctx, account, owed + increase);
 }
 
 /**

@@ -83,9 +83,9 @@ function dailyLimits(platform: PlatformRow, payment: LimitedPayment, now: Time):
     const { currency, to, perDay } = limit;
     if (perDay === undefined) return [];
     const scope = to === undefined ? currency : `${currency}:${to}`;
-    const of = velocityLimitOf.sending(platform.id, scope, day);
+    const limitId = velocityLimitOf.sending(platform.id, scope, day);
     return {
-      limit: { of, unit: currency, limit: BigInt(perDay) },
+      limit: { of: limitId, unit: currency, limit: BigInt(perDay) },
       usage: {
         name: to,
         reversible: true,

@@ -49,12 +49,12 @@ const knownIn = new WeakMap<Database, Known>();
 
 function floorsOf(db: Database, now: Time): Map<string, bigint | null> {
   const since = now - (now % CACHE_MS);
-  let known = knownIn.get(db);
-  if (known?.since !== since) {
-    known = { since, floors: new Map() };
-    knownIn.set(db, known);
+  let cachedFloors = knownIn.get(db);
+  if (cachedFloors?.since !== since) {
+    cachedFloors = { since, floors: new Map() };
+    knownIn.set(db, cachedFloors);
   }
-  return known.floors;
+  return cachedFloors.floors;
 }
 
 /**
@@ -76,22 +76,22 @@ export async function openVelocityLimits(
     floor: null,
     shifting: false,
   }));
-  const own = all.map((each) => ({
+  const limitAccounts = all.map((each) => ({
     id: accountOf(each),
     unit: each.unit,
     floor: floorOf(each),
     shifting: each.shifting === true,
   }));
   const keyOf = (id: string) => (basis ? `${id} ${basis.version}` : id);
-  const wanted = [...counters, ...own].filter(
+  const outdated = [...counters, ...limitAccounts].filter(
     ({ id, floor, shifting }) => shifting || floors.get(keyOf(id)) !== floor,
   );
-  if (wanted.length === 0) return;
+  if (outdated.length === 0) return;
   // A limit below the usage of the period leaves no remainder; usage is unchanged.
-  const accounts = wanted.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
+  const accounts = outdated.map(({ unit, ...each }) => ({ ...each, currency: currencyOf(unit) }));
   const changed = await setFloors(ctx.db, accounts, ctx.now, basis);
   const set = new Map(changed.map((each) => [each.id, each.floor]));
-  for (const { id, floor } of wanted) {
+  for (const { id, floor } of outdated) {
     // A floor that could not be set to the limit is set again at the next payment.
     if (!set.has(id) || set.get(id) === floor) floors.set(keyOf(id), floor);
   }
@@ -104,9 +104,9 @@ export interface Usage {
   /** Whether it is reversed when the payment is refunded. */
   reversible: boolean;
   amount: bigint;
-  /** What it means when the velocityLimit does not suffice. */
+  /** Error code if the usage would exceed the limit. */
   insufficientFundsFault: () => Fault;
-  /** When it does not suffice, the operation decides once more with fresh reads. */
+  /** Whether the operation runs again with fresh reads if the usage would exceed the limit. */
   retryOnInsufficientFunds: boolean;
 }
 

@@ -5,7 +5,7 @@ import { discoveryOperations } from './operations.ts';
 export { serviceFeeOver } from './network-fee.ts';
 export { midRate } from './rates.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const discoveryFeature = {
   operations: discoveryOperations,
 } satisfies Feature;

@@ -55,11 +55,11 @@ function railsOf(port: RailPort, { rail, destinationCurrency: to }: Corridor): P
 }
 
 function checkCodes({ sourceCurrency, destinationCurrency = [] }: RatesQuery): void {
-  const named: [string, string[]][] = [
+  const parameters: [string, string[]][] = [
     ['sourceCurrency', sourceCurrency === undefined ? [] : [sourceCurrency]],
     ['destinationCurrency', destinationCurrency],
   ];
-  const errors: FieldError[] = named.flatMap(([field, codes]) =>
+  const errors: FieldError[] = parameters.flatMap(([field, codes]) =>
     codes
       .filter((code) => !findCurrency(code))
       .map((code) => ({ field, message: `${code} is not a supported currency` })),
@@ -125,9 +125,9 @@ async function serviceFee(
 }
 
 /** The currencies that the platform can send, or `named` if it can. */
-async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]> {
+async function sourcesOf(ctx: Ctx, requested: string | undefined): Promise<string[]> {
   const platform = (await readPlatform(ctx, ctx.caller.platformId)) as PlatformRow;
-  const codes = named ? [named] : platform.currencies.map((each) => each.currencyCode);
+  const codes = requested ? [requested] : platform.currencies.map((each) => each.currencyCode);
   return codes.filter(
     (code) => settingOf(platform, code)?.enabledTransactionTypes.includes('OUTGOING') ?? true,
   );
@@ -137,12 +137,12 @@ async function sourcesOf(ctx: Ctx, named: string | undefined): Promise<string[]>
 function serialByKey() {
   const last = new Map<string, Promise<unknown>>();
   return async <R>(key: string, work: () => Promise<R>): Promise<R> => {
-    const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
-    last.set(key, mine);
+    const current = (last.get(key) ?? Promise.resolve()).then(work, work);
+    last.set(key, current);
     try {
-      return await mine;
+      return await current;
     } finally {
-      if (last.get(key) === mine) last.delete(key);
+      if (last.get(key) === current) last.delete(key);
     }
   };
 }

@@ -12,14 +12,14 @@ import { rateCache } from './rates.ts';
 const platform = (overrides: Partial<PlatformRow> = {}) =>
   ({ currencies: [], fees: [], ...overrides }) as unknown as PlatformRow;
 
-function row(to: string, sending: bigint, of: PlatformRow = platform()) {
+function row(to: string, sending: bigint, pricedPlatform: PlatformRow = platform()) {
   const corridor = corridors('USD', to)[0];
   if (!corridor) throw new Error(`no corridor to ${to}`);
   const mid = { rate: referenceRate('USD', to) as Rate, at: 0 };
   const money = { currency: 'USD', amount: sending };
   const rail = corridor.rail as PaymentRail;
   const service = serviceFeeOf('USD', to);
-  return priceRow({ corridor, rail, service, sending: money, mid, platform: of });
+  return priceRow({ corridor, rail, service, sending: money, mid, platform: pricedPlatform });
 }
 
 describe('priceRow', () => {

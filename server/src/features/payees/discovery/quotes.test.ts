@@ -160,8 +160,11 @@ describe('getExchangeRates compared with createQuote', () => {
     const to = payees.find(({ rails }) => rails.includes(price?.destinationPaymentRail ?? ''));
     const { maxSendingAmount: max } = price as Price;
     ok(await quote('USD', to?.id ?? '', undefined, max), 201);
-    const more = await quote('USD', to?.id ?? '', undefined, max + 1);
-    expect([more.status, more.body.code]).toEqual([400, 'TRANSACTION_SIZE_LIMIT_EXCEEDED']);
+    const aboveMaximum = await quote('USD', to?.id ?? '', undefined, max + 1);
+    expect([aboveMaximum.status, aboveMaximum.body.code]).toEqual([
+      400,
+      'TRANSACTION_SIZE_LIMIT_EXCEEDED',
+    ]);
   });
 
   it('lists nothing from a currency that is disabled for sending', async () => {

@@ -25,18 +25,18 @@ const CACHE_TTL_MS = 5 * 60_000;
 
 /** A cache in front of a rate port. */
 export function rateCache() {
-  const known = new WeakMap<RatePort, Map<string, Mid>>();
+  const caches = new WeakMap<RatePort, Map<string, Mid>>();
 
   return async (port: RatePort, from: string, to: string, now: Time): Promise<Mid | undefined> => {
     if (from === to) return { rate: SAME, at: now };
-    const rates = known.get(port) ?? new Map<string, Mid>();
-    known.set(port, rates);
+    const rates = caches.get(port) ?? new Map<string, Mid>();
+    caches.set(port, rates);
     const pair = `${from} ${to}`;
     const cached = rates.get(pair);
     if (cached && cached.at <= now && now - cached.at < CACHE_TTL_MS) return cached;
-    const fresh = await port.rate(from, to);
-    if (fresh) rates.set(pair, fresh);
-    return fresh;
+    const values = await port.rate(from, to);
+    if (values) rates.set(pair, values);
+    return values;
   };
 }
 

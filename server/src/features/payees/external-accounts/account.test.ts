@@ -65,25 +65,27 @@ describe('checkProposal', () => {
     expect(rejection(proposal(wallet))).toBeNull();
     expect(rejection(proposal(wallet, duty))?.fields).toEqual(['ownershipType']);
     expect(rejection(proposal({ ...wallet, vaspName: 'Kraken' }, duty))).toBeNull();
-    const others = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
-    expect(rejection(proposal(wallet, others))?.fields).toEqual(['accountInfo.beneficiary']);
+    const thirdParty = { ...duty, ownershipType: 'THIRD_PARTY' } as const;
+    expect(rejection(proposal(wallet, thirdParty))?.fields).toEqual(['accountInfo.beneficiary']);
     const lightning = details({ accountType: 'LIGHTNING', lightningAddress: 'ada@ln.test' });
-    expect(rejection(proposal(lightning, { ...others, currency: 'BTC' }))).toBeNull();
+    expect(rejection(proposal(lightning, { ...thirdParty, currency: 'BTC' }))).toBeNull();
   });
 
   it('rejects an unknown custodian', () => {
-    const held = { ...wallet, vaspName: 'Unlisted' };
-    expect(rejection(proposal(held))?.fields).toEqual(['accountInfo.vaspName']);
+    const custodial = { ...wallet, vaspName: 'Unlisted' };
+    expect(rejection(proposal(custodial))?.fields).toEqual(['accountInfo.vaspName']);
   });
 });
 
 describe('firstStatus', () => {
   it('requires a proof only for an own wallet, if regulation does', () => {
-    const own = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
-    expect(firstStatus(proposal(wallet, own))).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, own))).toBe('ACTIVE');
-    expect(firstStatus(proposal(wallet, { ...own, counterpartyDuty: false }))).toBe('ACTIVE');
-    expect(firstStatus(proposal(usd, own))).toBe('ACTIVE');
+    const firstParty = { ownershipType: 'FIRST_PARTY', counterpartyDuty: true } as const;
+    expect(firstStatus(proposal(wallet, firstParty))).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect(firstStatus(proposal({ ...wallet, vaspName: 'Kraken' }, firstParty))).toBe('ACTIVE');
+    expect(firstStatus(proposal(wallet, { ...firstParty, counterpartyDuty: false }))).toBe(
+      'ACTIVE',
+    );
+    expect(firstStatus(proposal(usd, firstParty))).toBe('ACTIVE');
   });
 });
 
@@ -97,9 +99,9 @@ describe('storedInfo', () => {
 describe('duplicateHash', () => {
   it('is equal for different spellings of one account', () => {
     const iban = (text: string) => details({ accountType: 'EUR_ACCOUNT', iban: text, beneficiary });
-    const one = duplicateHash(iban('DE89370400440532013000'), 'EUR');
-    expect(duplicateHash(iban('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(one);
-    expect(duplicateHash(iban('DE02120300000000202051'), 'EUR')).not.toBe(one);
+    const hash = duplicateHash(iban('DE89370400440532013000'), 'EUR');
+    expect(duplicateHash(iban('de89 3704 0044 0532 0130 00'), 'EUR')).toBe(hash);
+    expect(duplicateHash(iban('DE02120300000000202051'), 'EUR')).not.toBe(hash);
     const upper = details({ ...wallet, address: `0x${'AB'.repeat(20)}` });
     expect(duplicateHash(upper, 'USDC')).toBe(duplicateHash(wallet, 'USDC'));
     expect(duplicateHash(wallet, 'USDT')).not.toBe(duplicateHash(wallet, 'USDC'));

@@ -75,8 +75,13 @@ export function checkProposal(proposal: Proposal): void {
 
 /** The stored details: fields of the account type, completed with derived fields. */
 export function storedInfo(info: AccountInfo): AccountInfo {
-  const known = ['accountType', 'beneficiary', 'vaspName', ...Object.keys(rowOf(info).fields)];
-  const entries = Object.entries(info).filter(([name]) => known.includes(name));
+  const storedFields = [
+    'accountType',
+    'beneficiary',
+    'vaspName',
+    ...Object.keys(rowOf(info).fields),
+  ];
+  const entries = Object.entries(info).filter(([name]) => storedFields.includes(name));
   return completeAccountInfo(Object.fromEntries(entries) as AccountInfo);
 }
 

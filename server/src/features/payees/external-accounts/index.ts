@@ -32,7 +32,7 @@ export {
   setTrusted,
 } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const externalAccountFeature = {
   operations: externalAccountOperations,
   jobs: nameJobs,

@@ -28,16 +28,16 @@ it('records a late result, emits no event, and ignores later results', async () 
   const id = await pendingCheck();
   const { createdAt } = await read(id);
   await app.advance(5_000);
-  const known = await read(id);
-  expect(known).toMatchObject({
+  const checked = await read(id);
+  expect(checked).toMatchObject({
     status: 'ACTIVE',
     beneficiaryVerificationStatus: 'MATCHED',
     beneficiaryVerifiedData: { fullName: 'Grace Hopper' },
   });
-  expect(Date.parse(known.updatedAt)).toBe(Date.parse(createdAt) + 5_000);
+  expect(Date.parse(checked.updatedAt)).toBe(Date.parse(createdAt) + 5_000);
   expect(await eventTypes(app, id)).toEqual([]);
   await applyResult(id, { status: 'NOT_MATCHED' });
-  expect(await read(id)).toEqual(known);
+  expect(await read(id)).toEqual(checked);
 });
 
 it('repeats the check at the requested interval', async () => {

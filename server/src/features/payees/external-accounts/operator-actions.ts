@@ -84,11 +84,11 @@ function applyTransition(
   if (event === 'check' && !hasInstitution(row.info)) {
     throw conflict('A wallet cannot be checked by a bank. Use a review instead.');
   }
-  const moved = transitionExternalAccount(ctx, row, event);
+  const updated = transitionExternalAccount(ctx, row, event);
   // Held deposits may come from this wallet.
-  stageWalletDeclared(ctx, moved);
+  stageWalletDeclared(ctx, updated);
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
-  return moved;
+  return updated;
 }
 
 interface TransitionInput {
@@ -104,10 +104,10 @@ export async function transitionExternalAccountByOperator(
 ) {
   const { id, platform_id } = await accountById(runtime, accountId);
   const { environment } = await platformById(runtime, platform_id);
-  const moved = await operate(runtime, systemCaller(platform_id, environment), async (ctx) => {
+  const updated = await operate(runtime, systemCaller(platform_id, environment), async (ctx) => {
     const row = await ctx.read(externalAccounts, id);
     if (!row || row.deleted_at !== null) throw noAccount();
     return applyTransition(ctx, row, event, reason);
   });
-  return view(moved);
+  return view(updated);
 }

@@ -59,7 +59,7 @@ export function transitionExternalAccount(
   event: ExternalAccountEvent,
 ): ExternalAccountRow {
   const status = externalAccountStates.next(row.status, event);
-  const moved = ctx.update(externalAccounts, row, { status, updated_at: ctx.now });
-  ctx.emit(statusUpdated, row.id, presentExternalAccount(moved));
-  return moved;
+  const updated = ctx.update(externalAccounts, row, { status, updated_at: ctx.now });
+  ctx.emit(statusUpdated, row.id, presentExternalAccount(updated));
+  return updated;
 }

@@ -125,10 +125,10 @@ describe('createCustomerExternalAccount', () => {
         beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
       },
     });
-    const [text, own] = ['FR7630006000011234567890189', { customerId: ada }];
-    const firstResponse = await add(iban(text, own));
+    const [text, ownerFields] = ['FR7630006000011234567890189', { customerId: ada }];
+    const firstResponse = await add(iban(text, ownerFields));
     expect(firstResponse.status).toBe(201);
-    const secondResponse = await add(iban(text, own));
+    const secondResponse = await add(iban(text, ownerFields));
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
       'DUPLICATE_EXTERNAL_ACCOUNT',
@@ -137,7 +137,7 @@ describe('createCustomerExternalAccount', () => {
     expect((await add(iban(text, {}))).status).toBe(201);
     expect((await add(iban(text, { customerId: await newCustomer() }))).status).toBe(201);
     expect((await app.call('DELETE', `${OF.customer}/${firstResponse.body.id}`)).status).toBe(204);
-    expect((await add(iban(text, own))).status).toBe(201);
+    expect((await add(iban(text, ownerFields))).status).toBe(201);
   });
 
   it('accepts one of several simultaneous duplicates', async () => {
@@ -229,11 +229,11 @@ describe('createCustomerExternalAccount', () => {
         : each,
     );
     expect((await app.call('PATCH', '/config', { supportedCurrencies }, { as })).status).toBe(200);
-    const of = (ownershipType: string, info = {}) =>
+    const addWallet = (ownershipType: string, info = {}) =>
       add(wallet({ ownershipType }, info), OF.customer, { as });
-    expect((await of('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
-    expect((await of('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
-    expect(fieldsOf(await of('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
+    expect((await addWallet('FIRST_PARTY')).body.status).toBe('PENDING_OWNERSHIP_VERIFICATION');
+    expect((await addWallet('FIRST_PARTY', { vaspName: 'Kraken' })).body.status).toBe('ACTIVE');
+    expect(fieldsOf(await addWallet('THIRD_PARTY'))).toEqual(['accountInfo.beneficiary']);
     expect(fieldsOf(await add(wallet(), OF.customer, { as }))).toEqual(['ownershipType']);
   });
 });
@@ -267,18 +267,18 @@ describe('createPlatformExternalAccount', () => {
 
 describe('getPlatformExternalAccountById', () => {
   it('returns accounts on the path of their own family only', async () => {
-    const mine = (await add(usd('000', { customerId: ada }))).body;
-    const own = (await add(usd())).body;
+    const ofCustomer = (await add(usd('000', { customerId: ada }))).body;
+    const ofPlatform = (await add(usd())).body;
     const status = async (path: string, id: string, options = {}) => {
       const reply = await app.call('GET', `${path}/${id}`, undefined, options);
       if (reply.status === 404) expect(reply.body.code).toBe('ACCOUNT_NOT_FOUND');
       return reply.status;
     };
-    expect(await status(OF.customer, mine.id)).toBe(200);
-    expect(await status(OF.platform, mine.id)).toBe(404);
-    expect(await status(OF.platform, own.id)).toBe(200);
-    expect(await status(OF.customer, own.id)).toBe(404);
-    expect(await status(OF.customer, mine.id, { as: app.other })).toBe(404);
+    expect(await status(OF.customer, ofCustomer.id)).toBe(200);
+    expect(await status(OF.platform, ofCustomer.id)).toBe(404);
+    expect(await status(OF.platform, ofPlatform.id)).toBe(200);
+    expect(await status(OF.customer, ofPlatform.id)).toBe(404);
+    expect(await status(OF.customer, ofCustomer.id, { as: app.other })).toBe(404);
     expect(await status(OF.platform, 'x')).toBe(404);
   });
 });
@@ -288,9 +288,9 @@ describe('getCustomerExternalAccountById', () => {
     const { body } = await add(usd('789', { customerId: ada }));
     const as = await app.tokenWith(['VIEW']);
     const observedResponse = await app.call('GET', `${OF.customer}/${body.id}`, undefined, { as });
-    const whole = body.accountInfo.accountNumber as string;
+    const accountNumber = body.accountInfo.accountNumber as string;
     expect(observedResponse.body.accountInfo.accountNumber).toBe(
-      '*'.repeat(whole.length - 4) + whole.slice(-4),
+      '*'.repeat(accountNumber.length - 4) + accountNumber.slice(-4),
     );
     const payer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const path = `${OF.customer}/${body.id}`;
@@ -317,8 +317,8 @@ describe('listCustomerExternalAccounts', () => {
     expect(idsOf((await list('&currency=USDC')).body.data)).toEqual([ids[1]]);
     const first = (await list('&limit=2')).body;
     expect(first).toMatchObject({ hasMore: true, totalCount: 3 });
-    const rest = (await list(`&limit=2&cursor=${first.nextCursor}`)).body;
-    expect(idsOf([...first.data, ...rest.data]).sort()).toEqual([...ids].sort());
+    const secondPage = (await list(`&limit=2&cursor=${first.nextCursor}`)).body;
+    expect(idsOf([...first.data, ...secondPage.data]).sort()).toEqual([...ids].sort());
     expect((await list('&limit=x')).status).toBe(400);
     const all = (await app.call('GET', `${OF.customer}?limit=100`)).body.data;
     for (const each of all) expect(each.customerId).toBeDefined();

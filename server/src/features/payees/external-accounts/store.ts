@@ -39,7 +39,10 @@ export const externalAccounts = table(
     info: col.json<AccountInfo>(),
     /** Equal for duplicates. */
     duplicate_key: col.text,
-    /** When its owner exempted payments to it from a second factor; such an account cannot be deleted. */
+    /**
+     * Time at which its owner exempted payments to it from a second factor; such an account cannot
+     * be deleted.
+     */
     trusted_at: col.time.null.mut,
     /** Time of the last proof of ownership. */
     proven_at: col.time.null.mut,

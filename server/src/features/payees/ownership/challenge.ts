@@ -74,7 +74,7 @@ export function isSigned(info: AccountInfo, proof: Proof): boolean {
 }
 
 /** The text to sign. It states its purpose, so that the signature has no other use. */
-export const messageOf = (of: {
+export const messageOf = (content: {
   accountId: string;
   info: AccountInfo;
   nonce: string;
@@ -82,8 +82,8 @@ export const messageOf = (of: {
 }): string =>
   [
     'Railhead ownership check',
-    `Account: ${of.accountId}`,
-    `Address: ${primaryIdentifierOf(of.info)}`,
-    `Nonce: ${of.nonce}`,
-    `Expires: ${iso(of.expiresAt)}`,
+    `Account: ${content.accountId}`,
+    `Address: ${primaryIdentifierOf(content.info)}`,
+    `Nonce: ${content.nonce}`,
+    `Expires: ${iso(content.expiresAt)}`,
   ].join('\n');

@@ -4,7 +4,7 @@ import { livenessPage, ownershipJobs } from './liveness.ts';
 import { ownershipOperations } from './operations.ts';
 import { ownershipPersonalData } from './personal-data.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const ownershipFeature = {
   operations: ownershipOperations,
   jobs: ownershipJobs,

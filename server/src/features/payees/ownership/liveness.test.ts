@@ -120,11 +120,13 @@ describe('liveness', () => {
     await ownership.app.settle();
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
 
-    const gone = await linked();
-    ok(await ownership.call('DELETE', `${OF.customer}/${gone.id}`), 204);
-    expect((await page('GET', gone.verificationLink)).statusCode).toBe(404);
+    const deletedAccount = await linked();
+    ok(await ownership.call('DELETE', `${OF.customer}/${deletedAccount.id}`), 204);
+    expect((await page('GET', deletedAccount.verificationLink)).statusCode).toBe(404);
     await ownership.app.advance(5_000);
-    expect(await ownership.app.runtime.db.read(ownershipChallenges, gone.id)).toBeUndefined();
-    expect(await eventTypes(ownership.app, gone.id)).toEqual([]);
+    expect(
+      await ownership.app.runtime.db.read(ownershipChallenges, deletedAccount.id),
+    ).toBeUndefined();
+    expect(await eventTypes(ownership.app, deletedAccount.id)).toEqual([]);
   });
 });

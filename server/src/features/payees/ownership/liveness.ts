@@ -64,21 +64,21 @@ const checkOf = ({ challenge, account }: Found): LivenessCheck => ({
   startedAt: challenge.issued_at,
 });
 
-async function progressOf(parts: Parts, environment: Mode, found: Found, now: number) {
+async function progressOf(parts: Parts, environment: Mode, check: Found, now: number) {
   const port = parts.connectors(environment).liveness;
   // Without a provider, or after the expiry of the challenge, the check has failed.
-  if (!port || now >= found.challenge.expires_at) return { state: 'failed' } as const;
-  return port.check(checkOf(found), now);
+  if (!port || now >= check.challenge.expires_at) return { state: 'failed' } as const;
+  return port.check(checkOf(check), now);
 }
 
 async function apply(ctx: Ctx, input: CheckInput, progress: LivenessProgress): Promise<void> {
-  const found = await currentCheck(ctx, input);
-  if (!found) return;
+  const check = await currentCheck(ctx, input);
+  if (!check) return;
   if (progress.state === 'waiting') {
-    const at = Math.min(ctx.now + progress.checkAfterMs, found.challenge.expires_at);
+    const at = Math.min(ctx.now + progress.checkAfterMs, check.challenge.expires_at);
     ctx.later(LIVENESS_CHECK, input, at);
-  } else if (found.account.deleted_at !== null) ctx.remove(ownershipChallenges, found.challenge);
-  else closeChallenge(ctx, found.challenge, found.account, progress.state === 'passed');
+  } else if (check.account.deleted_at !== null) ctx.remove(ownershipChallenges, check.challenge);
+  else closeChallenge(ctx, check.challenge, check.account, progress.state === 'passed');
 }
 
 /** The job that polls a check. */
@@ -86,10 +86,10 @@ export const ownershipJobs = (parts: Parts): JobHandler[] => [
   jobHandler(LIVENESS_CHECK, {
     run: async (runtime, { input }) => {
       const caller = await callerOf(runtime.db, input.platformId);
-      const found = await currentCheck(runtime.db, input);
-      if (!found) return { caller, stage: async () => {} };
+      const check = await currentCheck(runtime.db, input);
+      if (!check) return { caller, stage: async () => {} };
       const now = await runtime.clocks.nowOf(caller);
-      const progress = await progressOf(parts, caller.environment, found, now);
+      const progress = await progressOf(parts, caller.environment, check, now);
       return { caller, stage: (ctx) => apply(ctx, input, progress) };
     },
   }),
@@ -147,26 +147,26 @@ const question = (name: string, account: ExternalAccountRow): PageContent => ({
 /** The page of a verification link. Showing it has no effect; the button completes the check. */
 export function livenessPage(runtime: Runtime, parts: Parts): HostedPage {
   async function find(token: string) {
-    const found = await byToken(runtime, token);
-    const platform = found && (await readPlatform(runtime.db, found.account.platform_id));
-    if (!found || !platform) return { ended: LINK_EXPIRED };
+    const check = await byToken(runtime, token);
+    const platform = check && (await readPlatform(runtime.db, check.account.platform_id));
+    if (!check || !platform) return { ended: LINK_EXPIRED };
     const brand = brandOf(platform);
     const now = await runtime.clocks.nowOf({ platformId: platform.id });
-    return isOpen(found, now) ? { found, brand } : { ended: { ...LINK_EXPIRED, brand } };
+    return isOpen(check, now) ? { check, brand } : { ended: { ...LINK_EXPIRED, brand } };
   }
   async function show(token: string): Promise<PageContent> {
-    const { ended, found, brand } = await find(token);
-    return ended ?? { ...question(brand.name, found.account), brand };
+    const { ended, check, brand } = await find(token);
+    return ended ?? { ...question(brand.name, check.account), brand };
   }
   async function confirm(token: string): Promise<PageContent> {
-    const { ended, found, brand } = await find(token);
+    const { ended, check, brand } = await find(token);
     if (ended) return ended;
-    const { platform_id: platformId, id: accountId } = found.account;
+    const { platform_id: platformId, id: accountId } = check.account;
     const caller = await callerOf(runtime.db, platformId);
     const port = parts.connectors(caller.environment).liveness;
     if (!port) return { ...LINK_EXPIRED, brand };
-    const progress = await port.complete(checkOf(found), await runtime.clocks.nowOf(caller));
-    const input = { platformId, accountId, nonce: found.challenge.nonce };
+    const progress = await port.complete(checkOf(check), await runtime.clocks.nowOf(caller));
+    const input = { platformId, accountId, nonce: check.challenge.nonce };
     if (progress.state !== 'waiting') {
       await operate(runtime, caller, (ctx) => apply(ctx, input, progress));
     }

@@ -48,12 +48,12 @@ type Terms = Pick<OwnershipChallengeRow, 'method' | 'nonce' | 'message' | 'token
 
 async function saveChallenge(ctx: Ctx, account: ExternalAccountRow, terms: Terms): Promise<number> {
   const expires_at = ctx.now + CHALLENGE_MS;
-  const fresh = { ...terms, issued_at: ctx.now, expires_at };
+  const values = { ...terms, issued_at: ctx.now, expires_at };
   const before = await ctx.read(ownershipChallenges, account.id);
-  if (before) ctx.update(ownershipChallenges, before, fresh);
+  if (before) ctx.update(ownershipChallenges, before, values);
   else {
     const { id, platform_id } = account;
-    ctx.insert(ownershipChallenges, { id, platform_id, ...fresh });
+    ctx.insert(ownershipChallenges, { id, platform_id, ...values });
   }
   if (account.status === 'UNVERIFIED') transitionExternalAccount(ctx, account, 'challenge');
   else requireExternalAccount(ctx, account);

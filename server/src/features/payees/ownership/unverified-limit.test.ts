@@ -20,13 +20,13 @@ describe('payments to an unverified wallet', () => {
     const { id, wallet } = await ownership.waiting();
     const pay = (cents: number) =>
       ownership.call('POST', '/quotes', quoteBody(source.id, id, cents));
-    const TOO_MUCH = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
+    const ABOVE_LIMIT = [400, 'EXTERNAL_ACCOUNT_VERIFICATION_REQUIRED'];
     ok(await pay(500_00), 201);
-    expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(ABOVE_LIMIT);
     await ownership.verify(id, '0x00');
     expect(await ownership.statusOf(id)).toBe('UNVERIFIED');
     ok(await pay(500_00), 201);
-    expect(statusAndCode(await pay(5_000_00))).toEqual(TOO_MUCH);
+    expect(statusAndCode(await pay(5_000_00))).toEqual(ABOVE_LIMIT);
     const { messageToSign } = ok(await ownership.challenge(id), 201);
     ok(await ownership.verify(id, wallet.sign(messageToSign)), 200);
     ok(await pay(5_000_00), 201);
@@ -38,14 +38,14 @@ describe('payments to an unverified wallet', () => {
     });
     await fund(ownership.app, source.id, 10_000_00, { as: ownership.as });
     const { address } = evmWallet(nextSecret());
-    const held = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
-    const { id, status } = await ownership.add('', '', { more: { accountInfo: held } });
+    const custodial = { accountType: 'ETHEREUM_WALLET', address, vaspName: 'Kraken' };
+    const { id, status } = await ownership.add('', '', { fields: { accountInfo: custodial } });
     expect(status).toBe('ACTIVE');
     ok(await ownership.call('POST', '/quotes', quoteBody(source.id, id, 5_000_00)), 201);
     const unknown = await ownership.call('POST', OF.customer, {
       customerId: ownership.person.id,
       currency: 'USDC',
-      accountInfo: { ...held, vaspName: 'Unlisted & Sons' },
+      accountInfo: { ...custodial, vaspName: 'Unlisted & Sons' },
     });
     expect(statusAndCode(unknown)).toEqual([400, 'INVALID_INPUT']);
   });

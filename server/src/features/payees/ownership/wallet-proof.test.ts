@@ -60,10 +60,10 @@ describe.each([
   it('has no liveness check in production, where a signature is accepted', async () => {
     const as = ownership.app.production;
     const wallet = evmWallet(nextSecret());
-    const of =
+    const ownerFields =
       owner === 'customer' ? { customerId: (await customer(ownership.app, { as })).id } : {};
     const accountInfo = { accountType: 'ETHEREUM_WALLET', address: wallet.address };
-    const request = { ...of, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
+    const request = { ...ownerFields, currency: 'USDC', ownershipType: 'FIRST_PARTY', accountInfo };
     const { id } = ok(await ownership.app.call('POST', OF[owner], request, { as }), 201);
     const path = `${OF[owner]}/${id}`;
     const live = await ownership.app.call(
@@ -144,8 +144,8 @@ describe('wallets by chain', () => {
     const wallet = bitcoinWallet(nextSecret());
     const { id } = await ownership.add('BITCOIN_L1', wallet[kind], { currency: 'BTC' });
     const { messageToSign } = ok(await ownership.challenge(id), 201);
-    const more = signatureScheme ? { signatureScheme } : {};
-    ok(await ownership.verify(id, wallet.sign(messageToSign, header), more), 200);
+    const schemeField = signatureScheme ? { signatureScheme } : {};
+    ok(await ownership.verify(id, wallet.sign(messageToSign, header), schemeField), 200);
   });
 
   it('a Bitcoin script address supports the liveness check only', async () => {
@@ -163,7 +163,7 @@ describe('a challenge is rejected', () => {
       "for another's wallet",
       () =>
         ownership.add('ETHEREUM_WALLET', evmWallet(nextSecret()).address, {
-          more: {
+          fields: {
             ownershipType: 'THIRD_PARTY',
             accountInfo: {
               accountType: 'ETHEREUM_WALLET',
@@ -181,7 +181,7 @@ describe('a challenge is rejected', () => {
       'for a custodial wallet',
       () =>
         ownership.add('ETHEREUM_WALLET', '', {
-          more: {
+          fields: {
             accountInfo: {
               accountType: 'ETHEREUM_WALLET',
               address: evmWallet(nextSecret()).address,
@@ -190,13 +190,13 @@ describe('a challenge is rejected', () => {
           },
         }),
     ],
-    ['for Lightning', () => ownership.add('LIGHTNING', '', { currency: 'BTC', more: lightning })],
+    ['for Lightning', () => ownership.add('LIGHTNING', '', { currency: 'BTC', fields: lightning })],
     [
       'for a bank account',
       () =>
         ownership.add('', '', {
           currency: 'USD',
-          more: {
+          fields: {
             accountInfo: {
               accountType: 'USD_ACCOUNT',
               accountNumber: '123456789',

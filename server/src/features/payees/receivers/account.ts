@@ -37,15 +37,15 @@ function corridorsTo({ rail: port }: Connectors, from: string, account: External
 }
 
 const ascending = (amounts: readonly bigint[]) => [...amounts].sort((a, b) => (a < b ? -1 : 1));
-const least = (...amounts: bigint[]) => ascending(amounts)[0] as bigint;
-const most = (...amounts: bigint[]) => ascending(amounts).at(-1) as bigint;
+const smallest = (...amounts: bigint[]) => ascending(amounts)[0] as bigint;
+const largest = (...amounts: bigint[]) => ascending(amounts).at(-1) as bigint;
 
 /** Narrows the offer to the limits of the platform. */
 function withinPlatformLimits(platform: PlatformRow, offer: Offer): Offer {
   const currencySettings = platform.currencies.find((each) => each.currencyCode === offer.currency);
   if (!currencySettings) return offer;
-  const min = most(offer.min, BigInt(currencySettings.minAmount));
-  const max = least(offer.max, BigInt(currencySettings.maxAmount));
+  const min = largest(offer.min, BigInt(currencySettings.minAmount));
+  const max = smallest(offer.max, BigInt(currencySettings.maxAmount));
   if (max < min || max < 1n) {
     const reason = `The limits of the platform allow no payment in ${offer.currency} to this account.`;
     throw new Fault('LOOKUP_REQUEST_FAILED', reason);
@@ -78,8 +78,12 @@ export async function findAccount(
   const sending = (amount: bigint) => ({ currency: sender.currency, amount });
   const offer = {
     currency,
-    min: least(...connected.map((each) => convert(sending(each.minSending), rate, 'ceil').amount)),
-    max: most(...connected.map((each) => convert(sending(each.maxSending), rate, 'floor').amount)),
+    min: smallest(
+      ...connected.map((each) => convert(sending(each.minSending), rate, 'ceil').amount),
+    ),
+    max: largest(
+      ...connected.map((each) => convert(sending(each.maxSending), rate, 'floor').amount),
+    ),
   };
   const purpose: CounterpartyFieldDefinition = { name: 'PURPOSE_OF_PAYMENT', mandatory: true };
   return {

@@ -45,7 +45,7 @@ const CurrencyPreference = named(
   ),
 );
 
-const found = {
+const discoveryFields = {
   supportedCurrencies: Type.Array(CurrencyPreference, {
     description: 'Currencies that the receiver accepts, the preferred currency first.',
   }),
@@ -91,7 +91,7 @@ export const lookupUma = operation({
     200: named(
       'ReceiverUmaLookupResponse',
       Type.Object(
-        { receiverUmaAddress: text('UMA address in lower case.'), ...found },
+        { receiverUmaAddress: text('UMA address in lower case.'), ...discoveryFields },
         { description: 'Result of a UMA address lookup.' },
       ),
     ),
@@ -140,7 +140,7 @@ export const lookupExternalAccount = operation({
     200: named(
       'ReceiverExternalAccountLookupResponse',
       Type.Object(
-        { accountId: text('Id of the external account.'), ...found },
+        { accountId: text('Id of the external account.'), ...discoveryFields },
         { description: 'Result of an external account lookup.' },
       ),
     ),

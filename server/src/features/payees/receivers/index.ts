@@ -16,7 +16,7 @@ export {
 export type { PayeeDiscoveryRow } from './store.ts';
 export { rejectBlockedProvider } from './uma.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const receiverFeature = {
   operations: receiverOperations,
   sweeps: () => [payeeDiscoverySweep()],

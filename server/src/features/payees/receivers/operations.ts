@@ -110,12 +110,12 @@ function pageOfList<T>(
   const after = cursor === undefined ? undefined : cursorPosition(list, cursor);
   const sign = sortOrder === 'asc' ? 1 : -1;
   const order = (a: string, b: string) => (a === b ? 0 : a < b ? -sign : sign);
-  const rest = all
+  const remaining = all
     .filter((item) => after === undefined || order(nameOf(item), after) > 0)
     .sort((a, b) => order(nameOf(a), nameOf(b)));
-  const data = rest.slice(0, limit);
+  const data = remaining.slice(0, limit);
   const last = data.at(-1);
-  const hasMore = rest.length > data.length;
+  const hasMore = remaining.length > data.length;
   return {
     data,
     hasMore,
@@ -142,19 +142,19 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
       const read = parseUmaAddresses({ receiverUmaAddress, senderUmaAddress });
       const receiver = read.receiverUmaAddress as UmaAddress;
       const sender = await senderOf(ctx, { address: read.senderUmaAddress?.address, customerId });
-      const mine = connectors(ctx.caller.environment);
-      const found = await findUma(ctx, mine, sender, receiver);
-      const saved = await saveDiscovery(ctx, mine.rates, sender, found);
-      return { status: 200, body: { receiverUmaAddress: found.receiver, ...saved } };
+      const parts = connectors(ctx.caller.environment);
+      const discovery = await findUma(ctx, parts, sender, receiver);
+      const saved = await saveDiscovery(ctx, parts.rates, sender, discovery);
+      return { status: 200, body: { receiverUmaAddress: discovery.receiver, ...saved } };
     }),
 
     handle(lookupExternalAccount, async (ctx, { params, query }) => {
       const { senderUmaAddress, customerId } = query;
       const address = parseUmaAddresses({ senderUmaAddress }).senderUmaAddress?.address;
       const sender = await senderOf(ctx, { address, customerId });
-      const mine = connectors(ctx.caller.environment);
-      const foundAccount = await findAccount(ctx, mine, sender, params.accountId);
-      const saved = await saveDiscovery(ctx, mine.rates, sender, foundAccount);
+      const parts = connectors(ctx.caller.environment);
+      const foundAccount = await findAccount(ctx, parts, sender, params.accountId);
+      const saved = await saveDiscovery(ctx, parts.rates, sender, foundAccount);
       return { status: 200, body: { accountId: foundAccount.receiver, ...saved } };
     }),
 
@@ -170,17 +170,17 @@ export function receiverOperations(options: { connectors: (environment: Mode) =>
         .filter((each) => countryCode === undefined || each.regions.includes(countryCode))
         .filter((each) => currencyCode === undefined || each.currencies.includes(currencyCode));
       const sortOrder = query.sortOrder ?? 'desc';
-      const found = pageOfList('uma-providers', matching, (each) => each.name, {
+      const page = pageOfList('uma-providers', matching, (each) => each.name, {
         ...query,
         sortOrder,
       });
-      const data = found.data.map(presentProvider);
-      return { status: 200, body: { ...found, data, totalCount: matching.length } };
+      const data = page.data.map(presentProvider);
+      return { status: 200, body: { ...page, data, totalCount: matching.length } };
     }),
 
     handle(listVasps, async (_ctx, { query }) => {
-      const found = pageOfList('vasps', VASPS, (vasp) => vasp.vaspName, query);
-      return { status: 200, body: { ...found, data: found.data.map((vasp) => ({ ...vasp })) } };
+      const page = pageOfList('vasps', VASPS, (vasp) => vasp.vaspName, query);
+      return { status: 200, body: { ...page, data: page.data.map((vasp) => ({ ...vasp })) } };
     }),
   ];
 }

@@ -24,10 +24,10 @@ function request(path: string, { as = app.platform, ...query }: Asking) {
   const params = new URLSearchParams(query as Record<string, string>).toString();
   return app.call('GET', `${path}${params && `?${params}`}`, undefined, { as });
 }
-const uma = (address: string, asking: Asking = {}) =>
-  request(`/receiver/uma/${encodeURIComponent(address)}`, asking);
-const account = (id: string, asking: Asking = {}) =>
-  request(`/receiver/external-account/${id}`, asking);
+const uma = (address: string, query: Asking = {}) =>
+  request(`/receiver/uma/${encodeURIComponent(address)}`, query);
+const account = (id: string, query: Asking = {}) =>
+  request(`/receiver/external-account/${id}`, query);
 
 const codeOf = (response: { status: number; body: { code: string } }) => [
   response.status,
@@ -88,8 +88,8 @@ describe('lookupUma', () => {
   });
 
   it('accepts a customer by id or address, or the platform as sender', async () => {
-    const sender = async (asking: Asking) => {
-      const { lookupId } = ok(await uma(`$success.usd@${HOST}`, asking), 200);
+    const sender = async (query: Asking) => {
+      const { lookupId } = ok(await uma(`$success.usd@${HOST}`, query), 200);
       const [row] = await app.runtime.db.query(
         'select sender, customer_id from payee_discoveries where id = $1',
         [lookupId],
@@ -111,20 +111,20 @@ describe('lookupUma', () => {
     const otherCustomer = await customer(app, { as: app.other });
     const absent = { senderUmaAddress: '$absent@example.com' };
     expect(codeOf(await uma(to, absent))).toEqual([404, 'USER_NOT_FOUND']);
-    const foreign = { senderUmaAddress: otherCustomer.umaAddress };
-    expect(codeOf(await uma(to, foreign))).toEqual([404, 'USER_NOT_FOUND']);
+    const unknownSender = { senderUmaAddress: otherCustomer.umaAddress };
+    expect(codeOf(await uma(to, unknownSender))).toEqual([404, 'USER_NOT_FOUND']);
     const id = { customerId: otherCustomer.id };
     expect(codeOf(await uma(to, id))).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    const two = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
-    expect(codeOf(await uma(to, two))).toEqual([400, 'INVALID_INPUT']);
+    const bothSenders = { customerId: grace.id, senderUmaAddress: ada.umaAddress };
+    expect(codeOf(await uma(to, bothSenders))).toEqual([400, 'INVALID_INPUT']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
     expect(codeOf(await uma(to, { customerId: deletedCustomer.id }))).toEqual([
       410,
       'CUSTOMER_DELETED',
     ]);
-    const left = { senderUmaAddress: deletedCustomer.umaAddress };
-    expect(codeOf(await uma(to, left))).toEqual([404, 'USER_NOT_FOUND']);
+    const deletedSender = { senderUmaAddress: deletedCustomer.umaAddress };
+    expect(codeOf(await uma(to, deletedSender))).toEqual([404, 'USER_NOT_FOUND']);
   });
 
   it.each([
@@ -231,8 +231,8 @@ describe('lookupUma of a customer of this server', () => {
     expect(codeOf(await uma(deletedCustomer.umaAddress))).toEqual([404, 'UMA_NOT_FOUND']);
     const host = ada.umaAddress.split('@')[1];
     expect(codeOf(await uma(`$unknown.user@${host}`))).toEqual([404, 'UMA_NOT_FOUND']);
-    const far = await uma(ada.umaAddress, { as: app.production });
-    expect(codeOf(far)).toEqual([501, 'NOT_IMPLEMENTED']);
+    const fromProduction = await uma(ada.umaAddress, { as: app.production });
+    expect(codeOf(fromProduction)).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 
   it('takes precedence over scripted addresses of the sandbox', async () => {
@@ -246,10 +246,10 @@ describe('lookupUma of a customer of this server', () => {
 
 describe('lookupExternalAccount', () => {
   it('returns the currency of the account within the limits of its rails', async () => {
-    const outside = await externalAccount(app, ada.id, 'EUR');
-    const body = ok(await account(outside.id, { customerId: ada.id }), 200);
+    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
+    const body = ok(await account(payeeAccount.id, { customerId: ada.id }), 200);
     expect(body).toMatchObject({
-      accountId: outside.id,
+      accountId: payeeAccount.id,
       supportedCurrencies: [
         { currency: { code: 'EUR', decimals: 2 }, estimatedExchangeRate: 0.92, min: 92 },
       ],
@@ -258,7 +258,7 @@ describe('lookupExternalAccount', () => {
     // Ten million dollars by SEPA.
     expect(body.supportedCurrencies[0].max).toBe(920_000_000);
     const row = await app.operate((ctx) => payeeDiscoveryOf(ctx, body.lookupId));
-    expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: outside.id, customer_id: ada.id });
+    expect(row).toMatchObject({ kind: 'ACCOUNT', receiver: payeeAccount.id, customer_id: ada.id });
   });
 
   it('requires a purpose if the country does', async () => {
@@ -281,7 +281,7 @@ describe('lookupExternalAccount', () => {
 
   it('applies the settings of the platform', async () => {
     const as = await app.newPlatform('Careful');
-    const outside = await externalAccount(app, null, 'EUR', '000', { as });
+    const payeeAccount = await externalAccount(app, null, 'EUR', '000', { as });
     const limit = async (minAmount: number, maxAmount: number) => {
       const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
       const changed = supportedCurrencies.map((each: { currencyCode: string }) =>
@@ -290,10 +290,10 @@ describe('lookupExternalAccount', () => {
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
     await limit(5_00, 50_00);
-    const [offer] = ok(await account(outside.id, { as }), 200).supportedCurrencies;
+    const [offer] = ok(await account(payeeAccount.id, { as }), 200).supportedCurrencies;
     expect(offer).toMatchObject({ min: 5_00, max: 50_00 });
     await limit(1, 10);
-    expect(codeOf(await account(outside.id, { as }))).toEqual([400, 'LOOKUP_REQUEST_FAILED']);
+    expect(codeOf(await account(payeeAccount.id, { as }))).toEqual([400, 'LOOKUP_REQUEST_FAILED']);
   });
 
   it('returns the same 404 for unknown, foreign and deleted accounts', async () => {
@@ -306,28 +306,28 @@ describe('lookupExternalAccount', () => {
   });
 
   it('rejects an account that cannot be paid', async () => {
-    const outside = await externalAccount(app, ada.id, 'EUR');
+    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
     await app.runtime.db.query("update external_accounts set status = 'INACTIVE' where id = $1", [
-      outside.id,
+      payeeAccount.id,
     ]);
-    expect(codeOf(await account(outside.id))).toEqual([400, 'INVALID_RECEIVER']);
+    expect(codeOf(await account(payeeAccount.id))).toEqual([400, 'INVALID_RECEIVER']);
   });
 
   it('validates the sender like lookupUma', async () => {
-    const outside = await externalAccount(app, ada.id, 'EUR');
-    const invalid = await account(outside.id, { senderUmaAddress: 'ada' });
+    const payeeAccount = await externalAccount(app, ada.id, 'EUR');
+    const invalid = await account(payeeAccount.id, { senderUmaAddress: 'ada' });
     expect(codeOf(invalid)).toEqual([400, 'INVALID_UMA_ADDRESS']);
-    const absent = await account(outside.id, { senderUmaAddress: '$absent@example.com' });
+    const absent = await account(payeeAccount.id, { senderUmaAddress: '$absent@example.com' });
     expect(codeOf(absent)).toEqual([404, 'USER_NOT_FOUND']);
     const deletedCustomer = await customer(app);
     ok(await app.call('DELETE', `/customers/${deletedCustomer.id}`), 200);
-    const lateResponse = await account(outside.id, { customerId: deletedCustomer.id });
+    const lateResponse = await account(payeeAccount.id, { customerId: deletedCustomer.id });
     expect(codeOf(lateResponse)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('reports a missing rate and a missing rail', async () => {
     const as = app.production;
-    const own = async (accountInfo: object, currency: string) => {
+    const discover = async (accountInfo: object, currency: string) => {
       const body = { currency, accountInfo };
       return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
     };
@@ -338,21 +338,21 @@ describe('lookupExternalAccount', () => {
       iban,
       beneficiary: { ...beneficiary, countryOfResidence: 'DE' },
     };
-    const bank = await own(euros, 'EUR');
+    const bank = await discover(euros, 'EUR');
     expect(codeOf(await account(bank.id, { as }))).toEqual([400, 'QUOTE_RATE_UNAVAILABLE']);
     const lightning = { accountType: 'LIGHTNING', lightningAddress: 'grace@wallet.example' };
-    const wallet = await own(lightning, 'BTC');
+    const wallet = await discover(lightning, 'BTC');
     expect(codeOf(await account(wallet.id, { as }))).toEqual([501, 'NOT_IMPLEMENTED']);
   });
 });
 
 describe('payee discovery', () => {
-  const made = async () => ok(await uma(`$success.usd@${HOST}`), 200).lookupId as string;
+  const newDiscovery = async () => ok(await uma(`$success.usd@${HOST}`), 200).lookupId as string;
 
   it('is valid for ten minutes and for its platform only', async () => {
-    const id = await made();
-    const find = (as?: TestPlatform, which = id) =>
-      app.operate((ctx) => payeeDiscoveryOf(ctx, which), as ?? app.platform);
+    const id = await newDiscovery();
+    const find = (as?: TestPlatform, discoveryId = id) =>
+      app.operate((ctx) => payeeDiscoveryOf(ctx, discoveryId), as ?? app.platform);
     expect(await find()).toMatchObject({ kind: 'UMA', receiver: `$success.usd@${HOST}` });
     const absent = { code: 'LOOKUP_REQUEST_NOT_FOUND' };
     await expect(find(app.other)).rejects.toMatchObject(absent);
@@ -364,14 +364,16 @@ describe('payee discovery', () => {
   });
 
   it('is deleted some time after expiry', async () => {
-    const id = await made();
+    const id = await newDiscovery();
     await app.advance(30 * 60_000);
-    const left = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [id]);
-    expect(left).toEqual([]);
+    const remaining = await app.runtime.db.query('select 1 from payee_discoveries where id = $1', [
+      id,
+    ]);
+    expect(remaining).toEqual([]);
   });
 
   it('returns limits and the missing counterparty fields', async () => {
-    const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await made()));
+    const row = await app.operate(async (ctx) => payeeDiscoveryOf(ctx, await newDiscovery()));
     const offer = offerOf(row);
     expect(offer).toEqual({ currency: 'USD', min: 1_00n, max: 100_000_00n });
     expect(offerOf(row, 'USD')).toEqual(offer);
@@ -379,9 +381,9 @@ describe('payee discovery', () => {
       expect.objectContaining({ code: 'INVALID_CURRENCY' }),
     );
     const usd = (amount: bigint) => ({ currency: 'USD', amount });
-    const outside = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
-    expect(() => checkOffer(offer, usd(99n))).toThrow(outside);
-    expect(() => checkOffer(offer, usd(100_000_01n))).toThrow(outside);
+    const outOfRange = expect.objectContaining({ code: 'AMOUNT_OUT_OF_RANGE' });
+    expect(() => checkOffer(offer, usd(99n))).toThrow(outOfRange);
+    expect(() => checkOffer(offer, usd(100_000_01n))).toThrow(outOfRange);
     checkOffer(offer, usd(1_00n));
     expect(missingPayerData(row, {})).toEqual(['FULL_NAME']);
     expect(missingPayerData(row, { FULL_NAME: '' })).toEqual(['FULL_NAME']);

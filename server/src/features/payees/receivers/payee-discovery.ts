@@ -62,15 +62,17 @@ export function checkOffer({ currency, min, max }: Offer, receiving: Money): voi
   );
 }
 
-/** Names of the mandatory fields that `known` does not contain. */
+/** Names of the mandatory fields that `provided` does not contain. */
 export const missingPayerData = (
   discovery: Pick<PayeeDiscoveryRow, 'required_payer_data'>,
-  known: Readonly<Record<string, unknown>>,
+  provided: Readonly<Record<string, unknown>>,
 ): string[] =>
   discovery.required_payer_data
     .filter(({ mandatory }) => mandatory)
     .map(({ name }) => name)
-    .filter((name) => known[name] === undefined || known[name] === null || known[name] === '');
+    .filter(
+      (name) => provided[name] === undefined || provided[name] === null || provided[name] === '',
+    );
 
 /** Deletes expired payee discoveries. */
 export const payeeDiscoverySweep = () =>

@@ -23,7 +23,7 @@ export interface DiscoveryResult {
 
 const MAX_DIGITS = 18;
 
-/** Major units of the second currency for one major unit of the first. */
+/** Rate: major units of the second currency per major unit of the first. */
 function wholeUnits({ num, den, from, to }: ConversionRate): number {
   const fullRate = wholeUnitRate({ currency: to, amount: num }, { currency: from, amount: den });
   return Number(toDecimal(fullRate, MAX_DIGITS));
@@ -33,9 +33,9 @@ const atLeastOne = (amount: bigint) => (amount < 1n ? 1n : amount);
 const representable = (amount: bigint) => (amount > MAX_AMOUNT ? MAX_AMOUNT : amount);
 
 async function priced(rates: RatePort | undefined, from: string, offers: readonly Offer[]) {
-  const known = offers.filter((offer) => findCurrency(offer.currency));
+  const supportedOffers = offers.filter((offer) => findCurrency(offer.currency));
   const all = await Promise.all(
-    known.map(async ({ currency, min, max }) => {
+    supportedOffers.map(async ({ currency, min, max }) => {
       const rate = await midRate(rates, from, currency);
       if (!rate) return undefined;
       const estimatedExchangeRate = wholeUnits(rate);

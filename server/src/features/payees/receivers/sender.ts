@@ -42,11 +42,13 @@ async function currencyOf(
     customer_id: customer?.id ?? null,
     status: 'ACTIVE',
   });
-  const held = new Set(open.map((each) => each.currency));
+  const currenciesWithAccount = new Set(open.map((each) => each.currency));
   const sendable = platform.currencies
     .filter((each) => each.enabledTransactionTypes.includes('OUTGOING'))
     .map((each) => each.currencyCode);
-  return sendable.find((code) => held.has(code)) ?? sendable[0] ?? DEFAULT_CURRENCY;
+  return (
+    sendable.find((code) => currenciesWithAccount.has(code)) ?? sendable[0] ?? DEFAULT_CURRENCY
+  );
 }
 
 /** `address` is a UMA address in lower case. */

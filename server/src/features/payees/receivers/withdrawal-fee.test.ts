@@ -80,8 +80,8 @@ describe('estimateCryptoWithdrawalFee', () => {
   });
 
   it('reports every invalid field at once', async () => {
-    const fields = async (more: object) => {
-      const response = await estimate(more);
+    const fields = async (overrides: object) => {
+      const response = await estimate(overrides);
       expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
       return response.body.details.errors.map((each: { field: string }) => each.field).sort();
     };
@@ -93,8 +93,8 @@ describe('estimateCryptoWithdrawalFee', () => {
     expect(await fields({ cryptoNetwork: 'DOGECOIN' })).toEqual(['cryptoNetwork']);
     expect(await fields({ amount: 1.5 })).toEqual(['amount']);
     expect(await fields({ currency: 'USD' })).toEqual(['currency']);
-    const nothing = Object.fromEntries(Object.keys(body()).map((key) => [key, undefined]));
-    expect(await fields(nothing)).toEqual(Object.keys(body()).sort());
+    const emptyBody = Object.fromEntries(Object.keys(body()).map((key) => [key, undefined]));
+    expect(await fields(emptyBody)).toEqual(Object.keys(body()).sort());
   });
 
   it('rejects a currency other than that of the account', async () => {

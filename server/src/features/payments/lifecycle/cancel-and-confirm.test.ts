@@ -71,8 +71,8 @@ describe('cancelTransaction', () => {
     await execute(quoted.quote.id);
     await app.settle();
     expect(await rejection(quoted.id)).toEqual([409, 'TRANSACTION_NOT_CANCELLABLE']);
-    const none = 'Transaction:00000000-0000-7000-8000-000000000000';
-    expect(await rejection(none)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
+    const unknownId = 'Transaction:00000000-0000-7000-8000-000000000000';
+    expect(await rejection(unknownId)).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 });
 
@@ -91,8 +91,8 @@ describe('confirmReceiptDelivery', () => {
 
   it('rejects an invalid or future time', async () => {
     const { id } = await payout('000', 'ACH');
-    const outside = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
-    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...outside]) {
+    const invalidTimes = ['0000-06-01T00:00:00Z', '0001-01-01T00:00:00+14:00'];
+    for (const at of ['2099-01-01T00:00:00.000Z', 'yesterday', ...invalidTimes]) {
       const response = await confirm(id, at);
       expect([response.status, response.body.details.errors[0].field]).toEqual([
         400,

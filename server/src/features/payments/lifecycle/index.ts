@@ -22,7 +22,7 @@ export {
 } from './payment.ts';
 export { isCustomerPaying, isPaymentUnderWay } from './under-way.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const lifecycleFeature = {
   operations: () => lifecycleOperations,
 } satisfies Feature;

@@ -66,7 +66,7 @@ export const lifecycleOperations = [
     const confirmedAt = body.receiptDeliveryConfirmedAt;
     const at = confirmedAt === undefined ? ctx.now : Date.parse(confirmedAt);
     if (at > ctx.now) throw invalidField('receiptDeliveryConfirmedAt', 'must not be in the future');
-    const done = changeTransaction(ctx, row, { receipt_confirmed_at: at });
-    return { status: 200, body: presentTransaction(done) as Presented };
+    const updated = changeTransaction(ctx, row, { receipt_confirmed_at: at });
+    return { status: 200, body: presentTransaction(updated) as Presented };
   }),
 ];

@@ -102,30 +102,30 @@ const EFFECTS: Record<string, Record<string, string>> = {
   returned: { refund: 'FAILED RETURNED COMPLETED', park: 'FAILED SUSPENSE FAILED' },
 };
 
-/** What a step stages. Nothing is committed. */
+/** The changes that a step stages, without a commit. */
 async function staged(state: State, step: (ctx: Ctx, row: OutgoingRow) => unknown) {
   const enough = new Error('seen enough');
-  let seen: { rows: string[]; size: number } | undefined;
+  let changes: { rows: string[]; size: number } | undefined;
   const run = app.operate(async (ctx) => {
     await step(ctx, { ...payment, ...state });
     const { set } = ctx;
     const rows = set.updates.map(({ row }) => {
-      const now = row as OutgoingRow;
-      return [now.status, now.funds, now.refund?.status].filter(Boolean).join(' ');
+      const payment = row as OutgoingRow;
+      return [payment.status, payment.funds, payment.refund?.status].filter(Boolean).join(' ');
     });
     const lists = [set.inserts, set.updates, set.transfers, set.events, set.removes];
-    seen = { rows, size: lists.reduce((sum, each) => sum + each.length, 0) };
+    changes = { rows, size: lists.reduce((sum, each) => sum + each.length, 0) };
     throw enough;
   });
   await expect(run).rejects.toBe(enough);
-  return seen;
+  return changes;
 }
 
 describe.each(Object.entries(STATES))('payment that is %s', (name, state) => {
-  it.each(Object.entries(STEPS))('%s', async (what, step) => {
-    const effect = EFFECTS[name]?.[what];
-    const seen = await staged(state, step);
-    if (effect) expect(seen?.rows).toEqual([effect]);
-    else expect(seen).toEqual({ rows: [], size: 0 });
+  it.each(Object.entries(STEPS))('%s', async (stepName, step) => {
+    const effect = EFFECTS[name]?.[stepName];
+    const changes = await staged(state, step);
+    if (effect) expect(changes?.rows).toEqual([effect]);
+    else expect(changes).toEqual({ rows: [], size: 0 });
   });
 });

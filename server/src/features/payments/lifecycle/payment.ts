@@ -135,8 +135,8 @@ export async function startPayout(
     hold(ctx, row.id, legs(ctx, row));
   });
   // A debit whose cancellation was requested can still settle.
-  const held = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
-  const started = changeTransaction(ctx, row, { ...held, ...fundingColumns(row, funds) });
+  const change = { status, funds: 'HELD', sent_at: ctx.now, cancel_requested_at: null } as const;
+  const started = changeTransaction(ctx, row, { ...change, ...fundingColumns(row, funds) });
   if (isStart) emitPayment(ctx, outgoingPayment.PROCESSING, started);
   ctx.later(SEND_PAYOUT, { transactionId: row.id });
   return started;
@@ -172,15 +172,15 @@ export async function payInternal(
   };
   await postAndNotify(ctx, stage, [source, target]);
   const status = transactionFeature.states.outgoing.next(started, 'settle');
-  const done = changeTransaction(ctx, processing, {
+  const updated = changeTransaction(ctx, processing, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
     cancel_requested_at: null,
   });
-  emitPayment(ctx, outgoingPayment.COMPLETED, done);
+  emitPayment(ctx, outgoingPayment.COMPLETED, updated);
   if (incoming) emitPayment(ctx, incomingPayment.COMPLETED, incoming);
-  return done;
+  return updated;
 }
 
 /** Fails a payment that cannot be made with the received funds, and refunds them. */
@@ -220,15 +220,15 @@ export async function settlePayout(
   const row = await submitPayout(ctx, current);
   settle(ctx, row.id, legs(ctx, row));
   const status = transactionFeature.states.outgoing.next(row.status, 'settle');
-  const done = changeTransaction(ctx, row, {
+  const updated = changeTransaction(ctx, row, {
     status,
     funds: 'SETTLED',
     settled_at: ctx.now,
     cancel_requested_at: null,
     ...(chain ? { destination_chain: chain } : {}),
   });
-  emitPayment(ctx, outgoingPayment.COMPLETED, done);
-  return done;
+  emitPayment(ctx, outgoingPayment.COMPLETED, updated);
+  return updated;
 }
 
 /**

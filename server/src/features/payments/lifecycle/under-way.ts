@@ -1,4 +1,5 @@
-// Whether payments of an account or a customer are in progress: then it cannot be closed or deleted.
+// Whether payments of an account or a customer are in progress, which blocks closing or deleting
+// it.
 import type { Ctx } from '../../../runtime/operation/context.ts';
 
 const UNDER_WAY = `select 1 from transactions
@@ -18,8 +19,8 @@ export async function isPaymentUnderWay(
   ctx: Ctx,
   account: { id: string; platform_id: string; customer_id: string | null },
 ): Promise<boolean> {
-  const under = await ctx.db.query(UNDER_WAY, [account.id]);
-  if (under.length || account.customer_id !== null) return under.length > 0;
+  const rows = await ctx.db.query(UNDER_WAY, [account.id]);
+  if (rows.length || account.customer_id !== null) return rows.length > 0;
   return (await ctx.db.query(FEES_UNDER_WAY, [account.id, account.platform_id])).length > 0;
 }
 

@@ -45,8 +45,8 @@ const deposits = table(
 type DepositRow = RowOf<typeof deposits>;
 
 /**
- * The notice with its target resolved: banks space references as they like, and the reference of an
- * account names the account.
+ * The notice with its target resolved: banks insert spaces into references, and the reference of an
+ * account names the account. /
  */
 function withTarget(notice: FundsNotice): FundsNotice {
   const { reference, ...rest } = notice;
@@ -112,12 +112,12 @@ export async function recordDeposit(
   const target = (notice.accountId ?? notice.reference) as string;
   const id = `${platform.environment}/${currency}/${bankReference}`;
   const details = { amount, target };
-  const known = async () => {
+  const recorded = async () => {
     const before = await runtime.db.read(deposits, id);
     if (before) checkSame(before, details);
     return before;
   };
-  const before = await known();
+  const before = await recorded();
   if (before) return resultOf(runtime, before.transaction_id, 'before');
   const caller = systemCaller(platform.id, platform.environment);
   try {
@@ -129,7 +129,7 @@ export async function recordDeposit(
     });
     return resultOf(runtime, row.id, 'now');
   } catch (error) {
-    const other = isKeyTaken(error) ? await known() : undefined;
+    const other = isKeyTaken(error) ? await recorded() : undefined;
     if (!other) throw error;
     return resultOf(runtime, other.transaction_id, 'before');
   }

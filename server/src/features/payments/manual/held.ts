@@ -34,11 +34,7 @@ export async function listHeldFunds(
   { db }: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ) {
-  const found = await db.query<{ id: string }>(HELD, [
-    REVIEW_EXPIRY.kind,
-    platformId ?? null,
-    limit,
-  ]);
-  const rows = await Promise.all(found.map((each) => transactionAt(db, each.id)));
+  const ids = await db.query<{ id: string }>(HELD, [REVIEW_EXPIRY.kind, platformId ?? null, limit]);
+  const rows = await Promise.all(ids.map((each) => transactionAt(db, each.id)));
   return rows.map((row) => view(asIncoming(row)));
 }

@@ -44,29 +44,33 @@ async function waitingOf(
   { db }: Runtime,
   { platformId, environment: mode, limit }: ListInput,
 ): Promise<Waiting[]> {
-  const found: Waiting[] = [];
+  const items: Waiting[] = [];
   let after: Pick<WaitingRow, 'id' | 'since'> = { id: '', since: 0 };
   for (;;) {
-    const place = [new Date(after.since), after.id];
-    const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...place, limit]);
+    const position = [new Date(after.since), after.id];
+    const rows = await db.query<WaitingRow>(WAITING, [platformId ?? null, ...position, limit]);
     const waiting = await Promise.all(
       rows.map(async (row) => {
         const { environment } = await callerOf(db, row.platform_id);
         return { ...row, environment };
       }),
     );
-    found.push(...waiting.filter((each) => mode === undefined || each.environment === mode));
+    items.push(...waiting.filter((each) => mode === undefined || each.environment === mode));
     const last = rows.at(-1);
-    if (!last || rows.length < limit || found.length >= limit) return found.slice(0, limit);
+    if (!last || rows.length < limit || items.length >= limit) return items.slice(0, limit);
     after = last;
   }
 }
 
-/** Where the funds would be returned: to a balance, or to an external account with its known details. */
+/**
+ * Destination to which the funds would be returned: a balance, or an external account with its
+ * known details.
+ */
 async function returnDestination(runtime: Runtime, row: TransactionRow) {
   const account = await suspenseReturnAccount(runtime.db, row);
   if (account) return { to: account.id, outside: null };
-  // Paid from a balance that is closed by now: no external account of its owner is known.
+  // The funds were paid from a balance that has since been closed: no external account of its owner
+  // is known.
   const fromBalance = isId(row.source_account ?? '', 'InternalAccount') && row.type === 'OUTGOING';
   if (fromBalance || row.type === 'CARD') {
     return { to: 'outside', outside: null };

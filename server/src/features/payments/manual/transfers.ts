@@ -95,14 +95,19 @@ export async function listAwaitedTransfers(
   runtime: Runtime,
   { platformId, limit }: { platformId?: string | undefined; limit: number },
 ): Promise<AwaitedTransfer[]> {
-  const found: AwaitedTransfer[] = [];
+  const transfers: AwaitedTransfer[] = [];
   let after: Pick<WaitRow, 'id' | 'since'> = { id: '', since: 0 };
   for (;;) {
-    const place = [new Date(after.since), after.id];
-    const waits = await runtime.db.query<WaitRow>(WAITS, [platformId ?? null, ...place, limit]);
-    found.push(...(await Promise.all(waits.map((each) => viewOf(runtime, each)))).flat());
-    const last = waits.at(-1);
-    if (!last || waits.length < limit || found.length >= limit) return found.slice(0, limit);
+    const position = [new Date(after.since), after.id];
+    const awaitedRows = await runtime.db.query<WaitRow>(WAITS, [
+      platformId ?? null,
+      ...position,
+      limit,
+    ]);
+    transfers.push(...(await Promise.all(awaitedRows.map((each) => viewOf(runtime, each)))).flat());
+    const last = awaitedRows.at(-1);
+    if (!last || awaitedRows.length < limit || transfers.length >= limit)
+      return transfers.slice(0, limit);
     after = last;
   }
 }
@@ -181,8 +186,8 @@ const defaultKind = (row: TransactionRow): TransferKind =>
   row.type === 'OUTGOING' || isExternal(row.destination_account) ? 'payout' : 'debit';
 
 /**
- * Whether the transfer was over a rail. The incoming side of an internal payment has the external source
- * too.
+ * Whether the transfer used a rail. The incoming side of an internal payment also has an external
+ * source.
  */
 function isOverRail(row: TransactionRow, kind: TransferKind): boolean {
   if (kind === 'payout') return isExternal(row.destination_account);
@@ -210,10 +215,10 @@ interface ReturnInput {
 /** Records a return of a settled transfer, often days later. It applies to the sandbox too. */
 export async function returnTransfer(
   runtime: Runtime,
-  { transactionId, reason, kind: named }: ReturnInput,
+  { transactionId, reason, kind: requestedKind }: ReturnInput,
 ): Promise<TransferResult> {
   await onAnyTransaction(runtime, transactionId, async (ctx, row) => {
-    const kind = named ?? defaultKind(row);
+    const kind = requestedKind ?? defaultKind(row);
     if (!isOverRail(row, kind)) {
       throw conflict(
         'No rail carried this transfer. Record a returned deposit with deposits return.',

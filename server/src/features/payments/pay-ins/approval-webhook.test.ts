@@ -63,8 +63,8 @@ describe('approval webhook', () => {
   it('requires the requested customer fields in the response', async () => {
     const as = await app.newPlatform('Korean');
     await fixture.listen(as);
-    const more = { birthDate: undefined, nationality: undefined };
-    const person = await customer(app, { as }, more);
+    const withoutPersonalData = { birthDate: undefined, nationality: undefined };
+    const person = await customer(app, { as }, withoutPersonalData);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
     const [usd] = supportedCurrencies;
     const changed = [...supportedCurrencies, { ...usd, currencyCode: 'KRW' }];
@@ -105,8 +105,8 @@ describe('approval webhook', () => {
 
   it('fails the payment if the endpoint was removed before the request', async () => {
     const { payment } = await fixture.offered();
-    const take = 'update platforms set webhook_endpoint = null where id = $1';
-    await app.runtime.db.query(take, [app.platform.id]);
+    const removeEndpointSql = 'update platforms set webhook_endpoint = null where id = $1';
+    await app.runtime.db.query(removeEndpointSql, [app.platform.id]);
     await app.settle();
     await fixture.listen();
     expect(await fixture.read(payment.id)).toMatchObject({
@@ -117,16 +117,18 @@ describe('approval webhook', () => {
 
   it('is sent once more after a crash, with the same event, and not again', async () => {
     fixture.respond({ status: 409 });
-    const again = async (attempts: number) => {
+    const repeatedRequest = async (attempts: number) => {
       const { payment } = await fixture.offered();
       const set = `update jobs set attempts = $1 where kind = 'incoming.ask'`;
       await app.runtime.db.query(set, [attempts]);
       await app.settle();
       return fixture.read(payment.id);
     };
-    expect(await again(1)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' });
+    expect(await repeatedRequest(1)).toMatchObject({
+      failureReason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR',
+    });
     expect(fixture.requests()).toHaveLength(1);
-    expect(await again(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+    expect(await repeatedRequest(2)).toMatchObject({ failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     expect(fixture.requests()).toHaveLength(1);
   });
 });

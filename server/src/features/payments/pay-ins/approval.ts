@@ -14,9 +14,9 @@ interface RequestedField {
 }
 
 /** Fields that the provider of the currency requires and the customer record does not contain. */
-export function requestedFields(currency: string, known: Facts): RequestedField[] {
+export function requestedFields(currency: string, facts: Facts): RequestedField[] {
   return providerRequiredCustomerFields(currency)
-    .filter((name) => known[name] === undefined)
+    .filter((name) => facts[name] === undefined)
     .map((name) => ({ name, mandatory: true }));
 }
 

@@ -127,9 +127,9 @@ describe('createTransferIn', () => {
   it('runs once per idempotency key', async () => {
     const { account, source } = await accounts();
     const options = { headers: { 'idempotency-key': 'in-once' } };
-    const one = ok(await transferIn(source.id, account.id, 7, options), 201);
-    const two = ok(await transferIn(source.id, account.id, 7, options), 201);
-    expect(two.id).toBe(one.id);
+    const first = ok(await transferIn(source.id, account.id, 7, options), 201);
+    const second = ok(await transferIn(source.id, account.id, 7, options), 201);
+    expect(second.id).toBe(first.id);
     await app.settle();
     expect((await balances(app, account.id)).total).toBe(7);
     const other = await transferIn(source.id, account.id, 8, options);
@@ -140,9 +140,11 @@ describe('createTransferIn', () => {
     const { person, account, source } = await accounts();
     const expectError = async (
       reply: Promise<{ status: number; body: unknown }>,
-      ...what: unknown[]
+      ...expected: unknown[]
     ) =>
-      expect([(await reply).status, ((await reply).body as { code: string }).code]).toEqual(what);
+      expect([(await reply).status, ((await reply).body as { code: string }).code]).toEqual(
+        expected,
+      );
     for (const amount of [0, -1, 1.5, '1', null, undefined]) {
       const reply = await app.call('POST', '/transfer-in', {
         source: {},
@@ -198,16 +200,16 @@ describe('createTransferIn', () => {
   });
 
   it('rejects customers who are not ready and enforces platform settings', async () => {
-    const unready = await accounts('000', app.unregulated);
-    const rejected = await transferIn(unready.source.id, unready.account.id, 1, {
+    const unverified = await accounts('000', app.unregulated);
+    const rejected = await transferIn(unverified.source.id, unverified.account.id, 1, {
       as: app.unregulated,
     });
     expect([rejected.status, rejected.body.code]).toEqual([403, 'USER_NOT_READY']);
     const as = await app.newPlatform('Narrow');
     const { account, source } = await accounts('000', as);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
-    const change = async (more: object) => {
-      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
+    const change = async (overrides: object) => {
+      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...overrides }));
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
     await change({ minAmount: 10, maxAmount: 20 });
@@ -301,12 +303,12 @@ describe('rail notification about a debit', () => {
     await decide(stored.row.id, releaseDeposit);
     expect(await balances(app, stored.account.id)).toEqual({ balance: 250_00, total: 250_00 });
     expect(await eventTypes(app, stored.row.id)).toEqual(incoming('PENDING COMPLETED'));
-    const sent = await heldDebit();
-    await decide(sent.row.id, returnHeldDeposit);
+    const payIn = await heldDebit();
+    await decide(payIn.row.id, returnHeldDeposit);
     await app.settle();
-    expect(await balances(app, sent.account.id)).toEqual({ balance: 0, total: 0 });
+    expect(await balances(app, payIn.account.id)).toEqual({ balance: 0, total: 0 });
     const all = incoming('PENDING FAILED REFUND_PENDING REFUND_COMPLETED');
-    expect(await eventTypes(app, sent.row.id)).toEqual(all);
+    expect(await eventTypes(app, payIn.row.id)).toEqual(all);
   });
 
   it('prevents cancellation once the funds are held', async () => {
@@ -318,7 +320,7 @@ describe('rail notification about a debit', () => {
     }
   });
 
-  it('ends the cancellation of funds that arrive meanwhile', async () => {
+  it('ends the cancellation if the funds arrive meanwhile', async () => {
     const { account, row } = await debited('005');
     ok(await app.call('POST', `/transactions/${row.id}/cancel`), 200);
     await transition(account.id, 'freeze');
@@ -358,9 +360,9 @@ describe('rail notification about a debit', () => {
     expect((await read(row.id)).refund.status).toBe('FAILED');
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
-    const sent = send.mock.calls.map(([{ id }]) => id);
+    const payIn = send.mock.calls.map(([{ id }]) => id);
     send.mockRestore();
-    expect(sent).not.toContain(`${row.id}/refund`);
+    expect(payIn).not.toContain(`${row.id}/refund`);
   });
 
   it('returns the funds if the account was closed meanwhile', async () => {

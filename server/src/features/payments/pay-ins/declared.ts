@@ -31,8 +31,8 @@ const HELD = `select id from transactions
   order by id limit ${BATCH_SIZE}`;
 
 async function heldOn(ctx: Ctx, accountIds: string[], after: string): Promise<string[]> {
-  const found = await ctx.db.query<{ id: string }>(HELD, [accountIds, RESOLVED_REASONS, after]);
-  return found.map(({ id }) => id);
+  const ids = await ctx.db.query<{ id: string }>(HELD, [accountIds, RESOLVED_REASONS, after]);
+  return ids.map(({ id }) => id);
 }
 
 /** Releases the owner's held deposits from this wallet, starting after the deposit `after`. */

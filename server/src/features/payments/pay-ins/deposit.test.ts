@@ -300,9 +300,9 @@ describe('reverseDeposit', () => {
     expect(await receivable()).toBe(-260);
     const first = await fund(app, account.id, 100);
     expect([first.balance.amount, await owedBy(account.id)]).toEqual([0, 160]);
-    const held = await arrive(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
+    const heldDeposit = await arrive(account.id, 50, { hold: 'COMPLIANCE_REVIEW' });
     expect(await owedBy(account.id)).toBe(160);
-    await onRow(held, releaseDeposit);
+    await onRow(heldDeposit, releaseDeposit);
     expect(await owedBy(account.id)).toBe(110);
     const last = await fund(app, account.id, 200);
     expect([last.balance.amount, await owedBy(account.id)]).toEqual([90, 0]);
@@ -314,15 +314,15 @@ describe('reverseDeposit', () => {
   it('reverses from a frozen account, and reverses held funds', async () => {
     const { account } = await accountHolder();
     const id = await arrive(account.id, 500);
-    const held = await arrive(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
+    const heldDeposit = await arrive(account.id, 70, { hold: 'COMPLIANCE_REVIEW' });
     await transition(account.id, 'freeze');
     await onRow(id, (ctx, row) => reverseDeposit(ctx, row));
-    await onRow(held, (ctx, row) => reverseDeposit(ctx, row));
+    await onRow(heldDeposit, (ctx, row) => reverseDeposit(ctx, row));
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 0 });
-    const after = await read(held);
+    const after = await read(heldDeposit);
     expect(after).toMatchObject({ status: 'FAILED', failureReason: 'COLLECTION_FAILED' });
     expect(after).not.toHaveProperty('refund');
-    expect(await eventTypes(app, held)).toEqual(incoming('PENDING FAILED'));
+    expect(await eventTypes(app, heldDeposit)).toEqual(incoming('PENDING FAILED'));
   });
 });
 
@@ -343,8 +343,8 @@ describe('declared wallet', () => {
     const verified = await from(WALLET, 'WALLET_VERIFICATION_REQUIRED');
     const reviewed = await from(WALLET, 'COMPLIANCE_REVIEW');
     const other = await from('0x0000000000000000000000000000000000000001', 'COMPLIANCE_REVIEW');
-    const outsider = await accountHolder('USDC');
-    ok(await register(outsider.person.id, WALLET, { vaspName }), 201);
+    const otherHolder = await accountHolder('USDC');
+    ok(await register(otherHolder.person.id, WALLET, { vaspName }), 201);
     ok(await register(person.id, '0x52908400098527886E0F7030069857D2E4169EE7'), 201);
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 0, total: 400 });
@@ -371,7 +371,7 @@ describe('declared wallet', () => {
     expect(before).toEqual({ balance: 0, total: 120 });
     await app.settle();
     expect(await balances(app, account.id)).toEqual({ balance: 120, total: 120 });
-    const spendable = (await balanceEvents(account.id)).map(([now]) => now);
+    const spendable = (await balanceEvents(account.id)).map(([current]) => current);
     expect([...new Set(spendable)]).toEqual([0, 50, 100, 120]);
   });
 

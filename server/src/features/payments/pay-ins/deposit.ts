@@ -63,7 +63,7 @@ interface RejectedDeposit extends IncomingFunds, Money {
   destinationAccount: string;
 }
 
-/** How funds for an account are posted. */
+/** Posting of funds for an account. */
 type Disposition = 'credit' | 'hold' | 'reject';
 
 /** Funds for a frozen account are held; a closed account, or that of a deleted owner, cannot receive any. */
@@ -78,23 +78,23 @@ export function dispositionAt(
 
 type Shape = Pick<IncomingRow, 'status' | 'funds'> & Partial<IncomingRow>;
 
-function insert(ctx: Ctx, of: RejectedDeposit, shape: Shape): IncomingRow {
-  const { owner, currency } = of;
+function insert(ctx: Ctx, deposit: RejectedDeposit, shape: Shape): IncomingRow {
+  const { owner, currency } = deposit;
   const payer = owner ? { customerId: owner.id } : {};
   return insertTransaction(ctx, {
-    id: of.transactionId ?? ctx.id('Transaction'),
+    id: deposit.transactionId ?? ctx.id('Transaction'),
     platform_id: ctx.caller.platformId,
     customer_id: owner?.id ?? null,
     platform_customer_id: owner?.platform_customer_id ?? ctx.caller.platformId,
     type: 'INCOMING',
     direction: 'CREDIT',
-    source: { sourceType: 'REALTIME_FUNDING', currency, ...payer, ...of.origin },
-    destination: of.destination,
-    destination_account: of.destinationAccount,
-    received_amount: of.amount,
+    source: { sourceType: 'REALTIME_FUNDING', currency, ...payer, ...deposit.origin },
+    destination: deposit.destination,
+    destination_account: deposit.destinationAccount,
+    received_amount: deposit.amount,
     received_currency: currency,
-    quote_id: of.quoteId,
-    source_chain: of.chain,
+    quote_id: deposit.quoteId,
+    source_chain: deposit.chain,
     created_at: ctx.now,
     updated_at: ctx.now,
     ...shape,
@@ -126,8 +126,8 @@ async function holdDeposit(
   deposit: Deposit,
   reason: PendingReason,
 ): Promise<IncomingRow> {
-  const held = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
-  const row = insert(ctx, withDestination(deposit), held);
+  const change = { status: 'PENDING', funds: 'HELD', pending_reason: reason } as const;
+  const row = insert(ctx, withDestination(deposit), change);
   emitPayment(ctx, incomingPayment.PENDING, row);
   await hold(ctx, row, deposit.account);
   scheduleReviewExpiry(ctx, row);
@@ -181,12 +181,12 @@ export const isHeld = ({ funds, status, destination_account: to }: IncomingRow):
 export async function releaseDeposit(ctx: Ctx, row: IncomingRow): Promise<IncomingRow> {
   if (!isHeld(row)) return row;
   const account = await accountOf(ctx, row);
-  const done = complete(ctx, row);
+  const completed = complete(ctx, row);
   await postAndNotify(ctx, async () => {
     release(ctx, row, account.id);
     await repayFrom(ctx, row, account);
   });
-  return done;
+  return completed;
 }
 
 /** Debits a held deposit from the account and returns it to the payer. */

@@ -39,8 +39,8 @@ export async function followUp(
 }
 
 /** Maps the reason of a rail to a failure reason of incoming payments. */
-export const incomingReason = (reason: RailReason, usual: FailureReason): FailureReason =>
-  reason === 'COMPLIANCE_REJECTED' ? reason : usual;
+export const incomingReason = (reason: RailReason, defaultReason: FailureReason): FailureReason =>
+  reason === 'COMPLIANCE_REJECTED' ? reason : defaultReason;
 
 /** Credits an account and repays its shortfall. */
 export async function creditAndRepay(
@@ -76,18 +76,18 @@ export async function repayFrom(
 
 /** Stages the row and the event. The caller stages the postings in the same change set. */
 export function complete(ctx: Ctx, row: IncomingRow): IncomingRow {
-  const done = changeTransaction(ctx, row, {
+  const updated = changeTransaction(ctx, row, {
     status: transactionFeature.states.incoming.next(row.status, 'settle'),
     funds: 'SETTLED',
     pending_reason: null,
     cancel_requested_at: null,
     settled_at: ctx.now,
   });
-  emitPayment(ctx, incomingPayment.COMPLETED, done);
-  return done;
+  emitPayment(ctx, incomingPayment.COMPLETED, updated);
+  return updated;
 }
 
-/** Stages the row and the event. `funds` states where the money is afterwards. */
+/** Stages the row and the event. `funds` is the state of the funds afterwards. */
 export function fail(
   ctx: Ctx,
   row: IncomingRow,
@@ -134,17 +134,17 @@ export async function closeDepositReturn(
     | 'COMPLETED'
     | 'FAILED';
   const settledAt = isReturned ? { settledAt: iso(ctx.now) } : {};
-  const done = changeTransaction(ctx, row, {
+  const updated = changeTransaction(ctx, row, {
     funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!isReturned) await awaitDecision(ctx, done);
+  if (!isReturned) await awaitDecision(ctx, updated);
   emitPayment(
     ctx,
     isReturned ? incomingPayment.REFUND_COMPLETED : incomingPayment.REFUND_FAILED,
-    done,
+    updated,
   );
-  return done;
+  return updated;
 }
 
 /** Completes a payment and credits the account. The payment event precedes the balance event. */
@@ -153,7 +153,7 @@ export async function completeOn(
   row: IncomingRow,
   account: InternalAccountRow,
 ): Promise<IncomingRow> {
-  const done = complete(ctx, row);
-  await postAndNotify(ctx, () => creditAndRepay(ctx, done, account));
-  return done;
+  const completed = complete(ctx, row);
+  await postAndNotify(ctx, () => creditAndRepay(ctx, completed, account));
+  return completed;
 }

@@ -19,7 +19,7 @@ export { applyIncomingStatus } from './jobs.ts';
 export { REVIEW_EXPIRY } from './kinds.ts';
 export { receiveUmaPayment } from './uma.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const payInFeature = {
   operations: incomingOperations,
   jobs: incomingJobs,

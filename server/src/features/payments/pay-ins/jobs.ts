@@ -106,7 +106,7 @@ const MAX_APPROVAL_REQUESTS = 2;
 type Apply = (ctx: Ctx, row: IncomingRow) => Promise<void> | void;
 
 /** The result of a job about a transaction: `apply` with its current row. */
-const then = (caller: Caller, id: string, apply: Apply): Result => ({
+const resultOf = (caller: Caller, id: string, apply: Apply): Result => ({
   caller,
   stage: async (ctx) => apply(ctx, await currentOf(ctx, id, asIncoming)),
 });
@@ -186,7 +186,7 @@ async function sendApprovalRequest(
   if (!platform?.webhook_endpoint) {
     return { outcome: 'reject', reason: 'PAYMENT_APPROVAL_WEBHOOK_ERROR' };
   }
-  const sent = await sendSynchronously(
+  const response = await sendSynchronously(
     runtime,
     { answerTimeoutMs: APPROVAL_TIMEOUT_MS, ...deps },
     {
@@ -195,7 +195,7 @@ async function sendApprovalRequest(
       environment: platform.environment,
     },
   );
-  return decisionOf(sent, row.requested_fields ?? []);
+  return decisionOf(response, row.requested_fields ?? []);
 }
 
 async function collect(
@@ -241,7 +241,7 @@ export function incomingJobs({ connectors, webhooks }: IncomingParts): JobHandle
     ) =>
     async (runtime: Runtime, job: J): Promise<Result> => {
       const { row, caller } = await loadOf(runtime, job, asIncoming);
-      return then(caller, row.id, await work(runtime, job, row, caller));
+      return resultOf(caller, row.id, await work(runtime, job, row, caller));
     };
   const requestApproval = about(async (runtime, job: JobOf<typeof REQUEST_APPROVAL>, row) => {
     if (!isAwaitingApproval(row)) return NOTHING;

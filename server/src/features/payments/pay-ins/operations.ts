@@ -51,7 +51,7 @@ async function pendingOf(ctx: Ctx, parts: IncomingParts, id: string): Promise<Pe
   );
 }
 
-const shown = (row: PaymentRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
+const viewOf = (row: PaymentRow) => presentTransaction(row) as Static<typeof DecidedTransaction>;
 
 export const incomingOperations = (parts: IncomingParts) => [
   handle(approvePendingPayment, async (ctx, { params, body }) => {
@@ -66,10 +66,10 @@ export const incomingOperations = (parts: IncomingParts) => [
       throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
     }
     const approved = await pending.approve(info);
-    return 'rejected' in approved ? approved : { status: 200, body: shown(approved) };
+    return 'rejected' in approved ? approved : { status: 200, body: viewOf(approved) };
   }),
   handle(rejectPendingPayment, async (ctx, { params, body }) => {
     const pending = await pendingOf(ctx, parts, params.transactionId);
-    return { status: 200, body: shown(pending.reject(body.reason)) };
+    return { status: 200, body: viewOf(pending.reject(body.reason)) };
   }),
 ];

@@ -69,9 +69,9 @@ describe('sandboxReceive', () => {
     await app.advance(60_000);
     expect(fixture.requests()).toHaveLength(1);
     const [request] = fixture.requests() as [Received];
-    const sent = JSON.parse(request.body);
-    expect(sent.data).toMatchObject({ id: payment.id, status: 'PENDING' });
-    expect(sent.data.requestedReceiverCustomerInfoFields).toEqual([]);
+    const event = JSON.parse(request.body);
+    expect(event.data).toMatchObject({ id: payment.id, status: 'PENDING' });
+    expect(event.data.requestedReceiverCustomerInfoFields).toEqual([]);
     const key = createPublicKey(app.keys.sandbox.publicKeyPem);
     const signature = Buffer.from(request.headers['x-service-signature'] as string, 'base64');
     expect(verify('sha256', Buffer.from(request.body), key, signature)).toBe(true);
@@ -79,8 +79,8 @@ describe('sandboxReceive', () => {
     expect(attempts).toMatchObject([
       { attempt: 1, status: 200, result: 'delivered', response: '{"message":"welcome"}' },
     ]);
-    const due = 'select due_at from webhook_queue where event_id = $1';
-    expect(await app.runtime.db.query(due, [request.id])).toEqual([]);
+    const dueSql = 'select due_at from webhook_queue where event_id = $1';
+    expect(await app.runtime.db.query(dueSql, [request.id])).toEqual([]);
   });
 
   it('finds the customer by UMA address in any spelling', async () => {
@@ -94,7 +94,7 @@ describe('sandboxReceive', () => {
     const as = await app.newPlatform('Curious');
     await fixture.listen(as);
     const person = await customer(app, { as });
-    const ask = async (...names: string[]) => {
+    const discover = async (...names: string[]) => {
       const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
       const requiredCounterpartyFields = names.map((name) => ({ name, mandatory: true }));
       const changed = supportedCurrencies.map((each: object) => ({
@@ -103,13 +103,13 @@ describe('sandboxReceive', () => {
       }));
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
-    await ask('FULL_NAME', 'NATIONALITY');
+    await discover('FULL_NAME', 'NATIONALITY');
     const payment = ok(await fixture.receive({ customerId: person.id }, as), 200);
     expect(payment.counterpartyInformation).toEqual({
       FULL_NAME: 'Sandbox Sender',
       NATIONALITY: 'US',
     });
-    await ask('TAX_ID', 'REGISTRATION_NUMBER');
+    await discover('TAX_ID', 'REGISTRATION_NUMBER');
     const rejected = await fixture.receive({ customerId: person.id }, as);
     expect([rejected.status, rejected.body.code]).toEqual([400, 'SENDER_NOT_ACCEPTED']);
     expect(rejected.body.details.requiredFields).toEqual(['TAX_ID', 'REGISTRATION_NUMBER']);
@@ -136,8 +136,8 @@ describe('sandboxReceive', () => {
     const foreignCustomer = await customer(app, { as: app.other });
     await expectError({ customerId: foreignCustomer.id }, 404, 'CUSTOMER_NOT_FOUND');
     const { umaAddress } = foreignCustomer;
-    const named = { customerId: undefined, receiverUmaAddress: umaAddress };
-    await expectError(named, 404, 'UMA_NOT_FOUND');
+    const byAddress = { customerId: undefined, receiverUmaAddress: umaAddress };
+    await expectError(byAddress, 404, 'UMA_NOT_FOUND');
     await expectError({ receivingCurrencyCode: 'JPY' }, 400, 'INVALID_CURRENCY');
     await expectError({ receivingCurrencyCode: 'nothing' }, 400, 'INVALID_CURRENCY');
     const invalid = await expectError(
@@ -155,9 +155,9 @@ describe('sandboxReceive', () => {
       'WEBHOOK_ENDPOINT_NOT_SET',
       app.other,
     );
-    const unready = await customer(app, { as: app.unregulated });
+    const unverified = await customer(app, { as: app.unregulated });
     await fixture.listen(app.unregulated);
-    await expectError({ customerId: unready.id }, 403, 'USER_NOT_READY', app.unregulated);
+    await expectError({ customerId: unverified.id }, 403, 'USER_NOT_READY', app.unregulated);
     ok(await app.call('DELETE', `/customers/${otherCustomer.id}`), 200);
     await expectError({ customerId: otherCustomer.id }, 410, 'CUSTOMER_DELETED');
     await expectError({}, 403, 'FORBIDDEN', app.production);
@@ -168,11 +168,16 @@ describe('sandboxReceive', () => {
     await fixture.listen(as);
     const person = await customer(app, { as });
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
-    const change = (more: object) =>
+    const change = (overrides: object) =>
       app.call(
         'PATCH',
         '/config',
-        { supportedCurrencies: supportedCurrencies.map((each: object) => ({ ...each, ...more })) },
+        {
+          supportedCurrencies: supportedCurrencies.map((each: object) => ({
+            ...each,
+            ...overrides,
+          })),
+        },
         { as },
       );
     ok(await change({ minAmount: 100, maxAmount: 200 }), 200);
@@ -305,10 +310,10 @@ describe('default UMA deposit account', () => {
       defaultUmaDepositAccount: true,
       accountInfo: info,
     };
-    const outside = ok(await app.call('POST', '/customers/external-accounts', body), 201);
+    const payeeAccount = ok(await app.call('POST', '/customers/external-accounts', body), 201);
     const account = await internalAccount(app, person.id, 'USD');
     const payment = ok(await fixture.receive({ customerId: person.id }), 200);
-    return { outside, account, payment };
+    return { outside: payeeAccount, account, payment };
   }
 
   it('is paid over a rail', async () => {
@@ -371,9 +376,9 @@ describe('default UMA deposit account', () => {
     await notify(id, 'payout', { state: 'failed', reason: 'ACCOUNT_INVALID' });
     const send = vi.spyOn(sandboxRail, 'send');
     await app.settle();
-    const sent = send.mock.calls.map(([instruction]) => instruction.id);
+    const sentIds = send.mock.calls.map(([instruction]) => instruction.id);
     send.mockRestore();
-    expect(sent.filter((each) => each.startsWith(id))).toEqual([`${id}/refund`]);
+    expect(sentIds.filter((each) => each.startsWith(id))).toEqual([`${id}/refund`]);
   });
 
   it('is skipped if it holds another currency or is not active', async () => {
@@ -382,7 +387,7 @@ describe('default UMA deposit account', () => {
     const { outside, account: ownAccount } = await withDefault('000');
     const disable = `update external_accounts set status = 'INACTIVE' where id = $1`;
     await app.runtime.db.query(disable, [outside.id]);
-    const again = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);
-    expect(again.destination.accountId).toBe(ownAccount.id);
+    const secondPayment = ok(await fixture.receive({ customerId: ownAccount.customerId }), 200);
+    expect(secondPayment.destination.accountId).toBe(ownAccount.id);
   });
 });

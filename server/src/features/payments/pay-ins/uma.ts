@@ -110,8 +110,8 @@ async function defaultExternalAccount(
   port: RailPort | undefined,
   { customer, currency, amount }: UmaIncoming,
 ): Promise<Destination | undefined> {
-  const where = { customer_id: customer.id, default_uma: true };
-  const [account] = await findExternalAccounts(ctx.db, where);
+  const filter = { customer_id: customer.id, default_uma: true };
+  const [account] = await findExternalAccounts(ctx.db, filter);
   if (!port || account?.status !== 'ACTIVE' || account.currency !== currency) return undefined;
   // An invoice is valid for one payment of its amount.
   if ('invoice' in account.info) return undefined;

@@ -20,7 +20,7 @@ export {
   suspenseReturnAccount,
 } from './resolve.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const payoutFeature = {
   jobs: ({ connectors }: { connectors: ConnectorsOf }) => payoutJobs(connectors),
 } satisfies Feature;

@@ -11,7 +11,7 @@ import { readExternalAccount } from '../../payees/external-accounts/index.ts';
 import { fundedOf } from '../refunds/index.ts';
 import { debitedOf, type OutgoingRow, type PaymentRow, receivedOf } from '../transactions/index.ts';
 
-/** When the current transfer was sent. */
+/** Time at which the current transfer was sent. */
 const sentAt = (row: PaymentRow): Time => row.sent_at ?? row.updated_at;
 
 const origin = (row: PaymentRow) => (row.quote_id ? 'quote' : 'transfer');
@@ -62,7 +62,7 @@ export async function debitOf(runtime: Runtime, row: PaymentRow): Promise<RailIn
 
 /** A refund to the account that was debited, or to the payer, with the details in the source. */
 export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailInstruction> {
-  const known =
+  const source =
     row.source.sourceType === 'ACCOUNT'
       ? await accountInfo(runtime, row.source_account)
       : { account: { ...row.source, accountType: 'ORIGINATOR' } };
@@ -73,7 +73,7 @@ export async function refundOf(runtime: Runtime, row: PaymentRow): Promise<RailI
     origin: origin(row),
     rail: null,
     ...refundableFunds(row),
-    ...known,
+    ...source,
     sentAt: row.refund ? Date.parse(row.refund.initiatedAt) : sentAt(row),
   };
 }

@@ -28,13 +28,13 @@ async function payout(overrides: object = {}) {
 /** Runs the jobs of the payment in order against a rail that returns these results one by one. */
 async function follow(id: string, responses: Progress[]) {
   const requests: { how: 'send' | 'check'; instruction: RailInstruction }[] = [];
-  const answer = (how: 'send' | 'check') => async (instruction: RailInstruction) => {
-    requests.push({ how, instruction });
+  const respond = (method: 'send' | 'check') => async (instruction: RailInstruction) => {
+    requests.push({ how: method, instruction });
     const next = responses[requests.length - 1];
     if (!next) throw new Error('no result left');
     return next;
   };
-  const rail = { supportsPayout: () => true, send: answer('send'), check: answer('check') };
+  const rail = { supportsPayout: () => true, send: respond('send'), check: respond('check') };
   const handlers = new Map(payoutJobs(() => ({ rail })).map((each) => [each.kind, each]));
   for (let round = 0; round < 20; round++) {
     const [job] = (await app.runtime.db.query(
@@ -51,7 +51,7 @@ async function follow(id: string, responses: Progress[]) {
 }
 
 const statusOf = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200).status;
-const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
+const paymentEvents = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
 describe('rail', () => {
   it('receives the complete rail payload', async () => {
@@ -92,7 +92,7 @@ describe('rail', () => {
     expect(new Set(requests.map((each) => each.instruction.sentAt))).toEqual(new Set([started]));
     expect(new Set(requests.map((each) => each.instruction.id))).toEqual(new Set([id]));
     expect(app.effects.now() - started).toBe(15_000);
-    expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await balances(app, account.id)).total).toBe(900_00);
   });
 
@@ -103,7 +103,14 @@ describe('rail', () => {
       { state: 'returned', reason: 'PAYOUT_RETURNED' },
     ]);
     expect(await eventTypes(app, id)).toEqual(
-      out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+      paymentEvents(
+        'PENDING',
+        'PROCESSING',
+        'COMPLETED',
+        'FAILED',
+        'REFUND_PENDING',
+        'REFUND_COMPLETED',
+      ),
     );
     expect((await balances(app, account.id)).total).toBe(1_000_00);
   });
@@ -114,8 +121,12 @@ describe('rail', () => {
     expect(await statusOf(cancelled.id)).toBe('COMPLETED');
     expect((await balances(app, cancelled.account.id)).total).toBe(1_000_00);
     const stuck = await payout();
-    const never: Progress = { state: 'failed', reason: 'COMPLIANCE_REJECTED', refundable: false };
-    await follow(stuck.id, [never]);
+    const notRefundable: Progress = {
+      state: 'failed',
+      reason: 'COMPLIANCE_REJECTED',
+      refundable: false,
+    };
+    await follow(stuck.id, [notRefundable]);
     expect(await balances(app, stuck.account.id)).toEqual({ balance: 900_00, total: 900_00 });
     const [row] = await app.runtime.db.query(
       `select sum(amount)::text as suspense from ledger_transfers
@@ -135,7 +146,7 @@ describe('rail', () => {
       { state: 'settled', reference: 'r', checkAfterMs: 1 },
       { state: 'cancelled' },
     ]);
-    expect(await eventTypes(app, id)).toEqual(out('PENDING', 'PROCESSING', 'COMPLETED'));
+    expect(await eventTypes(app, id)).toEqual(paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'));
     expect((await balances(app, account.id)).total).toBe(900_00);
   });
 });

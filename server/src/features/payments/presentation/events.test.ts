@@ -30,7 +30,7 @@ const FEE = {
   },
 };
 
-/** An event in one line: its type, or the account with its spendable and total balance. */
+/** An event as one line: its type, or the account with its available and total balance. */
 function line(
   { type, subject, balance, held }: EmittedEvent,
   names: Record<string, string>,
@@ -198,15 +198,15 @@ describe('balance event', () => {
     await fund(app, id, 7_00, options);
     const rows = await stored(id);
     expect(rows.map(({ data }) => data === '{}')).toEqual([false, true, true]);
-    const shown = (await app.events()).filter(
+    const balanceEvents = (await app.events()).filter(
       (each) => each.subject === id && each.balance !== null,
     );
-    const balances = shown.slice(-3);
+    const balances = balanceEvents.slice(-3);
     const path = `/customers/internal-accounts?customerId=${account.customerId}&currency=USD`;
-    const [now] = ok(await app.call('GET', path, undefined, options), 200).data;
+    const [current] = ok(await app.call('GET', path, undefined, options), 200).data;
     for (const { data } of balances) {
       const { balance, totalBalance } = data;
-      expect(data).toEqual({ ...now, balance, totalBalance });
+      expect(data).toEqual({ ...current, balance, totalBalance });
     }
     expect(balances.map((each) => each.balance)).toEqual([10_00n, 15_00n, 22_00n]);
 
@@ -214,8 +214,8 @@ describe('balance event', () => {
     await app.runtime.db.query(raise, [id]);
     await fund(app, id, 1_00, options);
     await fund(app, id, 1_00, options);
-    const later = (await stored(id)).slice(3).map(({ data }) => data === '{}');
-    expect(later).toEqual([false, true]);
+    const areErased = (await stored(id)).slice(3).map(({ data }) => data === '{}');
+    expect(areErased).toEqual([false, true]);
   });
 
   it('stores an own account of a sandbox platform whole, which outlives its events', async () => {

@@ -235,19 +235,19 @@ describe('getTransactionById', () => {
       await requestFor('EUR', ['FULL_NAME', 'BIRTH_DATE', 'COUNTRY_OF_RESIDENCE', 'USER_TYPE']);
       const { person, account } = await fundedCustomer(app, 1_000_00, options);
       const bank = await externalAccount(app, person.id, 'EUR', '000', options);
-      const out = await quoted(account.id, bank.id);
+      const payout = await quoted(account.id, bank.id);
       const beneficiary = {
         FULL_NAME: 'Grace Hopper',
         COUNTRY_OF_RESIDENCE: 'DE',
         USER_TYPE: 'INDIVIDUAL',
       };
-      expect(out.counterpartyInformation).toEqual(beneficiary);
-      const payment = await get(`/transactions/${out.transactionId}`);
+      expect(payout.counterpartyInformation).toEqual(beneficiary);
+      const payment = await get(`/transactions/${payout.transactionId}`);
       expect(payment.counterpartyInformation).toEqual(beneficiary);
 
       const payee = await customer(app, options, { fullName: 'Emmy Noether' });
-      const inside = await internalAccount(app, payee.id, 'EUR', options);
-      const gift = await quoted(account.id, inside.id, { immediatelyExecute: true });
+      const receivingAccount = await internalAccount(app, payee.id, 'EUR', options);
+      const gift = await quoted(account.id, receivingAccount.id, { immediatelyExecute: true });
       const facts = {
         BIRTH_DATE: '1990-01-15',
         COUNTRY_OF_RESIDENCE: 'US',

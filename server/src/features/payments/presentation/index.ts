@@ -22,7 +22,7 @@ export {
   TransactionOneOf,
 } from './transaction-schemas.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const presentationFeature = {
   operations: () => transactionOperations,
   webhooks: transactionWebhooks,

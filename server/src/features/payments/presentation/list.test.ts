@@ -38,9 +38,14 @@ async function populate(): Promise<void> {
   ];
   const valid = await externalAccount(app, ada.id, 'EUR', '000');
   const invalid = await externalAccount(app, ada.id, 'EUR', '002');
-  const slow = await externalAccount(app, ada.id, 'EUR', '003');
+  const delayedAccount = await externalAccount(app, ada.id, 'EUR', '003');
   Object.assign(ids, { ada: ada.id, bob: bob.id, adaUsd: adaUsd.id, bobEur: bobEur.id });
-  Object.assign(ids, { own: platformAccount.id, good: valid.id, bad: invalid.id, slow: slow.id });
+  Object.assign(ids, {
+    own: platformAccount.id,
+    good: valid.id,
+    bad: invalid.id,
+    slow: delayedAccount.id,
+  });
   const tick = () => app.advance(1_000);
   await fund(app, adaUsd.id, 1_000_00);
   await tick();
@@ -48,7 +53,7 @@ async function populate(): Promise<void> {
   await tick();
   ok(await app.call('POST', '/quotes', quoteBody(platformAccount.id, valid.id, 50_00)), 201);
   await app.advance(6 * 60_000);
-  for (const target of [valid, invalid, slow, bobEur]) {
+  for (const target of [valid, invalid, delayedAccount, bobEur]) {
     const body = quoteBody(adaUsd.id, target.id, 100_00, { immediatelyExecute: true });
     ok(await app.call('POST', '/quotes', body), 201);
     await tick();
@@ -182,11 +187,11 @@ describe('listTransactions', () => {
   });
 
   it('combines filters with AND', async () => {
-    const both = await list(
+    const matching = await list(
       `customerId=${ids.ada}&senderAccountIdentifier=${ids.adaUsd}` +
         '&type=OUTGOING&status=COMPLETED&sortOrder=asc',
     );
-    expect(both.data.map((each: Shown) => each.id)).toEqual([all[3]?.id, all[6]?.id]);
+    expect(matching.data.map((each: Shown) => each.id)).toEqual([all[3]?.id, all[6]?.id]);
     expect((await list(`customerId=${ids.bob}&platformCustomerId=ada`)).data).toEqual([]);
     const window = `startDate=${all[4]?.createdAt}&endDate=${all[6]?.createdAt}&type=OUTGOING`;
     expect((await list(window)).data).toHaveLength(3);
@@ -207,18 +212,18 @@ describe('listTransactions', () => {
   it('returns nothing of another platform for any filter', async () => {
     const as = app.other;
     expect((await list('', { as })).data).toEqual([]);
-    const one = all[3] as Shown;
+    const transaction = all[3] as Shown;
     for (const query of [
       `customerId=${ids.ada}`,
       `customerId=${app.platform.id}`,
       'platformCustomerId=ada',
       `accountIdentifier=${ids.adaUsd}`,
-      `reference=${one.reconciliationInstructions.reference}`,
+      `reference=${transaction.reconciliationInstructions.reference}`,
     ]) {
       const page = await list(query, { as });
       expect([page.data, page.totalCount, page.hasMore]).toEqual([[], 0, false]);
     }
-    const response = await app.call('GET', `/transactions/${one.id}`, undefined, { as });
+    const response = await app.call('GET', `/transactions/${transaction.id}`, undefined, { as });
     expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
   });
 

@@ -12,7 +12,11 @@ const facts: CardFacts = {
   fundingDebits: [{ amount: 30_00n, status: 'PENDING' }],
 };
 
-function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', credit = false) {
+function presented(
+  overrides: Partial<CardFacts>,
+  status: CardStatus = 'AUTHORIZED',
+  credit = false,
+) {
   const account = 'InternalAccount:1';
   const row = {
     id: 'CardTransaction:1',
@@ -32,7 +36,7 @@ function shown(more: Partial<CardFacts>, status: CardStatus = 'AUTHORIZED', cred
       merchant: { descriptor: 'Corner shop' },
       currency: 'USD',
     },
-    ...columnsOf({ ...facts, ...more }),
+    ...columnsOf({ ...facts, ...overrides }),
     card_last_event_at: AT + 1_000,
   } as CardPaymentRow;
   return presentCardPayment(row);
@@ -42,7 +46,7 @@ const USD = { code: 'USD', name: 'United States Dollar', symbol: '$', decimals: 
 
 describe('presentCardPayment', () => {
   it('shows authorized amounts and pending debits, and omits later fields', () => {
-    expect(shown({})).toEqual({
+    expect(presented({})).toEqual({
       type: 'CARD',
       id: 'CardTransaction:1',
       cardId: 'Card:1',
@@ -63,7 +67,7 @@ describe('presentCardPayment', () => {
   });
 
   it('adds up clearings, refunds and funding debits', () => {
-    const view = shown(
+    const view = presented(
       {
         clearings: [10_00n, 25_00n],
         refunds: [4_00n, 1_00n],
@@ -87,14 +91,18 @@ describe('presentCardPayment', () => {
   });
 
   it('shows a zero clearing once no clearing can follow', () => {
-    const view = shown({ closed: true }, 'SETTLED');
+    const view = presented({ closed: true }, 'SETTLED');
     expect(view.settledAmount).toEqual({ amount: 0, currency: USD });
     expect(view).not.toHaveProperty('settlementSummary');
     expect(view).not.toHaveProperty('refundedAmount');
   });
 
   it('names the account that is credited, without debits', () => {
-    const view = shown({ fundingDebits: [], clearings: [30_00n], closed: true }, 'SETTLED', true);
+    const view = presented(
+      { fundingDebits: [], clearings: [30_00n], closed: true },
+      'SETTLED',
+      true,
+    );
     expect(view).toMatchObject({ direction: 'CREDIT', accountId: 'InternalAccount:1' });
     expect(view).not.toHaveProperty('pullSummary');
   });

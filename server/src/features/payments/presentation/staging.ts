@@ -30,12 +30,12 @@ export function emitPayment(
 
 /**
  * Stages postings, and one balance event for each internal account that they change. Accounts that
- * are `known` are not read again.
+ * are `knownAccounts` are not read again.
  */
 export async function postAndNotify(
   ctx: Ctx,
   stage: () => unknown,
-  known: readonly (InternalAccountRow | undefined)[] = [],
+  knownAccounts: readonly (InternalAccountRow | undefined)[] = [],
 ): Promise<void> {
   const firstTransferCount = ctx.set.transfers.length;
   await stage();
@@ -46,7 +46,7 @@ export async function postAndNotify(
     );
   const ids = [...new Set(touched)].filter((id) => isId(id, 'InternalAccount'));
   const rowOf = (id: string) =>
-    known.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
+    knownAccounts.find((each) => each?.id === id) ?? readInternalAccount(ctx, id);
   const rows = await Promise.all(ids.map(rowOf));
   emitBalances(
     ctx,

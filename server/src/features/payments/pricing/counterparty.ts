@@ -28,11 +28,11 @@ function factsOfBeneficiary(beneficiary: Fields): Facts {
 /** The facts that the platform requires; null if there are none. */
 function requiredFacts(platform: PlatformRow, currency: string, facts: Facts): Fields | null {
   const setting = platform.currencies.find((each) => each.currencyCode === currency);
-  const known = (setting?.requiredCounterpartyFields ?? []).flatMap(({ name }) => {
+  const information = (setting?.requiredCounterpartyFields ?? []).flatMap(({ name }) => {
     const value = facts[name as CounterpartyFieldName];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return known.length ? Object.fromEntries(known) : null;
+  return information.length ? Object.fromEntries(information) : null;
 }
 
 /** Information about the owner of an internal account; null stands for the platform. */

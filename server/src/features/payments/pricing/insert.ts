@@ -76,7 +76,7 @@ export function insertPayment(
 ): OutgoingRow {
   const { platform, payer, payee } = parties;
   const seconds = rail && RAILS[rail].settlementSeconds;
-  const slow = rail !== null && !RAILS[rail].instant;
+  const hasTimeline = rail !== null && !RAILS[rail].instant;
   return insertTransaction(ctx, {
     id,
     platform_id: ctx.caller.platformId,
@@ -98,7 +98,7 @@ export function insertPayment(
     counterparty: payeeInformation(ctx.vault, platform, payer, payee),
     rail,
     rail_mode: railMode,
-    expected_settlement_at: slow && seconds !== null ? ctx.now + seconds * 1000 : null,
+    expected_settlement_at: hasTimeline && seconds !== null ? ctx.now + seconds * 1000 : null,
     settlement_seconds: seconds,
     instructions,
     needs_proof: proofNeeded || null,

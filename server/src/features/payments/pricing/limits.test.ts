@@ -34,17 +34,17 @@ async function withSetting(code: string, change: Partial<Setting>, work: () => P
     const { providerRequiredCustomerFields: _, ...rest } = each;
     return rest;
   };
-  const usual = supportedCurrencies.map(strip) as Setting[];
+  const original = supportedCurrencies.map(strip) as Setting[];
   const set = (list: Setting[]) =>
     app.call('PATCH', '/config', { supportedCurrencies: list }, { as });
   ok(
-    await set(usual.map((each) => (each.currencyCode === code ? { ...each, ...change } : each))),
+    await set(original.map((each) => (each.currencyCode === code ? { ...each, ...change } : each))),
     200,
   );
   try {
     await work();
   } finally {
-    ok(await set(usual), 200);
+    ok(await set(original), 200);
   }
 }
 
@@ -99,11 +99,11 @@ describe('platform limits', () => {
   it('apply to the receiving side', async () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const outside = await externalAccount(app, person.id, 'EUR', '000', options);
-    const inside = await internalAccount(app, person.id, 'EUR', options);
+    const externalDestination = await externalAccount(app, person.id, 'EUR', '000', options);
+    const internalDestination = await internalAccount(app, person.id, 'EUR', options);
     await withSetting('EUR', { minAmount: 20_00, maxAmount: 50_00 }, async () => {
-      for (const target of [outside, inside]) {
-        for (const [amount, right] of [
+      for (const target of [externalDestination, internalDestination]) {
+        for (const [amount, isAccepted] of [
           [19_99, false],
           [20_00, true],
           [50_00, true],
@@ -112,7 +112,7 @@ describe('platform limits', () => {
           const body = quoteBody(account.id, target.id, amount, {
             lockedCurrencySide: 'RECEIVING',
           });
-          if (right) ok(await app.call('POST', '/quotes', body, options), 201);
+          if (isAccepted) ok(await app.call('POST', '/quotes', body, options), 201);
           else await expectError('/quotes', body, 'AMOUNT_OUT_OF_RANGE');
         }
       }
@@ -123,12 +123,12 @@ describe('platform limits', () => {
     const options = { as: platform };
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await internalAccount(app, person.id, 'EUR', options);
-    const outside = await externalAccount(app, person.id, 'USD', '000', options);
+    const externalDestination = await externalAccount(app, person.id, 'USD', '000', options);
     await withSetting('USD', { enabledTransactionTypes: ['INCOMING'] }, async () => {
       await expectError('/quotes', quoteBody(account.id, eur.id, 100), 'INVALID_CURRENCY');
       await expectError(
         '/transfer-out',
-        transferBody(account.id, outside.id, 100),
+        transferBody(account.id, externalDestination.id, 100),
         'INVALID_CURRENCY',
       );
     });
@@ -241,8 +241,8 @@ describe('amounts', () => {
       await app.call('POST', '/quotes', quoteBody(btc.id, ngn.id, 100_000), options),
       201,
     );
-    const whole = (quote.totalSendingAmount - quote.feesIncluded) / 1e8;
-    const exact = whole / (quote.totalReceivingAmount / 100);
+    const majorUnits = (quote.totalSendingAmount - quote.feesIncluded) / 1e8;
+    const exact = majorUnits / (quote.totalReceivingAmount / 100);
     expect(Math.abs(quote.exchangeRate / exact - 1)).toBeLessThan(0.0005);
   });
 });
@@ -278,8 +278,8 @@ describe('unverified wallet', () => {
       await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_100_000_000), options),
       201,
     );
-    for (const unproven of ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED']) {
-      await status(unproven);
+    for (const unverifiedStatus of ['PENDING_OWNERSHIP_VERIFICATION', 'UNVERIFIED']) {
+      await status(unverifiedStatus);
       const quote = ok(
         await app.call('POST', '/quotes', quoteBody(usdc.id, wallet.id, 1_086_000_000), options),
         201,

@@ -67,9 +67,9 @@ export async function needsProof(
   if (!isSelfCustody(account.info)) return false;
   const { currency: from } = receiving;
   const { currency: to } = UNPROVEN_LIMIT;
-  const found = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
-  if (!found) return true;
-  return isLess(UNPROVEN_LIMIT, convert(receiving, { ...found.rate, from, to }, 'ceil'));
+  const quoted = from === to ? { rate: ONE_TO_ONE } : await rates?.rate(from, to);
+  if (!quoted) return true;
+  return isLess(UNPROVEN_LIMIT, convert(receiving, { ...quoted.rate, from, to }, 'ceil'));
 }
 
 /**

@@ -79,12 +79,12 @@ async function payingCustomer(
   ctx: Ctx,
   platform: PlatformRow,
   owner: string | null,
-  named: string | undefined,
+  requestedCustomerId: string | undefined,
 ): Promise<CustomerRow | null> {
-  if (owner !== null && named !== undefined && named !== owner) {
+  if (owner !== null && requestedCustomerId !== undefined && requestedCustomerId !== owner) {
     throw invalidField('source.customerId', 'must be the owner of the source account');
   }
-  const customer = await activeOwner(ctx, { customer_id: owner ?? named ?? null });
+  const customer = await activeOwner(ctx, { customer_id: owner ?? requestedCustomerId ?? null });
   if (customer) checkCanPay(customer, platform);
   return customer;
 }

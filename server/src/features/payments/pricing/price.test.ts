@@ -51,7 +51,7 @@ const exchangeRate = (
     receiving: { currency: WITH[decimals.receiving] as string, amount: receiving },
   });
 
-const none = { fixed: 0n, variableBps: 0 };
+const noFees = { fixed: 0n, variableBps: 0 };
 const par = { num: 1n, den: 1n };
 
 describe('exchangeRate', () => {
@@ -81,7 +81,12 @@ describe('exchangeRate', () => {
 describe('priceOf', () => {
   it('throws for an amount in the currency of the other side', () => {
     const rate = { ...par, from: FROM, to: TO };
-    const terms = { rate, service: none, platform: none, amount: { currency: 'JPY', amount: 1n } };
+    const terms = {
+      rate,
+      service: noFees,
+      platform: noFees,
+      amount: { currency: 'JPY', amount: 1n },
+    };
     const mixed = expect.objectContaining({ name: 'CurrencyMismatch' });
     expect(() => price.priceOf({ ...terms, lock: 'SENDING' })).toThrow(mixed);
     expect(() => price.priceOf({ ...terms, lock: 'RECEIVING' })).toThrow(mixed);
@@ -110,9 +115,9 @@ describe('priceOf', () => {
 
   it('charges 10 bps of 50', () => {
     const fee = { fixed: 0n, variableBps: 10 };
-    const terms = { rate: par, service: fee, platform: none };
-    const sent = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
-    expect(sent?.receiving).toBe(49_95000000n);
+    const terms = { rate: par, service: fee, platform: noFees };
+    const price = priceOf({ ...terms, lock: 'SENDING', amount: 50_00000000n });
+    expect(price?.receiving).toBe(49_95000000n);
     const received = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00000000n });
     expect(received?.sending).toBe(50_05005006n); // 50.05005005… rounded up
     const cents = priceOf({ ...terms, lock: 'RECEIVING', amount: 50_00n });
@@ -120,13 +125,13 @@ describe('priceOf', () => {
   });
 
   it('has no price if fees exceed the amount', () => {
-    const fixed = { ...none, fixed: 100n };
-    const terms = { rate: par, service: fixed, platform: none };
+    const fixed = { ...noFees, fixed: 100n };
+    const terms = { rate: par, service: fixed, platform: noFees };
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 100n })).toBeUndefined();
     expect(priceOf({ ...terms, lock: 'SENDING', amount: 99n })).toBeUndefined();
-    const all = { rate: par, service: { fixed: 0n, variableBps: 10_000 }, platform: none };
+    const all = { rate: par, service: { fixed: 0n, variableBps: 10_000 }, platform: noFees };
     expect(priceOf({ ...all, lock: 'RECEIVING', amount: 1n })).toBeUndefined();
-    const tiny = { rate: { num: 1n, den: 1000n }, service: none, platform: none };
+    const tiny = { rate: { num: 1n, den: 1000n }, service: noFees, platform: noFees };
     expect(priceOf({ ...tiny, lock: 'SENDING', amount: 999n })).toBeUndefined();
   });
 
@@ -168,10 +173,11 @@ describe('priceOf', () => {
         const price = priceOf({ ...input, service, platform, lock: 'RECEIVING' });
         if (!price) return;
         const { amount, rate } = input;
-        const left = 10_000n - BigInt(service.variableBps + platform.variableBps);
+        const remainingBps = 10_000n - BigInt(service.variableBps + platform.variableBps);
         const base = price.sending - service.fixed - platform.fixed;
         // base × (1 - v) ≥ amount / rate, and one unit less is insufficient.
-        const covers = (sent: bigint) => sent * left * rate.num >= amount * rate.den * 10_000n;
+        const covers = (price: bigint) =>
+          price * remainingBps * rate.num >= amount * rate.den * 10_000n;
         expect([covers(base), covers(base - 1n)]).toEqual([true, false]);
       }),
       { numRuns: 2000 },
@@ -184,8 +190,8 @@ describe('priceOf', () => {
         const price = priceOf({ ...input, lock: 'RECEIVING' });
         if (!price) return;
         const { num, den } = input.rate;
-        const over = price.net * num - price.receiving * den; // in units of 1 / num
-        expect(over >= -num && over < 2n * num).toBe(true);
+        const remainder = price.net * num - price.receiving * den; // in units of 1 / num
+        expect(remainder >= -num && remainder < 2n * num).toBe(true);
       }),
       { numRuns: 2000 },
     );

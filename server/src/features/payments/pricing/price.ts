@@ -51,10 +51,14 @@ function afterFees(sending: Money, { service, platform }: Terms) {
  * The sending amount, including fees, for a fixed receiving amount; undefined if the fee rates reach 100 %.
  */
 function sendingFor({ amount, rate, service, platform }: Terms): Money | undefined {
-  const left = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
-  if (left <= 0n) return undefined;
+  const remainingBps = BPS - BigInt(service.variableBps) - BigInt(platform.variableBps);
+  if (remainingBps <= 0n) return undefined;
   const { from, to, num, den } = rate;
-  const base = convert(amount, { from: to, to: from, num: den * BPS, den: num * left }, 'ceil');
+  const base = convert(
+    amount,
+    { from: to, to: from, num: den * BPS, den: num * remainingBps },
+    'ceil',
+  );
   return add(base, { currency: from, amount: service.fixed + platform.fixed });
 }
 
@@ -63,11 +67,11 @@ export function priceOf(terms: Terms): Price | undefined {
   const { lock, amount, rate } = terms;
   const sending = lock === 'SENDING' ? amount : sendingFor(terms);
   if (sending === undefined) return undefined;
-  const left = afterFees(sending, terms);
-  if (left.net.amount <= 0n) return undefined;
-  const receiving = lock === 'SENDING' ? convert(left.net, rate, 'floor') : amount;
+  const afterSendingFees = afterFees(sending, terms);
+  if (afterSendingFees.net.amount <= 0n) return undefined;
+  const receiving = lock === 'SENDING' ? convert(afterSendingFees.net, rate, 'floor') : amount;
   if (receiving.amount <= 0n) return undefined;
-  return { sending, receiving, ...left };
+  return { sending, receiving, ...afterSendingFees };
 }
 
 const PLACES = 8;

@@ -56,13 +56,13 @@ function platformFee(
 
 async function rateOf(connectors: Connectors, from: string, to: string): Promise<ConversionRate> {
   if (from === to) return atPar(from);
-  const found = await connectors.rates?.rate(from, to);
-  if (!found)
+  const rate = await connectors.rates?.rate(from, to);
+  if (!rate)
     throw new Fault(
       'QUOTE_RATE_UNAVAILABLE',
       `No exchange rate from ${from} to ${to} is available.`,
     );
-  return { ...found.rate, from, to };
+  return { ...rate.rate, from, to };
 }
 
 /** The service fee of a payment to the payee, including the network fee of a wallet. */

@@ -106,11 +106,11 @@ export function payerData(
   customer: CustomerRow | null,
   senderInfo: Record<string, unknown> = {},
 ): Record<string, unknown> {
-  const known: Record<string, unknown> = {
+  const provided: Record<string, unknown> = {
     ...(customer ? factsOfCustomer(vault, customer) : {}),
     ...senderInfo,
   };
-  const missing = missingPayerData(discovery, known);
+  const missing = missingPayerData(discovery, provided);
   if (missing.length) {
     const errors = missing.map((name) => ({
       field: `senderCustomerInfo.${name}`,
@@ -119,7 +119,9 @@ export function payerData(
     throw invalid(errors, 'MISSING_MANDATORY_USER_INFO');
   }
   const required = discovery.required_payer_data.map(({ name }) => name as string);
-  return Object.fromEntries(required.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
+  return Object.fromEntries(
+    required.flatMap((name) => (provided[name] ? [[name, provided[name]]] : [])),
+  );
 }
 
 /** The sender's UMA address in the payment. A discovery for another customer is rejected. */

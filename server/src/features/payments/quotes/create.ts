@@ -74,23 +74,23 @@ function payInInstructions(
   port: FundingPort | undefined,
   payment: Money & { transactionId: string; expiresAt: Time },
 ): PaymentInstructions[] {
-  const found = port?.forPayment?.({
+  const instructions = port?.forPayment?.({
     ...payment,
     reference: paymentReference(payment.transactionId),
     network: payer.network,
     owner: payer.customer ? 'customer' : 'platform',
     at: ctx.now,
   });
-  if (!found?.length) {
+  if (!instructions?.length) {
     throw new Fault(
       'NOT_IMPLEMENTED',
       `No connected rail supports REALTIME_FUNDING in ${payer.currency}.`,
     );
   }
-  return found;
+  return instructions;
 }
 
-/** What must happen before the quote executes: a payment in, a signature, or nothing. */
+/** Requirement for the execution of the quote: a payment in, a signature, or nothing. */
 function instructionsFor(
   ctx: Ctx,
   port: FundingPort | undefined,

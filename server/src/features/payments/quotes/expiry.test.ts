@@ -81,13 +81,13 @@ describe('quote expiry sweep', () => {
 
   it('continues past a payment that fails to expire, and retries it', async () => {
     const { quote } = await parties();
-    const [broken, ...others] = [await quote(), await quote(), await quote()];
+    const [broken, ...otherQuotes] = [await quote(), await quote(), await quote()];
     const repair = await breakPayment(broken.transactionId);
     const sweep = expirySweep(log);
     app.effects.set(Date.parse(broken.expiresAt) + 60_000);
     try {
       expect(await sweep.run(app.runtime)).toBe(3);
-      for (const each of others) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
+      for (const each of otherQuotes) expect(await statusOf(each.transactionId)).toBe('EXPIRED');
       expect(await statusOf(broken.transactionId)).toBe('PENDING');
       expect(lines.filter((line) => line.includes('quote expiry failed'))).toHaveLength(1);
       const waiting = await expiryJobs();

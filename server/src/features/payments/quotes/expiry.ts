@@ -88,7 +88,7 @@ async function retryLater(runtime: Runtime, { transaction_id: id, platform_id }:
 
 /** Expires pending payments of expired quotes. It keeps its position between runs, so each run is short. */
 export function expirySweep(log: Log): Sweep {
-  let seen: { at: Time; id: string } | undefined;
+  let position: { at: Time; id: string } | undefined;
 
   async function expireOrRetry(runtime: Runtime, due: Due): Promise<void> {
     try {
@@ -103,12 +103,12 @@ export function expirySweep(log: Log): Sweep {
     name: EXPIRE.kind,
     async run(runtime) {
       const now = runtime.effects.now();
-      seen ??= { at: await firstPosition(runtime, now), id: '' };
-      const values = [new Date(seen.at), seen.id, new Date(now)];
+      position ??= { at: await firstPosition(runtime, now), id: '' };
+      const values = [new Date(position.at), position.id, new Date(now)];
       const rows = await runtime.db.query<Due>(DUE, values);
       await Promise.all(rows.map((row) => expireOrRetry(runtime, row)));
       const last = rows.length < BATCH_SIZE ? undefined : rows.at(-1);
-      seen = last ? { at: last.expires_at, id: last.transaction_id } : { at: now, id: '' };
+      position = last ? { at: last.expires_at, id: last.transaction_id } : { at: now, id: '' };
       return rows.length;
     },
   };

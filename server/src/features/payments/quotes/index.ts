@@ -23,7 +23,7 @@ export { type QuoteRow, readQuote } from './store.ts';
 const ofPayment =
   't.transaction_id in (select id from transactions where platform_id = any($1::text[]))';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const quoteFeature = {
   operations: quoteOperations,
   jobs: ({ connectors }: { connectors: ConnectorsOf }) => [

@@ -114,11 +114,11 @@ describe('platform fee', () => {
 
   it('delivers the promised amount to the cent, also with a rounding remainder', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
-    const outside = await externalAccount(app, person.id, 'USD', '000', options);
+    const externalPayee = await externalAccount(app, person.id, 'USD', '000', options);
     const returned = await externalAccount(app, person.id, 'USD', '005', options);
-    const { account: inside } = await fundedCustomer(app, 1, options);
-    let left = 1_000_00;
-    for (const target of [outside, inside, returned]) {
+    const { account: receivingAccount } = await fundedCustomer(app, 1, options);
+    let remaining = 1_000_00;
+    for (const target of [externalPayee, receivingAccount, returned]) {
       const quote = await quoted(account.id, target.id, 100_00, {
         ...override(0, 100),
         lockedCurrencySide: 'RECEIVING',
@@ -127,10 +127,10 @@ describe('platform fee', () => {
       expect(quote).toMatchObject({ totalSendingAmount: 101_02, feesIncluded: 1_01 });
       await execute(quote.id);
       await app.advance(60_000);
-      left -= target === returned ? 0 : 101_02;
-      expect(await totalBalanceOf(account.id)).toBe(left);
+      remaining -= target === returned ? 0 : 101_02;
+      expect(await totalBalanceOf(account.id)).toBe(remaining);
     }
-    expect(await totalBalanceOf(inside.id)).toBe(100_01);
+    expect(await totalBalanceOf(receivingAccount.id)).toBe(100_01);
     const [stuck] = await app.runtime.db.query(
       `select sum(case when credit like '%:rail_in_transit:%' then amount else -amount end)::text as net
         from ledger_transfers where phase in ('post', 'posted') and step <> 'deposit'
@@ -143,8 +143,8 @@ describe('platform fee', () => {
   it('can be overridden or waived per payment', async () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const price = async (more: object) =>
-      (await quoted(account.id, target.id, 100_00, more)).platformFeesIncluded;
+    const price = async (overrides: object) =>
+      (await quoted(account.id, target.id, 100_00, overrides)).platformFeesIncluded;
     expect(await price({})).toBe(80);
     expect(await price(override(0, 0))).toBe(0);
     expect(await price(override(10, 0))).toBe(10);
@@ -155,11 +155,11 @@ describe('platform fee', () => {
     const { person, account } = await fundedCustomer(app, 1_000_00, options);
     const eur = await internalAccount(app, person.id, 'EUR', options);
     const target = await externalAccount(app, person.id, 'EUR', '000', options);
-    const expectError = async (from: string, more: object, code = 'INVALID_INPUT') => {
+    const expectError = async (from: string, overrides: object, code = 'INVALID_INPUT') => {
       const response = await app.call(
         'POST',
         '/quotes',
-        quoteBody(from, target.id, 100_00, more),
+        quoteBody(from, target.id, 100_00, overrides),
         options,
       );
       expect([response.status, response.body.code]).toEqual([400, code]);
@@ -269,8 +269,8 @@ describe('refund', () => {
     await app.settle();
     const spent = await totalBalanceOf(platformAccount.id);
     const aside = await internalAccount(app, person.id, 'USD', options);
-    const away = await quoted(platformAccount.id, aside.id, spent, override(0, 0));
-    await execute(away.id);
+    const response = await quoted(platformAccount.id, aside.id, spent, override(0, 0));
+    await execute(response.id);
     expect(await totalBalanceOf(platformAccount.id)).toBe(0);
     const from = (await app.events()).length;
     await app.advance(60_000);

@@ -17,7 +17,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 
 const MINUTE = 60_000;
-const out = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
+const paymentEvents = (...names: string[]) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 
 async function quoted(currency: string, suffix: string, amount = 100_00, overrides: object = {}) {
   const { person, account } = await fundedCustomer(app);
@@ -170,12 +170,18 @@ describe('createQuote', () => {
 describe('executeQuote', () => {
   describe('to an external account', () => {
     const sequences: [string, string, number, string[], object][] = [
-      ['000', 'success', 0, out('PENDING', 'PROCESSING', 'COMPLETED'), { status: 'COMPLETED' }],
+      [
+        '000',
+        'success',
+        0,
+        paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
+        { status: 'COMPLETED' },
+      ],
       [
         '002',
         'execution failed',
         0,
-        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
         {
           status: 'FAILED',
           failureReason: 'QUOTE_EXECUTION_FAILED',
@@ -186,35 +192,42 @@ describe('executeQuote', () => {
         '003',
         'late',
         6 * MINUTE,
-        out('PENDING', 'PROCESSING', 'COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
         { status: 'COMPLETED' },
       ],
       [
         '004',
         'delivery failed',
         MINUTE,
-        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
         { failureReason: 'COUNTERPARTY_POST_TX_FAILED', refund: { reason: 'TRANSACTION_FAILED' } },
       ],
       [
         '005',
         'returned by the bank',
         MINUTE,
-        out('PENDING', 'PROCESSING', 'COMPLETED', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'),
+        paymentEvents(
+          'PENDING',
+          'PROCESSING',
+          'COMPLETED',
+          'FAILED',
+          'REFUND_PENDING',
+          'REFUND_COMPLETED',
+        ),
         { status: 'FAILED', failureReason: 'PAYOUT_RETURNED', refund: { status: 'COMPLETED' } },
       ],
       [
         '006',
         'cancelled',
         MINUTE,
-        out('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'REFUND_PENDING', 'REFUND_COMPLETED', 'COMPLETED'),
         { status: 'COMPLETED', refund: { status: 'COMPLETED', reason: 'USER_CANCELLATION' } },
       ],
       [
         '007',
         'refund failed',
         MINUTE,
-        out('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
+        paymentEvents('PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_FAILED'),
         { status: 'FAILED', refund: { status: 'FAILED' } },
       ],
     ];
@@ -235,8 +248,11 @@ describe('executeQuote', () => {
           expect(await eventTypes(app, quote.transactionId)).toEqual(events);
           expect(await transaction(quote.transactionId)).toMatchObject(shape);
           const refunded = 'refund' in shape && suffix !== '007';
-          const left = refunded ? 1_000_00 : 900_00;
-          expect(await balances(app, account.id)).toEqual({ balance: left, total: left });
+          const expectedBalance = refunded ? 1_000_00 : 900_00;
+          expect(await balances(app, account.id)).toEqual({
+            balance: expectedBalance,
+            total: expectedBalance,
+          });
           await booksBalance(app);
         },
       );
@@ -257,7 +273,7 @@ describe('executeQuote', () => {
       ]);
       await app.settle();
       expect(await eventTypes(app, quote.transactionId)).toEqual(
-        out('PENDING', 'PROCESSING', 'COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
       );
     });
 
@@ -295,7 +311,7 @@ describe('executeQuote', () => {
         expect([response.status, response.body.code]).toEqual([400, 'QUOTE_EXPIRED']);
         expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200).status).toBe('EXPIRED');
         await app.settle();
-        expect(await eventTypes(app, quote.transactionId)).toEqual(out('EXPIRED'));
+        expect(await eventTypes(app, quote.transactionId)).toEqual(paymentEvents('EXPIRED'));
         expect((await transaction(quote.transactionId)).status).toBe('EXPIRED');
       });
     });
@@ -322,7 +338,7 @@ describe('executeQuote', () => {
       expect((await balances(app, account.id)).balance).toBe(900_00);
       expect((await balances(app, target.id)).balance).toBe(quote.totalReceivingAmount);
       expect(await eventTypes(app, quote.transactionId)).toEqual(
-        out('PENDING', 'PROCESSING', 'COMPLETED'),
+        paymentEvents('PENDING', 'PROCESSING', 'COMPLETED'),
       );
       const list = ok(await app.call('GET', `/transactions?customerId=${payee.id}`), 200);
       expect(list.data).toHaveLength(1);
@@ -332,8 +348,11 @@ describe('executeQuote', () => {
         status: 'COMPLETED',
       });
       expect(await eventTypes(app, list.data[0].id)).toEqual(['INCOMING_PAYMENT.COMPLETED']);
-      const seen = (await app.events()).filter((each) => each.subject === target.id);
-      expect(seen.at(-1)).toMatchObject({ balance: BigInt(quote.totalReceivingAmount), held: 0n });
+      const targetEvents = (await app.events()).filter((each) => each.subject === target.id);
+      expect(targetEvents.at(-1)).toMatchObject({
+        balance: BigInt(quote.totalReceivingAmount),
+        held: 0n,
+      });
     });
 
     it('creates the counterparty transaction for one owner as well', async () => {
@@ -385,11 +404,13 @@ describe('platform fees', () => {
       },
     });
     expect(waived.quote.platformFeesIncluded).toBe(0);
-    const off = feeConfigs.map((each) => ({
+    const zeroFees = feeConfigs.map((each) => ({
       ...each,
       variableFeeBps: 0,
       fixedFee: { amount: 0, currency: 'USD' },
     }));
-    expect(ok(await app.call('PATCH', '/config', { feeConfigs: off }), 200).feeConfigs).toEqual([]);
+    expect(
+      ok(await app.call('PATCH', '/config', { feeConfigs: zeroFees }), 200).feeConfigs,
+    ).toEqual([]);
   });
 });

@@ -56,8 +56,8 @@ describe('createQuote', () => {
     const address = { destinationType: 'UMA_ADDRESS', umaAddress: '$a@b.example', accountId: id };
     const uma = { ...base, source, destination: address };
     expect(await badFields('/quotes', uma)).toEqual(['destination.accountId', 'source.accountId']);
-    const both = { ...base.destination, umaAddress: id };
-    expect(await badFields('/quotes', { ...base, destination: both })).toEqual([
+    const twoKinds = { ...base.destination, umaAddress: id };
+    expect(await badFields('/quotes', { ...base, destination: twoKinds })).toEqual([
       'destination.umaAddress',
     ]);
   });
@@ -128,12 +128,22 @@ describe('createQuote', () => {
     const target = await externalAccount(app, person.id, 'EUR');
     const as = app.other;
     const otherCustomer = await fundedCustomer(app, 1_000_00, { as });
-    const outside = await externalAccount(app, otherCustomer.person.id, 'EUR', '000', { as });
+    const foreignExternalAccount = await externalAccount(
+      app,
+      otherCustomer.person.id,
+      'EUR',
+      '000',
+      { as },
+    );
     const platformAccount = await internalAccount(app, null, 'USD');
-    const gone: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
-    await expectError('/quotes', quoteBody(otherCustomer.account.id, target.id, 100_00), gone);
-    await expectError('/quotes', quoteBody(account.id, outside.id, 100_00), gone);
-    await expectError('/quotes', quoteBody(account.id, otherCustomer.account.id, 100_00), gone);
+    const notFound: [number, string] = [404, 'ACCOUNT_NOT_FOUND'];
+    await expectError('/quotes', quoteBody(otherCustomer.account.id, target.id, 100_00), notFound);
+    await expectError(
+      '/quotes',
+      quoteBody(account.id, foreignExternalAccount.id, 100_00),
+      notFound,
+    );
+    await expectError('/quotes', quoteBody(account.id, otherCustomer.account.id, 100_00), notFound);
     for (const customerId of [otherCustomer.person.id, 'Customer:unknown', '']) {
       const source = { sourceType: 'ACCOUNT', accountId: platformAccount.id, customerId };
       const body = quoteBody(platformAccount.id, target.id, 100_00, { source });
@@ -144,34 +154,34 @@ describe('createQuote', () => {
       destination: { accountId: to },
       amount: 100,
     });
-    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), gone);
-    await expectError('/transfer-out', pay(account.id, outside.id), gone);
+    await expectError('/transfer-out', pay(otherCustomer.account.id, target.id), notFound);
+    await expectError('/transfer-out', pay(account.id, foreignExternalAccount.id), notFound);
     await expectError(
       `/sandbox/internal-accounts/${otherCustomer.account.id}/fund`,
       { amount: 1 },
-      gone,
+      notFound,
     );
   });
 
   it('rejects accounts of a deleted customer', async () => {
     const { account } = await fundedCustomer(app);
     const payee = await customer(app);
-    const inside = await internalAccount(app, payee.id, 'EUR');
-    const outside = await externalAccount(app, payee.id, 'EUR');
+    const payeeBalance = await internalAccount(app, payee.id, 'EUR');
+    const payeeBank = await externalAccount(app, payee.id, 'EUR');
     ok(await app.call('DELETE', `/customers/${payee.id}`), 200);
-    for (const target of [inside, outside]) {
+    for (const target of [payeeBalance, payeeBank]) {
       await expectError('/quotes', quoteBody(account.id, target.id, 100_00), [
         410,
         'CUSTOMER_DELETED',
       ]);
     }
-    await expectError('/quotes', quoteBody(inside.id, account.id, 100_00), [
+    await expectError('/quotes', quoteBody(payeeBalance.id, account.id, 100_00), [
       410,
       'CUSTOMER_DELETED',
     ]);
     const bank = await externalAccount(app, null, 'EUR');
     const transfer = {
-      source: { accountId: inside.id },
+      source: { accountId: payeeBalance.id },
       destination: { accountId: bank.id },
       amount: 100_00,
     };
@@ -236,9 +246,9 @@ describe('createTransferOut', () => {
     ]);
     const { person, account } = await fundedCustomer(app);
     const target = await externalAccount(app, person.id, 'USD');
-    const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
+    const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     for (const amount of NO_AMOUNTS) {
-      expect(await badFields('/transfer-out', { ...ends, amount })).toEqual(['amount']);
+      expect(await badFields('/transfer-out', { ...accounts, amount })).toEqual(['amount']);
     }
   });
 

@@ -51,10 +51,10 @@ describe('payment to a UMA address', () => {
     expect(total).toBe(quote.totalReceivingAmount);
     expect(await balances(app, wallet.id)).toMatchObject({ total: 0 });
     // The wallet is not credited either if the balance is frozen.
-    const again = await quoted(receiver.umaAddress);
+    const secondQuote = await quoted(receiver.umaAddress);
     const frozen = `update internal_accounts set status = 'FROZEN', version = version + 1 where id = $1`;
     await app.runtime.db.query(frozen, [tokenAccount.id]);
-    const rejected = await app.call('POST', '/quotes', again.body);
+    const rejected = await app.call('POST', '/quotes', secondQuote.body);
     expect([rejected.status, rejected.body.code]).toEqual([400, 'INVALID_RECEIVER']);
     const { person } = await fundedCustomer(app);
     expect((await discover(receiver.umaAddress, person.id)).status).not.toBe(200);
@@ -64,8 +64,8 @@ describe('payment to a UMA address', () => {
 
   it.each(['usd', 'eur', 'mxn'])('completes in %s', async (code) => {
     const address = `$success.${code}@${HOST}`;
-    const { account, response: answer } = await quoted(address);
-    const quote = ok(answer, 201);
+    const { account, response } = await quoted(address);
+    const quote = ok(response, 201);
     expect(quote.receivingCurrency.code).toBe(code.toUpperCase());
     await execute(quote.id);
     await app.settle();
@@ -81,8 +81,8 @@ describe('payment to a UMA address', () => {
   });
 
   it('stays in progress for addresses with a delay', async () => {
-    const { response: answer } = await quoted(`$pending.long.usd@${HOST}`);
-    const quote = ok(answer, 201);
+    const { response } = await quoted(`$pending.long.usd@${HOST}`);
+    const quote = ok(response, 201);
     await execute(quote.id);
     await app.settle();
     await app.advance(5 * 60_000);
@@ -92,8 +92,8 @@ describe('payment to a UMA address', () => {
   });
 
   it('is refunded if the counterparty rejects it', async () => {
-    const { account, response: answer } = await quoted(`$fail.compliance.usd@${HOST}`);
-    const quote = ok(answer, 201);
+    const { account, response } = await quoted(`$fail.compliance.usd@${HOST}`);
+    const quote = ok(response, 201);
     await execute(quote.id);
     await app.settle();
     await app.advance(60_000);
@@ -112,14 +112,14 @@ describe('payment to a UMA address', () => {
 
   it('is internal for a customer of the same platform', async () => {
     const receiver = await customer(app);
-    const { response: answer } = await quoted(receiver.umaAddress, {
+    const { response } = await quoted(receiver.umaAddress, {
       destination: {
         destinationType: 'UMA_ADDRESS',
         umaAddress: receiver.umaAddress,
         currency: 'USD',
       },
     });
-    const quote = ok(answer, 201);
+    const quote = ok(response, 201);
     expect((await execute(quote.id)).status).toBe('COMPLETED');
     const otherInternalAccount = await internalAccount(app, receiver.id, 'USD');
     expect((await balances(app, otherInternalAccount.id)).balance).toBe(100_00);
@@ -133,8 +133,8 @@ describe('quote to a UMA address', () => {
     ['payreq-request-failed', 424, 'PAYREQ_REQUEST_FAILED'],
     ['sender-not-accepted', 400, 'SENDER_NOT_ACCEPTED'],
   ])('returns the error of the counterparty: %s', async (name, status, code) => {
-    const { response: answer } = await quoted(`$error.${name}@${HOST}`);
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    const { response } = await quoted(`$error.${name}@${HOST}`);
+    expect([response.status, response.body.code]).toEqual([status, code]);
   });
 
   it.each([
@@ -161,13 +161,16 @@ describe('quote to a UMA address', () => {
 
   it('requires a payee discovery of the same address', async () => {
     const { body } = await quoted(`$success.usd@${HOST}`);
-    const request = (more: object) => app.call('POST', '/quotes', { ...body, ...more });
+    const request = (overrides: object) => app.call('POST', '/quotes', { ...body, ...overrides });
     expect(code(await request({ lookupId: undefined }))).toEqual([
       400,
       'MISSING_REQUIRED_UMA_PARAMETERS',
     ]);
-    const none = 'Lookup:00000000-0000-7000-8000-000000000000';
-    expect(code(await request({ lookupId: none }))).toEqual([404, 'LOOKUP_REQUEST_NOT_FOUND']);
+    const unknownLookup = 'Lookup:00000000-0000-7000-8000-000000000000';
+    expect(code(await request({ lookupId: unknownLookup }))).toEqual([
+      404,
+      'LOOKUP_REQUEST_NOT_FOUND',
+    ]);
     const to = (umaAddress: string, currency?: string) => ({
       destination: { destinationType: 'UMA_ADDRESS', umaAddress, currency },
     });

@@ -33,8 +33,8 @@ describe('needsProof', () => {
   });
 
   it('is true without a rate, and false for a custodial wallet', async () => {
-    const none: RatePort = { rate: async () => undefined };
-    expect(await needsProof(wallet(), usdc(1n), none)).toBe(true);
+    const noRates: RatePort = { rate: async () => undefined };
+    expect(await needsProof(wallet(), usdc(1n), noRates)).toBe(true);
     expect(await needsProof(wallet(), usdc(1n), undefined)).toBe(true);
     expect(await needsProof(wallet({ vaspName: 'Kraken' }), usdc(1n), undefined)).toBe(false);
   });

@@ -31,15 +31,15 @@ async function payer(currency = 'USD') {
   const { person, account } = await fundedCustomer(app, 500_00);
   const { id } = await externalAccount(app, person.id, currency);
   const body = quoteBody(account.id, id, 10_00);
-  const ready = ok(await app.call('POST', '/quotes', body), 201);
+  const quote = ok(await app.call('POST', '/quotes', body), 201);
   const transfer = { source: { accountId: account.id }, destination: { accountId: id } };
-  const key = { headers: { 'idempotency-key': `execute ${ready.id}` } };
+  const key = { headers: { 'idempotency-key': `execute ${quote.id}` } };
   return {
     id: id as string,
     create: () => app.call('POST', '/quotes', body),
     immediate: () => app.call('POST', '/quotes', { ...body, immediatelyExecute: true }),
     /** Always with one idempotency key. */
-    execute: () => app.call('POST', `/quotes/${ready.id}/execute`, undefined, key),
+    execute: () => app.call('POST', `/quotes/${quote.id}/execute`, undefined, key),
     transfer: () => app.call('POST', '/transfer-out', { ...transfer, amount: 10_00 }),
   };
 }

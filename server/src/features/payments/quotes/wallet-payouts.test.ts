@@ -1,5 +1,6 @@
-// Payments from an embedded wallet: to every kind of destination to the micro-unit, refunded to the wallet
-// after a failure, and on a production platform, which has its own error codes.
+// Payments from an embedded wallet: exact to the micro-unit for every kind of destination, refunded
+// to the wallet after a failure; and payments on a production platform, which has its own error
+// codes.
 import { describe, expect, it } from 'vitest';
 import {
   balances,
@@ -24,9 +25,9 @@ import { asOutgoing } from '../transactions/rows.ts';
 import { startPayment } from './execution/execute.ts';
 import { receiveFunds } from './execution/funding.ts';
 
-const TEN = 10_000_000;
-const HUNDRED = 100_000_000;
-const ALL = { balance: HUNDRED, total: HUNDRED };
+const TEN_USDB = 10_000_000;
+const HUNDRED_USDB = 100_000_000;
+const FULL_BALANCE = { balance: HUNDRED_USDB, total: HUNDRED_USDB };
 
 const app = testApp();
 const payer = walletPaymentFixture(app);
@@ -45,8 +46,8 @@ describe('payments from an embedded wallet', () => {
       expect(quote).toMatchObject({ exchangeRate: 1, totalReceivingAmount: 1_234_567 });
       expect(await balances(app, id)).toEqual({ balance: 1_234_567, total: 1_234_567 });
     }
-    const left = HUNDRED - 2 * 1_234_567;
-    expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
+    const remaining = HUNDRED_USDB - 2 * 1_234_567;
+    expect(await balances(app, accountId)).toEqual({ balance: remaining, total: remaining });
   });
 
   it('pay another currency, a rail, a UMA address and a Spark wallet', async () => {
@@ -55,14 +56,14 @@ describe('payments from an embedded wallet', () => {
     const eur = await externalAccount(app, person.id, 'EUR');
     const spark = await payer.sparkAccount(person.id);
     const umaAddress = '$success.eur@sandbox.uma.money';
-    const found = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
-    const { lookupId } = ok(found, 200);
+    const discovery = await app.call('GET', `/receiver/uma/${umaAddress}?customerId=${person.id}`);
+    const { lookupId } = ok(discovery, 200);
     const senderCustomerInfo = {
       ...{ FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' },
     };
-    const to = (id: string) => quoteBody(accountId, id, TEN);
+    const to = (id: string) => quoteBody(accountId, id, TEN_USDB);
     const uma = {
-      ...quoteBody(accountId, '', TEN, { lookupId, senderCustomerInfo }),
+      ...quoteBody(accountId, '', TEN_USDB, { lookupId, senderCustomerInfo }),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
     };
     const bodies = [to(usd.id), to(eur.id), uma, to(spark.id)];
@@ -71,11 +72,11 @@ describe('payments from an embedded wallet', () => {
       await app.settle();
       expect(await payment(quote.transactionId)).toMatchObject({
         status: 'COMPLETED',
-        sentAmount: { amount: TEN },
+        sentAmount: { amount: TEN_USDB },
         receivedAmount: { amount: quote.totalReceivingAmount },
       });
-      const left = HUNDRED - (index + 1) * TEN;
-      expect(await balances(app, accountId)).toEqual({ balance: left, total: left });
+      const remaining = HUNDRED_USDB - (index + 1) * TEN_USDB;
+      expect(await balances(app, accountId)).toEqual({ balance: remaining, total: remaining });
     }
     expect(await payer.recordedStamps(accountId)).toHaveLength(4);
     expect((await balances(app, usd.id)).balance).toBeGreaterThan(9_00);
@@ -84,47 +85,50 @@ describe('payments from an embedded wallet', () => {
   it('cannot start without a signature', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
-    const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN)), 201);
+    const quote = ok(await payer.create(quoteBody(accountId, target.id, TEN_USDB)), 201);
     const send = { quoteId: quote.id, currencyCode: 'USDB' };
-    const sent = await app.call('POST', '/sandbox/send', send);
-    expect([sent.status, sent.body.code]).toEqual([400, 'INVALID_INPUT']);
+    const response = await app.call('POST', '/sandbox/send', send);
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     const started = app.operate(async (ctx) => {
       return startPayment(ctx, await currentOf(ctx, quote.transactionId, asOutgoing));
     });
     await expect(started).rejects.toMatchObject({ code: 'WALLET_SIGNATURE_MISSING' });
-    expect(await balances(app, accountId)).toEqual(ALL);
+    expect(await balances(app, accountId)).toEqual(FULL_BALANCE);
   });
 
   it('are refunded to the wallet after a failure, with events', async () => {
     const { accountId, customer: person, session } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR', '004');
-    const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN));
-    expect(await balances(app, accountId)).toEqual({ balance: HUNDRED - TEN, total: HUNDRED });
+    const quote = await payer.pay(session, quoteBody(accountId, target.id, TEN_USDB));
+    expect(await balances(app, accountId)).toEqual({
+      balance: HUNDRED_USDB - TEN_USDB,
+      total: HUNDRED_USDB,
+    });
     await app.advance(60_000);
     expect(await payment(quote.transactionId)).toMatchObject({
       status: 'FAILED',
       refund: { status: 'COMPLETED' },
     });
-    expect(await balances(app, accountId)).toEqual(ALL);
-    const out = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
+    expect(await balances(app, accountId)).toEqual(FULL_BALANCE);
+    const eventNames = ['PENDING', 'PROCESSING', 'FAILED', 'REFUND_PENDING', 'REFUND_COMPLETED'];
     const events = await eventTypes(app, quote.transactionId);
-    expect(events).toEqual(out.map((name) => `OUTGOING_PAYMENT.${name}`));
+    expect(events).toEqual(eventNames.map((name) => `OUTGOING_PAYMENT.${name}`));
     const walletEvents = (await app.events()).filter((each) => each.subject === accountId);
     expect(walletEvents.at(-1)).toMatchObject({
       type: 'INTERNAL_ACCOUNT.BALANCE_UPDATED',
-      balance: BigInt(HUNDRED),
+      balance: BigInt(HUNDRED_USDB),
       held: 0n,
     });
   });
 });
 
 /** An approved customer of the production platform with a wallet, 100 USDB and a session. */
-async function inProduction() {
+async function productionWallet() {
   const as = app.production;
   const person = await customer(app, { as });
   await commandOn(app)(['verifications', 'approve', person.id]);
   const { id: accountId } = await walletPaymentFixture(app, as).fixture.walletOf(person.id);
-  const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED) };
+  const deposit = { accountId, currency: 'USDB', amount: BigInt(HUNDRED_USDB) };
   await app.operate((ctx) => receiveFunds(ctx, deposit), as);
   const keys = generateKeys();
   await app.operate(
@@ -148,15 +152,15 @@ async function inProduction() {
   );
   const path = `/customers/internal-accounts?customerId=${person.id}&currency=USDB`;
   const { data } = ok(await app.call('GET', path, undefined, { as }), 200);
-  const withExtraSource = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
-  return { accountId, beside: withExtraSource, keys };
+  const balanceAccount = data.find((each: { type: string }) => each.type === 'INTERNAL_CRYPTO').id;
+  return { accountId, targetId: balanceAccount, keys };
 }
 
 describe('wallet in production', () => {
   it('pays with a signature of its session, and rejects sandbox signatures', async () => {
-    const { accountId, beside, keys } = await inProduction();
+    const { accountId, targetId, keys } = await productionWallet();
     const { create, execute } = walletPaymentFixture(app, app.production);
-    const quote = ok(await create(quoteBody(accountId, beside, TEN)), 201);
+    const quote = ok(await create(quoteBody(accountId, targetId, TEN_USDB)), 201);
     const expectError = async (stamp: string, code: string) => {
       const { status, body } = await execute(quote.id, stampHeaders(stamp));
       expect([status, body.code]).toEqual([401, code]);
@@ -168,11 +172,14 @@ describe('wallet in production', () => {
     const { requestId, payloadToSign } = ok(await execute(quote.id), 202);
     expect(payloadToSign).toBe(payloadOf(quote));
     const stamp = await stampWith(keys.privateKey, payloadToSign);
-    const done = ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
-    expect(done.status).toBe('COMPLETED');
+    const result = ok(
+      await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })),
+      200,
+    );
+    expect(result.status).toBe('COMPLETED');
     const as = { as: app.production };
-    expect(await balances(app, beside, as)).toEqual({ balance: TEN, total: TEN });
-    const left = HUNDRED - TEN;
-    expect(await balances(app, accountId, as)).toEqual({ balance: left, total: left });
+    expect(await balances(app, targetId, as)).toEqual({ balance: TEN_USDB, total: TEN_USDB });
+    const remaining = HUNDRED_USDB - TEN_USDB;
+    expect(await balances(app, accountId, as)).toEqual({ balance: remaining, total: remaining });
   });
 });

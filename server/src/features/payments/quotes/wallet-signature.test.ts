@@ -19,7 +19,7 @@ import {
 } from '../../../../test/kit/wallets/wallet-payments.ts';
 
 const MINUTE = 60_000;
-const TEN = 10_000_000;
+const AMOUNT = 10_000_000;
 
 const app = testApp();
 const payer = walletPaymentFixture(app);
@@ -28,7 +28,7 @@ const create = (body: object) => payer.create(body);
 const execute = (id: string, headers: Record<string, string> = {}, body?: object) =>
   payer.execute(id, headers, body);
 const recorded = (accountId: string) => payer.recordedStamps(accountId);
-const show = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
+const readQuote = async (id: string) => ok(await app.call('GET', `/quotes/${id}`), 200);
 const payment = async (id: string) => ok(await app.call('GET', `/transactions/${id}`), 200);
 const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 
@@ -36,13 +36,13 @@ const codeOf = ({ status, body }: ApiResponse) => [status, body.code];
 async function quoted() {
   const wallet = await payer.fundedWallet();
   const target = await externalAccount(app, wallet.customer.id, 'EUR');
-  const body = quoteBody(wallet.accountId, target.id, TEN);
+  const body = quoteBody(wallet.accountId, target.id, AMOUNT);
   const quote = ok(await create(body), 201);
   const stamp = await stampWith(wallet.session.privateKey, payloadOf(quote));
   return { ...wallet, target, quote, stamp };
 }
 
-const untouched = { balance: 100_000_000, total: 100_000_000 };
+const fullBalance = { balance: 100_000_000, total: 100_000_000 };
 
 describe('createQuote from an embedded wallet', () => {
   it('returns the payload to sign, which includes all amounts', async () => {
@@ -72,7 +72,7 @@ describe('createQuote from an embedded wallet', () => {
       transactionId: quote.transactionId,
       source: accountId,
       sendingCurrency: 'USDB',
-      sendingAmount: String(TEN),
+      sendingAmount: String(AMOUNT),
       fees: String(quote.feesIncluded),
       destination: target.id,
       receivingCurrency: 'EUR',
@@ -80,55 +80,57 @@ describe('createQuote from an embedded wallet', () => {
       expiresAt: quote.expiresAt,
     });
     app.effects.set(app.effects.now() + 1000);
-    expect(payloadOf(await show(quote.id))).toBe(payloadOf(quote));
-    expect(await balances(app, accountId)).toEqual(untouched);
+    expect(payloadOf(await readQuote(quote.id))).toBe(payloadOf(quote));
+    expect(await balances(app, accountId)).toEqual(fullBalance);
   });
 
   it('returns a unique payload per quote', async () => {
     const { accountId, target } = await quoted();
-    const body = quoteBody(accountId, target.id, TEN);
-    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
-    expect(payloadOf(one)).not.toBe(payloadOf(two));
+    const body = quoteBody(accountId, target.id, AMOUNT);
+    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
+    expect(payloadOf(first)).not.toBe(payloadOf(second));
   });
 
   it('rejects immediate execution and transfers without a quote', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const eur = await externalAccount(app, person.id, 'EUR');
-    const immediate = await create(quoteBody(accountId, eur.id, TEN, { immediatelyExecute: true }));
+    const immediate = await create(
+      quoteBody(accountId, eur.id, AMOUNT, { immediatelyExecute: true }),
+    );
     expect(immediate.status).toBe(400);
     expect(immediate.body.details.errors).toMatchObject([{ field: 'immediatelyExecute' }]);
     const spark = await payer.sparkAccount(person.id);
-    const out = await app.call('POST', '/transfer-out', {
+    const transferOut = await app.call('POST', '/transfer-out', {
       source: { accountId },
       destination: { accountId: spark.id },
-      amount: TEN,
+      amount: AMOUNT,
     });
-    expect(out.status).toBe(400);
-    expect(out.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
-    expect(await balances(app, accountId)).toEqual(untouched);
+    expect(transferOut.status).toBe(400);
+    expect(transferOut.body.details.errors).toMatchObject([{ field: 'source.accountId' }]);
+    expect(await balances(app, accountId)).toEqual(fullBalance);
   });
 
   it('rejects wallets that are not provisioned, frozen, or of another platform', async () => {
     const { accountId, customer: person } = await payer.fundedWallet();
     const target = await externalAccount(app, person.id, 'EUR');
-    const body = quoteBody(accountId, target.id, TEN);
-    const be = (status: string) =>
+    const body = quoteBody(accountId, target.id, AMOUNT);
+    const setStatus = (status: string) =>
       app.runtime.db.query('update internal_accounts set status = $2 where id = $1', [
         accountId,
         status,
       ]);
-    await be('PENDING');
+    await setStatus('PENDING');
     expect(codeOf(await create(body))).toEqual([409, 'WALLET_NOT_PROVISIONED']);
-    const key = { 'idempotency-key': 'while it was made' };
+    const key = { 'idempotency-key': 'before provisioning' };
     const early = await app.call('POST', '/quotes', body, { headers: key });
     expect(codeOf(early)).toEqual([409, 'WALLET_NOT_PROVISIONED']);
     expect(early.headers['x-should-retry']).toBe('true');
-    await be('ACTIVE');
+    await setStatus('ACTIVE');
     // The condition was temporary, so the error is not stored for the key.
     ok(await app.call('POST', '/quotes', body, { headers: key }), 201);
-    await be('FROZEN');
+    await setStatus('FROZEN');
     expect(codeOf(await create(body))).toEqual([400, 'INVALID_INPUT']);
-    await be('ACTIVE');
+    await setStatus('ACTIVE');
     const foreignResponse = await app.call('POST', '/quotes', body, { as: app.other });
     expect(codeOf(foreignResponse)).toEqual([404, 'ACCOUNT_NOT_FOUND']);
   });
@@ -137,7 +139,7 @@ describe('createQuote from an embedded wallet', () => {
     const { accountId, customer: person } = await payer.fixture.customerWithWallet();
     const payee = await externalAccount(app, null, 'EUR');
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    const rejected = await create(quoteBody(accountId, payee.id, TEN));
+    const rejected = await create(quoteBody(accountId, payee.id, AMOUNT));
     expect(codeOf(rejected)).toEqual([410, 'CUSTOMER_DELETED']);
   });
 });
@@ -152,8 +154,8 @@ describe('executeQuote from an embedded wallet', () => {
       requestId: expect.stringMatching(/^Request:/),
       expiresAt: quote.expiresAt,
     });
-    expect(await balances(app, accountId)).toEqual(untouched);
-    expect((await show(quote.id)).status).toBe('PENDING');
+    expect(await balances(app, accountId)).toEqual(fullBalance);
+    expect((await readQuote(quote.id)).status).toBe('PENDING');
     const headers = stampHeaders(stamp, { 'request-id': firstResponse.body.requestId });
     expect(ok(await execute(quote.id, headers), 200).status).toBe('PROCESSING');
     await app.settle();
@@ -190,14 +192,14 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, session } = await quoted();
     ok(await execute(quote.id, literal), 200);
     expect(await recorded(accountId)).toMatchObject([{ session_id: session.session.id }]);
-    const late = await quoted();
+    const laterQuote = await quoted();
     app.effects.set(app.effects.now() + 16 * MINUTE);
-    const body = quoteBody(late.accountId, late.target.id, TEN);
-    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
-    ok(await execute(one.id, literal), 200);
-    const { requestId } = ok(await execute(two.id), 202);
-    ok(await execute(two.id, { ...literal, 'request-id': requestId }), 200);
-    expect(await recorded(late.accountId)).toMatchObject([
+    const body = quoteBody(laterQuote.accountId, laterQuote.target.id, AMOUNT);
+    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
+    ok(await execute(first.id, literal), 200);
+    const { requestId } = ok(await execute(second.id), 202);
+    ok(await execute(second.id, { ...literal, 'request-id': requestId }), 200);
+    expect(await recorded(laterQuote.accountId)).toMatchObject([
       { session_id: null, stamp: 'sandbox-valid-signature' },
       { session_id: null, stamp: 'sandbox-valid-signature' },
     ]);
@@ -208,9 +210,11 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, accountId, session, stamp } = await quoted();
     const second = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    const other = ok(await execute(second.quote.id), 202).requestId;
-    const foreign = stampHeaders(await stampWith(second.session.privateKey, payloadOf(quote)));
-    const elsewhere = stampHeaders(await stampWith(session.privateKey, payloadOf(second.quote)));
+    const otherRequestId = ok(await execute(second.quote.id), 202).requestId;
+    const foreignStamp = stampHeaders(await stampWith(second.session.privateKey, payloadOf(quote)));
+    const otherQuoteStamp = stampHeaders(
+      await stampWith(session.privateKey, payloadOf(second.quote)),
+    );
     const unknown = 'Request:019b0000-0000-7000-8000-000000000000';
     const rejected: [Record<string, string>, string][] = [
       [{ 'request-id': requestId }, 'WALLET_SIGNATURE_MISSING'],
@@ -219,10 +223,10 @@ describe('executeQuote from an embedded wallet', () => {
       [stampHeaders('nonsense', { 'request-id': requestId }), 'WALLET_SIGNATURE_MALFORMED'],
       [stampHeaders(stamp, { 'request-id': 'nonsense' }), 'UNAUTHORIZED'],
       [stampHeaders(stamp, { 'request-id': unknown }), 'UNAUTHORIZED'],
-      [stampHeaders(stamp, { 'request-id': other }), 'UNAUTHORIZED'],
-      [foreign, 'UNAUTHORIZED'],
-      [{ ...foreign, 'request-id': requestId }, 'UNAUTHORIZED'],
-      [elsewhere, 'UNAUTHORIZED'],
+      [stampHeaders(stamp, { 'request-id': otherRequestId }), 'UNAUTHORIZED'],
+      [foreignStamp, 'UNAUTHORIZED'],
+      [{ ...foreignStamp, 'request-id': requestId }, 'UNAUTHORIZED'],
+      [otherQuoteStamp, 'UNAUTHORIZED'],
       [stampHeaders(await stampWith(generateKeys().privateKey, payloadOf(quote))), 'UNAUTHORIZED'],
     ];
     for (const [headers, code] of rejected) {
@@ -231,8 +235,8 @@ describe('executeQuote from an embedded wallet', () => {
         code,
       ]);
     }
-    expect((await show(quote.id)).status).toBe('PENDING');
-    expect(await balances(app, accountId)).toEqual(untouched);
+    expect((await readQuote(quote.id)).status).toBe('PENDING');
+    expect(await balances(app, accountId)).toEqual(fullBalance);
     expect(await recorded(accountId)).toEqual([]);
     ok(await execute(quote.id, stampHeaders(stamp, { 'request-id': requestId })), 200);
     await app.settle();
@@ -242,11 +246,11 @@ describe('executeQuote from an embedded wallet', () => {
     const { quote, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
     const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
-    const named = { 'request-id': requestId };
+    const headers = { 'request-id': requestId };
     for (let i = 0; i < 5; i++) {
-      expect((await execute(quote.id, stampHeaders(wrong, named))).status).toBe(401);
+      expect((await execute(quote.id, stampHeaders(wrong, headers))).status).toBe(401);
     }
-    const lateResponse = await execute(quote.id, stampHeaders(stamp, named));
+    const lateResponse = await execute(quote.id, stampHeaders(stamp, headers));
     expect(codeOf(lateResponse)).toEqual([401, 'UNAUTHORIZED']);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
@@ -257,12 +261,15 @@ describe('executeQuote from an embedded wallet', () => {
     const revoke = 'update wallet_sessions set status = $2 where id = $1';
     await app.runtime.db.query(revoke, [session.session.id, 'REVOKED']);
     expect(codeOf(await execute(quote.id, stampHeaders(stamp)))).toEqual([401, 'UNAUTHORIZED']);
-    const fresh = await payer.fixture.emailSession(accountId);
-    const again = await stampWith(fresh.privateKey, payloadOf(quote));
+    const newSession = await payer.fixture.emailSession(accountId);
+    const freshStamp = await stampWith(newSession.privateKey, payloadOf(quote));
     const ended = 'update wallet_sessions set expires_at = created_at where id = $1';
-    await app.runtime.db.query(ended, [fresh.session.id]);
-    expect(codeOf(await execute(quote.id, stampHeaders(again)))).toEqual([401, 'UNAUTHORIZED']);
-    expect(await balances(app, accountId)).toEqual(untouched);
+    await app.runtime.db.query(ended, [newSession.session.id]);
+    expect(codeOf(await execute(quote.id, stampHeaders(freshStamp)))).toEqual([
+      401,
+      'UNAUTHORIZED',
+    ]);
+    expect(await balances(app, accountId)).toEqual(fullBalance);
   });
 
   it('reports an expired quote before signature errors', async () => {
@@ -287,7 +294,7 @@ describe('executeQuote from an embedded wallet', () => {
     const poor = await execute(quote.id, stampHeaders(stamp));
     expect(codeOf(poor)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(await recorded(accountId)).toHaveLength(1);
-    await fund(app, accountId, TEN);
+    await fund(app, accountId, AMOUNT);
     ok(await execute(quote.id, stampHeaders(stamp)), 200);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 0, total: 0 });
@@ -308,14 +315,16 @@ describe('executeQuote from an embedded wallet', () => {
     const { requestId } = ok(await execute(quote.id, key), 202);
     expect((await execute(quote.id, { ...key, ...stampHeaders('nonsense') })).status).toBe(401);
     const wrong = await stampWith(generateKeys().privateKey, payloadOf(quote));
-    const named = { ...key, 'request-id': requestId };
-    expect((await execute(quote.id, { ...named, ...stampHeaders(wrong) })).status).toBe(401);
-    const done = await execute(quote.id, { ...named, ...stampHeaders(stamp) });
-    ok(done, 200);
-    for (const headers of [{ ...named, ...stampHeaders(stamp) }, key]) {
+    const requestHeader = { ...key, 'request-id': requestId };
+    expect((await execute(quote.id, { ...requestHeader, ...stampHeaders(wrong) })).status).toBe(
+      401,
+    );
+    const result = await execute(quote.id, { ...requestHeader, ...stampHeaders(stamp) });
+    ok(result, 200);
+    for (const headers of [{ ...requestHeader, ...stampHeaders(stamp) }, key]) {
       const secondResponse = await execute(quote.id, headers);
       expect(secondResponse.headers['idempotency-replayed']).toBe('true');
-      expect([secondResponse.status, secondResponse.body]).toEqual([200, done.body]);
+      expect([secondResponse.status, secondResponse.body]).toEqual([200, result.body]);
     }
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
@@ -326,13 +335,13 @@ describe('executeQuote from an embedded wallet', () => {
     const { accountId, session } = await payer.fundedWallet();
     const payee = await externalAccount(app, null, 'EUR');
     const body = quoteBody(accountId, payee.id, 90_000_000);
-    const [one, two] = [ok(await create(body), 201), ok(await create(body), 201)];
-    const sign = (quote: typeof one) => stampWith(session.privateKey, payloadOf(quote));
-    ok(await execute(one.id, stampHeaders(await sign(one))), 200);
-    const key = { 'idempotency-key': `rejected ${two.id}` };
-    const rejected = await execute(two.id, { ...key, ...stampHeaders(await sign(two)) });
+    const [first, second] = [ok(await create(body), 201), ok(await create(body), 201)];
+    const sign = (quote: typeof first) => stampWith(session.privateKey, payloadOf(quote));
+    ok(await execute(first.id, stampHeaders(await sign(first))), 200);
+    const key = { 'idempotency-key': `rejected ${second.id}` };
+    const rejected = await execute(second.id, { ...key, ...stampHeaders(await sign(second)) });
     expect(codeOf(rejected)).toEqual([400, 'INSUFFICIENT_FUNDS']);
-    const secondResponse = await execute(two.id, key);
+    const secondResponse = await execute(second.id, key);
     expect(codeOf(secondResponse)).toEqual([400, 'INSUFFICIENT_FUNDS']);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     await app.settle();
@@ -341,9 +350,15 @@ describe('executeQuote from an embedded wallet', () => {
   it('posts the payment once under concurrent executions', async () => {
     const { quote, accountId, stamp } = await quoted();
     const { requestId } = ok(await execute(quote.id), 202);
-    const named = stampHeaders(stamp, { 'request-id': requestId });
-    const ways = [stampHeaders(stamp), named, stampHeaders(stamp), named, stampHeaders(stamp)];
-    const responses = await Promise.all(ways.map((headers) => execute(quote.id, headers)));
+    const requestHeader = stampHeaders(stamp, { 'request-id': requestId });
+    const variants = [
+      stampHeaders(stamp),
+      requestHeader,
+      stampHeaders(stamp),
+      requestHeader,
+      stampHeaders(stamp),
+    ];
+    const responses = await Promise.all(variants.map((headers) => execute(quote.id, headers)));
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     await app.settle();
     expect(await balances(app, accountId)).toEqual({ balance: 90_000_000, total: 90_000_000 });
@@ -356,7 +371,7 @@ describe('executeQuote from an embedded wallet', () => {
     const path = `/quotes/${quote.id}/execute`;
     const rejected = await app.call('POST', path, undefined, { as, headers: stampHeaders(stamp) });
     expect(codeOf(rejected)).toEqual([403, 'FORBIDDEN']);
-    const foreign = { as: app.other, headers: stampHeaders(stamp) };
-    expect((await app.call('POST', path, undefined, foreign)).body.code).toBe('QUOTE_NOT_FOUND');
+    const options = { as: app.other, headers: stampHeaders(stamp) };
+    expect((await app.call('POST', path, undefined, options)).body.code).toBe('QUOTE_NOT_FOUND');
   });
 });

@@ -44,14 +44,14 @@ const FEE = {
   },
 };
 
-async function pay(currency: string, suffix: string, more: object = FEE) {
+async function pay(currency: string, suffix: string, overrides: object = FEE) {
   const { person, account } = await fundedCustomer(app, 1_000_00, options);
   const target = await externalAccount(app, person.id, currency, suffix, options);
-  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...more });
+  const body = quoteBody(account.id, target.id, 100_00, { immediatelyExecute: true, ...overrides });
   const quote = ok(await app.call('POST', '/quotes', body, options), 201);
   const id = quote.transactionId as string;
-  const shown = () => legs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
-  return { id, shown };
+  const legLines = () => legs(id, { [account.id]: 'payer', [platformUsd]: 'platform' });
+  return { id, legLines };
 }
 
 const HELD = [
@@ -93,15 +93,15 @@ describe('payout in another currency', () => {
       [...HELD, ...SUBMITTED, ...RECLAIMED.map((each) => each.replace('> payer', '> suspense'))],
     ],
   ])('…%s %s', async (suffix, _description, expected) => {
-    const { shown } = await pay('EUR', suffix);
-    expect(await shown()).toEqual(HELD.toSorted());
+    const { legLines } = await pay('EUR', suffix);
+    expect(await legLines()).toEqual(HELD.toSorted());
     await app.advance(6 * 60_000);
-    expect(await shown()).toEqual(expected.toSorted());
+    expect(await legLines()).toEqual(expected.toSorted());
   });
 });
 
 describe('payout in the same currency', () => {
-  const held = [
+  const holds = [
     'pending fee.platform: payer > platform 80 USD',
     'pending pay: payer > rail_in_transit 9920 USD',
   ];
@@ -115,12 +115,12 @@ describe('payout in the same currency', () => {
     'posted refund.fee.platform: platform > payer 80 USD',
   ];
   it.each<[string, string[]]>([
-    ['000', [...held, ...submitted, ...settled]],
-    ['004', [...held, ...submitted, ...refunded]],
+    ['000', [...holds, ...submitted, ...settled]],
+    ['004', [...holds, ...submitted, ...refunded]],
     [
       '005',
       [
-        ...held,
+        ...holds,
         ...submitted,
         ...settled,
         'posted refund.settle: external_settlement > rail_in_transit 9920 USD',
@@ -128,9 +128,9 @@ describe('payout in the same currency', () => {
       ],
     ],
   ])('…%s', async (suffix, expected) => {
-    const { shown } = await pay('USD', suffix);
+    const { legLines } = await pay('USD', suffix);
     await app.advance(60_000);
-    expect(await shown()).toEqual(expected.toSorted());
+    expect(await legLines()).toEqual(expected.toSorted());
   });
 
   it('posts one transfer with a hold for transfer-out', async () => {
@@ -152,7 +152,7 @@ describe('payout in the same currency', () => {
 });
 
 describe('payment between internal accounts', () => {
-  async function inside(currency: string, overrides: object = {}) {
+  async function internalDestination(currency: string, overrides: object = {}) {
     const { account } = await fundedCustomer(app, 1_000_00, options);
     const payee = await customer(app, options);
     const target = await internalAccount(app, payee.id, currency, options);
@@ -166,7 +166,7 @@ describe('payment between internal accounts', () => {
   }
 
   it('converts and credits immediately', async () => {
-    expect(await inside('EUR', FEE)).toEqual([
+    expect(await internalDestination('EUR', FEE)).toEqual([
       'posted buy: fx_position > payee 9080 EUR',
       'posted fee.platform: payer > platform 80 USD',
       'posted fee.service: payer > fees 50 USD',
@@ -175,7 +175,7 @@ describe('payment between internal accounts', () => {
   });
 
   it('posts one transfer in the same currency', async () => {
-    expect(await inside('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
+    expect(await internalDestination('USD')).toEqual(['posted pay: payer > payee 10000 USD']);
   });
 
   it('debits the rail in transit when an account is funded', async () => {

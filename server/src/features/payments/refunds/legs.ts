@@ -36,13 +36,13 @@ const internalAccountId = (id: string | null): string | null =>
   id !== null && isId(id, 'InternalAccount') ? id : null;
 
 function paid(row: OutgoingRow, environment: Mode): Paid {
-  const sent = debitedOf(row);
-  const { currency } = sent;
+  const debited = debitedOf(row);
+  const { currency } = debited;
   return {
     source:
       internalAccountId(row.source_account) ?? systemAccount(environment, 'inbound', currency),
     internal: internalAccountId(row.destination_account),
-    sent,
+    sent: debited,
     received: receivedOf(row),
     fees: { currency, amount: row.fees },
     platformFees: { currency, amount: row.platform_fees },

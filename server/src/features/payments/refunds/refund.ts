@@ -196,19 +196,19 @@ export async function payRefund(
     | 'COMPLETED'
     | 'FAILED';
   const settledAt: { settledAt?: string } = isReturned ? { settledAt: iso(ctx.now) } : {};
-  const done = changeTransaction(ctx, row, {
+  const updated = changeTransaction(ctx, row, {
     funds: isReturned ? 'RETURNED' : 'SUSPENSE',
     refund: { ...row.refund, status, ...settledAt },
   });
-  if (!isReturned) await awaitDecision(ctx, done);
+  if (!isReturned) await awaitDecision(ctx, updated);
   emitPayment(
     ctx,
     isReturned ? outgoingPayment.REFUND_COMPLETED : outgoingPayment.REFUND_FAILED,
-    done,
+    updated,
   );
-  if (done.status !== 'PROCESSING') return done;
-  const completed = changeTransaction(ctx, done, {
-    status: transactionFeature.states.outgoing.next(done.status, 'settle'),
+  if (updated.status !== 'PROCESSING') return updated;
+  const completed = changeTransaction(ctx, updated, {
+    status: transactionFeature.states.outgoing.next(updated.status, 'settle'),
     settled_at: ctx.now,
   });
   emitPayment(ctx, outgoingPayment.COMPLETED, completed);

@@ -21,7 +21,7 @@ const suspenseItems = table('suspense_items', {
   version: col.int4,
 });
 
-/** What an operator records with a decision. */
+/** Details that an operator records with a decision. */
 export interface OperatorInput {
   /** Bank reference of a manual transfer. */
   reference?: string | undefined;

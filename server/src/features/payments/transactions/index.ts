@@ -25,7 +25,7 @@ export {
   type TransactionRow,
 } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const transactionFeature = {
   states: {
     outgoing: outgoingStates,

@@ -66,7 +66,7 @@ export const outgoingStates = stateTable<OutgoingStatus, PaymentEvent>('outgoing
     authorize: 'PENDING_AUTHORIZATION',
     start: 'PROCESSING',
     expire: 'EXPIRED',
-    // A payment that an agent requested and that was not approved.
+    // A payment requested by an agent and not approved.
     fail: 'FAILED',
   },
   // `release`: an authorized payment waits for its funds to be paid in.

@@ -1,5 +1,6 @@
-// Transactions: outgoing, incoming and card payments; an internal payment between owners has one for each
-// side. `status` is what the API shows; `funds` states where the money is, and refunds act on it.
+// Transactions: outgoing, incoming and card payments; an internal payment between owners has one
+// transaction per side. `status` is the status in the API; `funds` is the state of the funds, which
+// refunds use.
 
 import type { StoredRateDetails } from '../../../catalog/currencies/rate-details.ts';
 import type { PaymentInstructions } from '../../../catalog/rails/payment-instructions.ts';
@@ -34,9 +35,10 @@ interface Refund {
 }
 
 /**
- * Where the money of a payment is. Outgoing: not debited, awaited from a debit, received in `inbound`, held
- * on the source, submitted to the rail, settled, returned to the source, or in suspense for a person to
- * decide. Incoming: NONE before arrival, HELD while it is not available, SETTLED when it is.
+ * State of the funds of a payment. Outgoing: not debited, awaited from a debit, received in
+ * `inbound`, held on the source, submitted to the rail, settled, returned to the source, or in
+ * suspense for a person to decide. Incoming: NONE before arrival, HELD while it is not available,
+ * SETTLED when it is. /
  */
 type Funds =
   | 'NONE'
@@ -104,9 +106,9 @@ const columns = {
   refund: col.json<Refund>().null.mut,
   /** Funds received for an externally funded payment, in minor units of the sending currency. */
   funded_amount: col.int8.null.mut,
-  /** When the current debit or payout was first sent. */
+  /** Time at which the current debit or payout was first sent. */
   sent_at: col.time.null.mut,
-  /** When cancellation was requested; null once the rail has responded. */
+  /** Time at which cancellation was requested; null once the rail has responded. */
   cancel_requested_at: col.time.null.mut,
   /** Whether the amount requires a proof of ownership of the destination wallet. */
   needs_proof: col.bool.null,

@@ -75,16 +75,16 @@ describe('network fee', () => {
     const estimate = ok(await app.call('POST', '/crypto/estimate-withdrawal-fee', body), 200);
     expect([estimate.totalFee, estimate.netAmount]).toEqual([fee, SENT - fee]);
 
-    const sent = ok(await transfer(from, to, SENT), 201);
-    expect(sent.sentAmount.amount).toBe(SENT);
-    expect(sent.receivedAmount.amount).toBe(estimate.netAmount);
-    expect(sent.fees).toBe(estimate.totalFee);
+    const payment = ok(await transfer(from, to, SENT), 201);
+    expect(payment.sentAmount.amount).toBe(SENT);
+    expect(payment.receivedAmount.amount).toBe(estimate.netAmount);
+    expect(payment.fees).toBe(estimate.totalFee);
     await app.settle();
-    const done = ok(await app.call('GET', `/transactions/${sent.id}`), 200);
-    expect([done.status, done.fees]).toEqual(['COMPLETED', estimate.totalFee]);
+    const completed = ok(await app.call('GET', `/transactions/${payment.id}`), 200);
+    expect([completed.status, completed.fees]).toEqual(['COMPLETED', estimate.totalFee]);
     expect((await balances(app, from)).total).toBe(before - SENT);
     const earned = fee ? [`pending fee.service ${fee}`, `post fee.service! ${fee}`] : [];
-    expect(await legsOf(sent.id)).toEqual(
+    expect(await legsOf(payment.id)).toEqual(
       [
         ...earned,
         `pending pay ${estimate.netAmount}`,
@@ -116,8 +116,8 @@ describe('network fee', () => {
       feesIncluded: 124,
       rateDetails: { serviceApiFixedFee: 114, serviceApiVariableFeeAmount: 10 },
     });
-    const more = { lockedCurrencySide: 'RECEIVING' };
-    const locked = ok(await quote(from, ethereum, 98_760_000, more), 201);
+    const receivingLock = { lockedCurrencySide: 'RECEIVING' };
+    const locked = ok(await quote(from, ethereum, 98_760_000, receivingLock), 201);
     expect(locked).toMatchObject({ totalReceivingAmount: 98_760_000, feesIncluded: 124 });
     expect(locked.totalSendingAmount).toBe(100_00);
   });
@@ -167,9 +167,9 @@ describe('no network fee is charged', () => {
       [usd, bank.id],
       [usdc, arbitrum],
     ] as const) {
-      const sent = ok(await transfer(from, to, 100_00), 201);
-      expect([sent.receivedAmount.amount, sent.fees]).toEqual([100_00, 0]);
-      expect(sent).not.toHaveProperty('rateDetails');
+      const payment = ok(await transfer(from, to, 100_00), 201);
+      expect([payment.receivedAmount.amount, payment.fees]).toEqual([100_00, 0]);
+      expect(payment).not.toHaveProperty('rateDetails');
     }
   });
 

@@ -30,14 +30,14 @@ async function transfer(suffix: string, overrides: object = {}) {
 
 describe('createTransferOut', () => {
   it('returns a pending transaction and completes', async () => {
-    const { account, response: answer } = await transfer('000');
-    const sent = ok(answer, 201);
-    expect(sent).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
-    expect(sent.sentAmount.amount).toBe(250_00);
-    expect(sent.receivedAmount.amount).toBe(250_00);
+    const { account, response } = await transfer('000');
+    const payment = ok(response, 201);
+    expect(payment).toMatchObject({ type: 'OUTGOING', direction: 'DEBIT', status: 'PENDING' });
+    expect(payment.sentAmount.amount).toBe(250_00);
+    expect(payment.receivedAmount.amount).toBe(250_00);
     await app.settle();
     expect((await balances(app, account.id)).total).toBe(750_00);
-    expect(ok(await app.call('GET', `/transactions/${sent.id}`), 200).status).toBe('COMPLETED');
+    expect(ok(await app.call('GET', `/transactions/${payment.id}`), 200).status).toBe('COMPLETED');
   });
 
   const failures: [string, string, number][] = [
@@ -47,15 +47,15 @@ describe('createTransferOut', () => {
     ['005', 'PAYOUT_RETURNED', 30_000],
   ];
   it.each(failures)('…%s fails with %s after %i ms and refunds', async (suffix, reason, waitMs) => {
-    const { account, response: answer } = await transfer(suffix);
-    const { id } = ok(answer, 201);
+    const { account, response } = await transfer(suffix);
+    const { id } = ok(response, 201);
     await app.settle();
     if (waitMs) {
       expect(ok(await app.call('GET', `/transactions/${id}`), 200).status).toBe('PROCESSING');
       await app.advance(waitMs);
     }
-    const done = ok(await app.call('GET', `/transactions/${id}`), 200);
-    expect(done).toMatchObject({
+    const completed = ok(await app.call('GET', `/transactions/${id}`), 200);
+    expect(completed).toMatchObject({
       status: 'FAILED',
       failureReason: reason,
       refund: { status: 'COMPLETED' },
@@ -71,15 +71,20 @@ describe('createTransferOut', () => {
   it('rejects invalid requests', async () => {
     const { person, account } = await transfer('000');
     const eur = await externalAccount(app, person.id, 'EUR');
-    const outsider = await customer(app);
-    const otherExternalAccount = await externalAccount(app, outsider.id, 'USD');
+    const otherCustomer = await customer(app);
+    const otherExternalAccount = await externalAccount(app, otherCustomer.id, 'USD');
     const usd = await externalAccount(app, person.id, 'USD');
-    const expectError = async (accountId: string, more: object, status: number, code: string) => {
+    const expectError = async (
+      accountId: string,
+      overrides: object,
+      status: number,
+      code: string,
+    ) => {
       const body = {
         source: { accountId: account.id },
         destination: { accountId },
         amount: 100,
-        ...more,
+        ...overrides,
       };
       const response = await app.call('POST', '/transfer-out', body);
       expect([response.status, response.body.code]).toEqual([status, code]);
@@ -108,10 +113,10 @@ describe('createTransferOut', () => {
     const address = `sparkrt1${'q'.repeat(40)}`;
     const accountInfo = { accountType: 'SPARK_WALLET', address };
     const target = { customerId: person.id, currency: 'USDB', accountInfo };
-    const outside = ok(await app.call('POST', '/customers/external-accounts', target), 201);
+    const externalWallet = ok(await app.call('POST', '/customers/external-accounts', target), 201);
     const body = {
       source: { accountId: wallet.id },
-      destination: { accountId: outside.id },
+      destination: { accountId: externalWallet.id },
       amount: 1_000_000,
     };
     const response = await app.call('POST', '/transfer-out', body);
@@ -136,8 +141,8 @@ describe('transfer in after approval', () => {
     const row = await app.operate((ctx) => stageTransferIn(ctx, parts, body), as);
     const start = () => app.operate((ctx) => startTransferIn(ctx, parts, row), as);
     const { supportedCurrencies } = ok(await app.call('GET', '/config', undefined, { as }), 200);
-    const change = async (more: object) => {
-      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...more }));
+    const change = async (overrides: object) => {
+      const changed = supportedCurrencies.map((each: object) => ({ ...each, ...overrides }));
       ok(await app.call('PATCH', '/config', { supportedCurrencies: changed }, { as }), 200);
     };
     await change({ maxAmount: 14_99 });

@@ -23,13 +23,13 @@ describe('recoverKey', () => {
       const coordinates = [x, y].map((each) => Buffer.from(each as string, 'base64url'));
       const key = Buffer.concat([Buffer.of(4), ...coordinates]);
       const message = Buffer.from(`round ${round}`);
-      const made = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
-      const s = toBigInt(made.subarray(32));
-      const pair = Buffer.concat([made.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
+      const signature = sign('sha256', message, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+      const s = toBigInt(signature.subarray(32));
+      const pair = Buffer.concat([signature.subarray(0, 32), bytes32(isLow(s) ? s : ORDER - s)]);
       const hash = createHash('sha256').update(message).digest();
-      const found = [0, 1].map((recovery) => recoverKey(hash, pair, recovery)?.toString('hex'));
-      expect(found).toContain(key.toString('hex'));
-      expect(new Set(found).size).toBe(2);
+      const keys = [0, 1].map((recovery) => recoverKey(hash, pair, recovery)?.toString('hex'));
+      expect(keys).toContain(key.toString('hex'));
+      expect(new Set(keys).size).toBe(2);
     }
   });
 
@@ -68,22 +68,22 @@ describe('recoverKey', () => {
     'r of no point': Buffer.concat([bytes32(5n), s]),
   };
   it.each(Object.keys(invalid))('rejects %s', (name) => {
-    const found = [0, 1, 2, 3].map((each) => recoverKey(hash, invalid[name]!, each));
-    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+    const keys = [0, 1, 2, 3].map((each) => recoverKey(hash, invalid[name]!, each));
+    expect(keys).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it('rejects undefined recovery ids and recovers another key for others', () => {
     for (const each of [-1, 4, 27, 0.5]) expect(recoverKey(hash, pair, each)).toBeUndefined();
-    const others = [0, 1, 2, 3].filter((each) => each !== recovery);
+    const otherIds = [0, 1, 2, 3].filter((each) => each !== recovery);
     const key = publicKeyOf(7n);
-    for (const each of others) expect(recoverKey(hash, pair, each)?.equals(key)).not.toBe(true);
+    for (const each of otherIds) expect(recoverKey(hash, pair, each)?.equals(key)).not.toBe(true);
   });
 
   it('supports a nonce whose x exceeds the order, indicated by bit 1', () => {
     // x = n + 2 is on the curve. The nonce itself is unknown, so only its point can be tested.
     const rare = Buffer.concat([bytes32(2n), bytes32(1n)]);
-    const found = recoverKey(hash, rare, 2);
-    expect(found).toHaveLength(65);
-    expect(recoverKey(hash, rare, 0)?.equals(found!)).toBe(false);
+    const key = recoverKey(hash, rare, 2);
+    expect(key).toHaveLength(65);
+    expect(recoverKey(hash, rare, 0)?.equals(key!)).toBe(false);
   });
 });

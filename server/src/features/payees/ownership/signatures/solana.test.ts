@@ -41,9 +41,9 @@ describe('provesSolana', () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     // s + L also verifies unless s is range-checked (Wycheproof, "SignatureMalleability").
     const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
-    const more = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
+    const nonCanonical = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse();
     const invalid = [
-      Buffer.concat([bytes.subarray(0, 32), more]),
+      Buffer.concat([bytes.subarray(0, 32), nonCanonical]),
       Buffer.concat([bytes, Buffer.of(0)]),
       bytes.subarray(0, 63),
       Buffer.alloc(64),

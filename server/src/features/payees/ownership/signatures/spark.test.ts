@@ -19,9 +19,9 @@ function der(message: string, low: boolean): string {
     key: { kty: 'EC', crv: 'secp256k1', d, x: part(1), y: part(33) },
   });
   for (;;) {
-    const made = sign('sha256', Buffer.from(message), key);
-    const s = made.subarray(4 + made[3]! + 2);
-    if (isLow(toBigInt(s)) === low) return made.toString('hex');
+    const signature = sign('sha256', Buffer.from(message), key);
+    const s = signature.subarray(4 + signature[3]! + 2);
+    if (isLow(toBigInt(s)) === low) return signature.toString('hex');
   }
 }
 

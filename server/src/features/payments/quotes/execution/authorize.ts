@@ -23,7 +23,7 @@ import { startPayment } from './execute.ts';
 import { aboutOf, describePayment, pendingChallengeOf, requestAuthorization } from './sca.ts';
 import { signedPaymentOf } from './wallet.ts';
 
-interface Waiting {
+interface PendingAuthorization {
   quote: QuoteRow;
   payment: OutgoingRow;
   row: ChallengeRow;
@@ -31,12 +31,12 @@ interface Waiting {
 }
 
 /** The pending challenge of a quote. Throws CONFLICT if there is none. */
-async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
+async function pendingAuthorizationOf(ctx: Ctx, quoteId: string): Promise<PendingAuthorization> {
   const quote = await quoteOf(ctx, quoteId);
   const payment = await paymentOf(ctx, quote);
-  const waits = payment.status === 'PENDING_AUTHORIZATION';
+  const isPending = payment.status === 'PENDING_AUTHORIZATION';
   const [row, customer, platform] = await Promise.all([
-    waits ? pendingChallengeOf(ctx, quote) : undefined,
+    isPending ? pendingChallengeOf(ctx, quote) : undefined,
     readCustomer(ctx, payment.customer_id ?? ''),
     ownPlatform(ctx),
   ]);
@@ -50,11 +50,11 @@ async function waitingOf(ctx: Ctx, quoteId: string): Promise<Waiting> {
 function releaseOrExecute(
   ctx: Ctx,
   parts: ScaParts,
-  { quote, payment, row, authorizer: who }: Waiting,
+  { quote, payment, row, authorizer }: PendingAuthorization,
 ): OutgoingRow | Promise<OutgoingRow> {
   const { steps, factor } = row;
   if (steps.length)
-    return requestAuthorization(ctx, parts, { quote, payment, authorizer: who, factor, steps });
+    return requestAuthorization(ctx, parts, { quote, payment, authorizer, factor, steps });
   if (payment.source.sourceType === 'REALTIME_FUNDING') return releasePayment(ctx, payment);
   // A wallet quote is PENDING_AUTHORIZATION only after its holder has signed.
   return startPayment(ctx, payment, { signed: signedPaymentOf(quote, payment) !== undefined });
@@ -65,22 +65,25 @@ async function authorize(
   parts: ScaParts,
   { params, body }: Input<typeof authorizeQuote>,
 ) {
-  const waiting = await waitingOf(ctx, params.quoteId);
-  const { quote, payment, row, authorizer: who } = waiting;
-  await checkLock(ctx, who.customer.id);
-  await checkSession(ctx, who.customer.id);
+  const pending = await pendingAuthorizationOf(ctx, params.quoteId);
+  const { quote, payment, row, authorizer } = pending;
+  await checkLock(ctx, authorizer.customer.id);
+  await checkSession(ctx, authorizer.customer.id);
   const { endUserIpAddress: ip, ...proof } = body;
   const about = aboutOf(quote, payment, row);
-  const rejection = await prove(ctx, who, row, { about, proof, ip });
+  const rejection = await prove(ctx, authorizer, row, { about, proof, ip });
   if (rejection) return rejection;
-  const current = await releaseOrExecute(ctx, parts, waiting);
+  const current = await releaseOrExecute(ctx, parts, pending);
   return { status: 200 as const, body: await quoteView(ctx, quote, current) };
 }
 
 async function resend(ctx: Ctx, parts: ScaParts, quoteId: string): Promise<void> {
-  const { quote, payment, row, authorizer: who } = await waitingOf(ctx, quoteId);
+  const { quote, payment, row, authorizer } = await pendingAuthorizationOf(ctx, quoteId);
   const description = await describePayment(ctx, payment);
-  await resendCode(ctx, parts, who, row, { about: aboutOf(quote, payment, row), description });
+  await resendCode(ctx, parts, authorizer, row, {
+    about: aboutOf(quote, payment, row),
+    description,
+  });
 }
 
 export const authorizeOperations = (parts: ScaParts) => [

@@ -34,24 +34,24 @@ import { checkInvoice, reserveInvoice } from './invoice.ts';
 
 export const SEND_FUNDING_DEBIT = defineJob('funding.send', RailTransferInput);
 
-const accountMissing = (what: string) =>
-  new Fault('ACCOUNT_NOT_FOUND', `The ${what} account no longer exists.`);
+const accountMissing = (role: string) =>
+  new Fault('ACCOUNT_NOT_FOUND', `The ${role} account no longer exists.`);
 
-async function usable(ctx: Ctx, id: string | null, what: string): Promise<InternalAccountRow> {
+async function usable(ctx: Ctx, id: string | null, role: string): Promise<InternalAccountRow> {
   const account = id === null ? undefined : await readInternalAccount(ctx, id);
-  if (!account) throw accountMissing(what);
+  if (!account) throw accountMissing(role);
   if (account.status !== 'ACTIVE') {
     throw new Fault(
       'INVALID_INPUT',
-      `The ${what} account is ${account.status}; it must be ACTIVE.`,
+      `The ${role} account is ${account.status}; it must be ACTIVE.`,
     );
   }
   return account;
 }
 
-async function registered(ctx: Ctx, id: string, what: string): Promise<ExternalAccountRow> {
+async function registered(ctx: Ctx, id: string, role: string): Promise<ExternalAccountRow> {
   const account = await readExternalAccount(ctx, id);
-  if (!account || account.deleted_at !== null) throw accountMissing(what);
+  if (!account || account.deleted_at !== null) throw accountMissing(role);
   return account;
 }
 
@@ -102,8 +102,8 @@ export async function checkParties(
   if (payer) checkReady(payer);
   if (source) checkNoShortfall(source);
   if (row.platform_fee_account) await usable(ctx, row.platform_fee_account, "platform's fee");
-  const same = !target || target.customer_id === row.customer_id;
-  const owner = same ? payer : await activeOwner(ctx, target);
+  const isSameOwner = !target || target.customer_id === row.customer_id;
+  const owner = isSameOwner ? payer : await activeOwner(ctx, target);
   if (target && 'info' in target) {
     const amount = row.received_amount;
     checkReceiver(target, row.needs_proof === true);

@@ -186,8 +186,8 @@ export async function receiveFunds(ctx: Ctx, notice: FundsNotice): Promise<Payme
     return depositTo(ctx, account, notice);
   }
   const { quote, payment } = await namedQuote(ctx, notice);
-  const waits = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
-  if (waits && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
+  const isExpected = payment.status === 'PENDING' && notice.currency === payment.sent_currency;
+  if (isExpected && ctx.now < quote.expires_at) return payWith(ctx, payment, notice);
   if (payment.status === 'PENDING' && ctx.now >= quote.expires_at) expirePayment(ctx, payment);
   return receiveUnexpectedFunds(ctx, payment, notice);
 }

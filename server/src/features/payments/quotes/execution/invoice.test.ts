@@ -66,8 +66,8 @@ const register = ({ person, options }: Payer, details: object) => {
   return app.call('POST', '/customers/external-accounts', body, options);
 };
 
-const registered = async (of: Payer, details: object): Promise<string> =>
-  ok(await register(of, details), 201).id;
+const registered = async (payer: Payer, details: object): Promise<string> =>
+  ok(await register(payer, details), 201).id;
 
 const quote = ({ btc, options }: Payer, to: string, amount = 50_000, overrides: object = {}) => {
   const body = quoteBody(btc, to, amount, { lockedCurrencySide: 'RECEIVING', ...overrides });
@@ -86,12 +86,12 @@ describe('invoice', () => {
   it('is paid with its exact amount only', async () => {
     const from = await payer();
     const to = await registered(from, { invoice: invoice({ amountMsat: 49_999_001n }) });
-    for (const [amount, more] of [
+    for (const [amount, overrides] of [
       [49_999, {}],
       [50_001, {}],
       [50_000, { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 60_000 }],
     ] as const) {
-      const { status, body } = await quote(from, to, amount, more);
+      const { status, body } = await quote(from, to, amount, overrides);
       expect([status, body.code, body.details]).toEqual([
         400,
         'INVALID_AMOUNT',
@@ -104,8 +104,8 @@ describe('invoice', () => {
     const { status, body } = await quote(from, to);
     expect([status, body.totalReceivingAmount]).toEqual([201, 50_000]);
     // The network fee is ten satoshis; the received amount must match.
-    const bare = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
-    expect(outcome(bare)).toEqual([400, 'INVALID_AMOUNT']);
+    const transferOut = await app.call('POST', '/transfer-out', { ...transfer, amount: 50_000 });
+    expect(outcome(transferOut)).toEqual([400, 'INVALID_AMOUNT']);
     ok(await app.call('POST', '/transfer-out', { ...transfer, amount: 50_010 }), 201);
   });
 
@@ -120,11 +120,11 @@ describe('invoice', () => {
     const text = invoice();
     const [from, otherPayer] = [await payer(), await payer({ as: app.other })];
     const to = await registered(from, { invoice: text });
-    const theirs = await registered(otherPayer, { invoice: text.toUpperCase() });
+    const otherAccount = await registered(otherPayer, { invoice: text.toUpperCase() });
     const [firstResponse, secondResponse, foreignResponse] = [
       await quote(from, to),
       await quote(from, to),
-      await quote(otherPayer, theirs),
+      await quote(otherPayer, otherAccount),
     ];
     const responses = await Promise.all([
       execute(from, firstResponse),
@@ -135,7 +135,7 @@ describe('invoice', () => {
     expect(outcomes.filter((each) => each === 200)).toHaveLength(1);
     expect(outcomes.filter((each) => each !== 200)).toEqual([USED, USED]);
     expect(outcome(await quote(from, to))).toEqual(USED);
-    expect(outcome(await quote(otherPayer, theirs))).toEqual(USED);
+    expect(outcome(await quote(otherPayer, otherAccount))).toEqual(USED);
     await app.settle();
     const spent = await Promise.all(
       [from, otherPayer].map(async ({ btc, options }) => (await balances(app, btc, options)).total),

@@ -127,10 +127,10 @@ describe('delivered payment', () => {
     await app.settle();
     expect((await transaction(id)).status).toBe('COMPLETED');
     expect((await balances(app, account.id)).total).toBe(0);
-    const waits = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
+    const awaited = await app.runtime.db.query('select 1 from awaited_rail_results where id = $1', [
       id,
     ]);
-    expect(waits).toEqual([]);
+    expect(awaited).toEqual([]);
   });
 });
 

@@ -62,8 +62,8 @@ describe('realtime funding quote', () => {
 
   it('continues when the exact amount arrives', async () => {
     const { quote } = await waiting();
-    const taken = ok(await send(quote.id), 200);
-    expect(taken).toMatchObject({
+    const received = ok(await send(quote.id), 200);
+    expect(received).toMatchObject({
       id: quote.transactionId,
       type: 'OUTGOING',
       status: 'PROCESSING',
@@ -210,8 +210,8 @@ describe('realtime funding in a digital asset', () => {
     await app.settle();
     expect((await transaction(quote.transactionId)).refund.status).toBe('COMPLETED');
     expect((await balances(app, ownInternalAccount.id)).balance).toBe(99_000_000);
-    const late = ok(await pay(), 200);
-    expect(late).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
+    const latePayment = ok(await pay(), 200);
+    expect(latePayment).toMatchObject({ type: 'INCOMING', status: 'COMPLETED' });
     expect((await balances(app, ownInternalAccount.id)).balance).toBe(199_000_000);
   });
 });
@@ -232,8 +232,11 @@ describe('sandboxSend', () => {
       400,
       'INVALID_INPUT',
     ]);
-    const none = 'Quote:00000000-0000-7000-8000-000000000000';
-    expect(await code({ quoteId: none, currencyCode: 'USD' })).toEqual([404, 'QUOTE_NOT_FOUND']);
+    const unknownId = 'Quote:00000000-0000-7000-8000-000000000000';
+    expect(await code({ quoteId: unknownId, currencyCode: 'USD' })).toEqual([
+      404,
+      'QUOTE_NOT_FOUND',
+    ]);
     const { person } = await waiting();
     const account = await internalAccount(app, person.id, 'USD');
     const target = await externalAccount(app, person.id, 'EUR');

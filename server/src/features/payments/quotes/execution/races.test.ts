@@ -65,7 +65,7 @@ async function quotedToPayee() {
   const { person, account } = await fundedCustomer(app);
   const payee = await customer(app);
   const target = await internalAccount(app, payee.id, 'EUR');
-  return { person, account, payee: payee, target, quote: await quoted(account.id, target.id) };
+  return { person, account, payee, target, quote: await quoted(account.id, target.id) };
 }
 
 const remove = async (id: string) => ok(await app.call('DELETE', `/customers/${id}`), 200);
@@ -160,12 +160,12 @@ describe('execution', () => {
     ]);
     expect((await balances(app, latePayout.account.id)).balance).toBe(1_000_00);
 
-    const quick = await payout();
-    ok(await execute(quick.quote.id), 200);
-    app.effects.set(Date.parse(quick.quote.expiresAt));
+    const executed = await payout();
+    ok(await execute(executed.quote.id), 200);
+    app.effects.set(Date.parse(executed.quote.expiresAt));
     await expirySweep(silent).run(app.runtime);
     await app.settle();
-    expect((await transaction(quick.quote.transactionId)).status).toBe('COMPLETED');
+    expect((await transaction(executed.quote.transactionId)).status).toBe('COMPLETED');
   });
 
   it('of many quotes never exceeds the balance', async () => {
@@ -210,7 +210,7 @@ describe('payment jobs', () => {
   beforeAll(() => {
     handlers = new Map(payoutJobs(connectorRegistry(app.effects)).map((each) => [each.kind, each]));
   });
-  const due = async (id: string) =>
+  const dueJobs = async (id: string) =>
     (await app.runtime.db.query(
       "select * from jobs where input->>'transactionId' = $1 order by due_at",
       [id],
@@ -226,7 +226,7 @@ describe('payment jobs', () => {
       const secondPayout = await payout(suffix);
       ok(await execute(secondPayout.quote.id), 200);
       for (let round = 0; round < 5; round++) {
-        for (const job of await due(secondPayout.quote.transactionId)) {
+        for (const job of await dueJobs(secondPayout.quote.transactionId)) {
           const handler = handlers.get(job.kind);
           const at = Date.parse(job.due_at as unknown as string) || Number(job.due_at);
           if (at > app.effects.now()) app.effects.set(at);

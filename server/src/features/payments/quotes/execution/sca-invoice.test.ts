@@ -23,14 +23,14 @@ const app = testApp();
 const MINUTE = 60_000;
 
 describe('invoice of a payment that awaits authorization', () => {
-  let made = 0;
+  let invoiceCount = 0;
   const invoice = () =>
     bolt11({
       prefix: 'lnbcrt',
       amountMsat: 50_000_000n,
       expirySeconds: 7_200,
       timestamp: Math.floor(app.effects.now() / 1_000),
-      paymentHash: new Uint8Array(32).fill(++made),
+      paymentHash: new Uint8Array(32).fill(++invoiceCount),
       paymentSecret: new Uint8Array(32).fill(1),
       description: 'tea',
       privateKey: new Uint8Array(32).fill(7),
@@ -44,22 +44,22 @@ describe('invoice of a payment that awaits authorization', () => {
     return ok(await app.call('POST', '/quotes', request, options), 201);
   }
 
-  async function both() {
-    const waits = await scaPayer(app);
+  async function twoPayments() {
+    const payer = await scaPayer(app);
     const otherCustomer = await customer(app, {}, { currencies: ['BTC'] });
     const btc = await internalAccount(app, otherCustomer.id, 'BTC');
     await fund(app, btc.id, 1_000_000);
     const bill = invoice();
     const [first, second] = [
-      await quoteTo(bill, waits.eur.id, waits.person.id),
+      await quoteTo(bill, payer.eur.id, payer.person.id),
       await quoteTo(bill, btc.id, otherCustomer.id),
     ];
     expect(ok(await execute(app, first.id), 200).status).toBe('PENDING_AUTHORIZATION');
-    return { first, second, eur: waits.eur.id };
+    return { first, second, eur: payer.eur.id };
   }
 
   it('can be paid by another customer until then', async () => {
-    const { first, second, eur } = await both();
+    const { first, second, eur } = await twoPayments();
     expect(ok(await execute(app, second.id), 200).status).toBe('PROCESSING');
     const lateResponse = await authorize(app, first.id);
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_RECEIVER']);
@@ -70,7 +70,7 @@ describe('invoice of a payment that awaits authorization', () => {
   });
 
   it('is paid once by two concurrent payments', async () => {
-    const { first, second } = await both();
+    const { first, second } = await twoPayments();
     const responses = await Promise.all([
       authorize(app, first.id, { code: CODE }),
       execute(app, second.id),

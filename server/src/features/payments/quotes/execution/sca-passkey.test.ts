@@ -50,7 +50,7 @@ interface Waiting {
 
 const challengeOf = ({ scaChallenge }: Waiting) => scaChallenge.passkeyAssertionOptions.challenge;
 
-describe('in the sandbox', () => {
+describe('passkey in the sandbox', () => {
   let payer: ScaPayer;
   let device: Authenticator;
   beforeAll(async () => {
@@ -80,8 +80,8 @@ describe('in the sandbox', () => {
     expect(ok(await app.call('GET', `/quotes/${quote.id}`), 200)).toEqual(quote);
     const secondResponse = await resend(app, quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([409, 'CONFLICT']);
-    const done = ok(await authorize(app, quote.id, signed(quote)), 200);
-    expect(done.status).toBe('PROCESSING');
+    const result = ok(await authorize(app, quote.id, signed(quote)), 200);
+    expect(result.status).toBe('PROCESSING');
   });
 
   it('is required again for the second step, with a new challenge', async () => {
@@ -106,17 +106,20 @@ describe('in the sandbox', () => {
   });
 
   it('is rejected for another payment, without an origin, and for a foreign origin', async () => {
-    const [one, other] = [await waiting(), await waiting()];
-    expect(challengeOf(one)).not.toBe(challengeOf(other));
-    expect(fieldsOf(await authorize(app, one.id, signed(one, other)))).toEqual([
+    const [first, other] = [await waiting(), await waiting()];
+    expect(challengeOf(first)).not.toBe(challengeOf(other));
+    expect(fieldsOf(await authorize(app, first.id, signed(first, other)))).toEqual([
       400,
       ['passkeyAssertion'],
     ]);
-    const { passkeyAssertion } = signed(one);
-    expect(fieldsOf(await authorize(app, one.id, { passkeyAssertion }))).toEqual([400, ['origin']]);
-    const elsewhere = { passkeyAssertion, origin: 'https://elsewhere.example' };
-    expect(fieldsOf(await authorize(app, one.id, elsewhere))).toEqual([400, ['origin']]);
-    ok(await authorize(app, one.id, signed(one)), 200);
+    const { passkeyAssertion } = signed(first);
+    expect(fieldsOf(await authorize(app, first.id, { passkeyAssertion }))).toEqual([
+      400,
+      ['origin'],
+    ]);
+    const foreignProof = { passkeyAssertion, origin: 'https://elsewhere.example' };
+    expect(fieldsOf(await authorize(app, first.id, foreignProof))).toEqual([400, ['origin']]);
+    ok(await authorize(app, first.id, signed(first)), 200);
     ok(await authorize(app, other.id, signed(other)), 200);
   });
 
@@ -143,7 +146,7 @@ describe('in the sandbox', () => {
   });
 });
 
-describe('in production', () => {
+describe('passkey in production', () => {
   const SITE = { rpId: 'wallet.example.com', origins: ['https://wallet.example.com'] };
   let bank: TestPlatform;
   let options: CallOptions;
@@ -222,7 +225,7 @@ describe('in production', () => {
     const id = await quoted(payer);
     const quote: Waiting = ok(await execute(app, id, BY_PASSKEY, options), 200);
 
-    const answer = (overrides: object = {}, challenge = challengeOf(quote)) =>
+    const submitAssertion = (overrides: object = {}, challenge = challengeOf(quote)) =>
       authorize(
         app,
         id,
@@ -234,10 +237,10 @@ describe('in production', () => {
         options,
       );
     const other = Buffer.alloc(32, 1).toString('base64url');
-    for (const wrong of [await answer({ uv: false }), await answer({}, other)]) {
+    for (const wrong of [await submitAssertion({ uv: false }), await submitAssertion({}, other)]) {
       expect(wrong.status).toBe(400);
     }
-    expect(ok(await answer(), 200).status).toBe('PROCESSING');
+    expect(ok(await submitAssertion(), 200).status).toBe('PROCESSING');
     const events = await eventTypes(app, quote.transactionId);
     expect(events.map((type) => type.replace('OUTGOING_PAYMENT.', ''))).toEqual([
       'PENDING',

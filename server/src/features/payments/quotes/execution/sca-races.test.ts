@@ -44,9 +44,9 @@ async function waiting() {
 
 /** An operation as a route runs it, for interruption. */
 function operationOf(operationId: string) {
-  const found = app.operations.find(({ contract }) => contract.operationId === operationId);
-  if (!found) throw new Error(`no operation ${operationId}`);
-  return found;
+  const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
+  if (!operation) throw new Error(`no operation ${operationId}`);
+  return operation;
 }
 
 /** Runs `work` and, on its first attempt only, `concurrentWork` between its reads and its commit. */
@@ -101,9 +101,9 @@ describe('concurrent requests', () => {
     const first = ok(await execute(app, quote.id, {}, { headers }), 200);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
     const proof = { code: CODE };
-    const own = { headers: { 'idempotency-key': 'authorised-in-the-region' } };
-    const done = ok(await authorize(app, quote.id, proof, own), 200);
-    expect(ok(await authorize(app, quote.id, proof, own), 200)).toEqual(done);
+    const options = { headers: { 'idempotency-key': 'authorised-in-the-region' } };
+    const result = ok(await authorize(app, quote.id, proof, options), 200);
+    expect(ok(await authorize(app, quote.id, proof, options), 200)).toEqual(result);
     expect(ok(await execute(app, quote.id, {}, { headers }), 200)).toEqual(first);
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
 
@@ -123,12 +123,12 @@ describe('proof and expiry', () => {
   it('a proof that commits first prevents the failure', async () => {
     const { quote, challenge, before } = await waiting();
     const stage = await expiryStage(quote.id, challenge.id);
-    const end = Date.parse(challenge.expiresAt);
-    app.effects.set(end);
+    const expiry = Date.parse(challenge.expiresAt);
+    app.effects.set(expiry);
     await interrupted(stage, async () => {
-      app.effects.set(end - 1);
+      app.effects.set(expiry - 1);
       ok(await authorize(app, quote.id), 200);
-      app.effects.set(end);
+      app.effects.set(expiry);
     });
     expect(await eventsOf(quote.transactionId)).toEqual(AUTHORISED);
     expect((await balances(app, payer.eur.id)).balance).toBe(before.balance - 10_00);
@@ -141,11 +141,11 @@ describe('proof and expiry', () => {
   it('an expiry that commits first rejects the proof', async () => {
     const { quote, challenge, before } = await waiting();
     const stage = await expiryStage(quote.id, challenge.id);
-    const late = interrupted(proving(quote.id), () => {
+    const expiredProof = interrupted(proving(quote.id), () => {
       app.effects.set(Date.parse(challenge.expiresAt));
       return app.operate(stage);
     });
-    await expect(late).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(expiredProof).rejects.toMatchObject({ code: 'CONFLICT' });
     expect(await eventsOf(quote.transactionId)).toEqual(CHALLENGE_EXPIRED);
     expect(await balances(app, payer.eur.id)).toEqual(before);
     await app.advance(10 * 60_000);
@@ -165,8 +165,8 @@ describe('proof and expiry', () => {
 
   it('an early expiry, caused by clock drift, is postponed', async () => {
     const { quote, challenge } = await waiting();
-    const end = Date.parse(challenge.expiresAt);
-    app.effects.set(end - 1);
+    const expiry = Date.parse(challenge.expiresAt);
+    app.effects.set(expiry - 1);
     await app.operate(await expiryStage(quote.id, challenge.id));
     await app.settle();
     expect((await app.runtime.db.read(scaChallenges, challenge.id))?.status).toBe('PENDING');
@@ -184,8 +184,8 @@ describe('funds spent meanwhile', () => {
     const otherPayout = await quotedPayout(app, ownPayer, { amount: 60_00 });
     ok(await execute(app, otherPayout.quote.id), 200);
     const concurrentWork = async () => void ok(await authorize(app, otherPayout.quote.id), 200);
-    const late = interrupted(proving(quote.id), concurrentWork);
-    await expect(late).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    const lateProof = interrupted(proving(quote.id), concurrentWork);
+    await expect(lateProof).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
     expect((await balances(app, ownPayer.eur.id)).balance).toBe(40_00);
     const { data } = ok(
@@ -204,9 +204,9 @@ describe('trust removed meanwhile', () => {
     const { target, quote: firstQuote } = await waiting();
     ok(await authorize(app, firstQuote.id), 200);
     const path = `/customers/external-accounts/${target.id}`;
-    const confirmed = async (what: string) => {
-      ok(await app.call('POST', `${path}/${what}`), 200);
-      ok(await app.call('POST', `${path}/${what}/confirm`, { code: CODE }), 200);
+    const confirmed = async (action: string) => {
+      ok(await app.call('POST', `${path}/${action}`), 200);
+      ok(await app.call('POST', `${path}/${action}/confirm`, { code: CODE }), 200);
     };
     await confirmed('trust');
     const body = quoteBody(payer.eur.id, target.id, 10_00);
@@ -235,7 +235,7 @@ describe('concurrent failed attempts', () => {
     const factor = 'SMS_OTP';
     const { challengeId } = ok(await app.call('POST', `/sca/login/start${login}`, { factor }), 200);
     const code = '000000';
-    const kinds: (() => Promise<ApiResponse>)[] = [
+    const requests: (() => Promise<ApiResponse>)[] = [
       () => authorize(app, quote.id, { code }),
       () => app.call('POST', `${trust}/confirm`, { code }),
       () =>
@@ -243,7 +243,9 @@ describe('concurrent failed attempts', () => {
           ...{ factor, challengeId, code, endUserIpAddress: '203.0.113.7' },
         }),
     ];
-    const responses = await Promise.all([1, 2, 3, 4].flatMap(() => kinds.map((guess) => guess())));
+    const responses = await Promise.all(
+      [1, 2, 3, 4].flatMap(() => requests.map((guess) => guess())),
+    );
     // Resends over the limit are rejected and do not count as failed attempts.
     const guesses = codes(responses).filter((status) => status !== 423 && status !== 503);
     expect(guesses).toEqual([400, 400, 400, 400, 400]);

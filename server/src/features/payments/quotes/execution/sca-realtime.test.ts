@@ -183,16 +183,16 @@ describe('realtime funding quote', () => {
     const { body } = await bodyOf(EUROS, person.id);
     const rejected = await app.call('POST', '/quotes', body);
     expect([rejected.status, rejected.body.code]).toEqual([409, 'SCA_SESSION_REQUIRED']);
-    const own = await bodyOf(EUROS);
+    const eurosBody = await bodyOf(EUROS);
     for (const scaFactor of ['TOTP', 'PASSKEY']) {
-      const response = await app.call('POST', '/quotes', { ...own.body, scaFactor });
+      const response = await app.call('POST', '/quotes', { ...eurosBody.body, scaFactor });
       expect(response.status).toBe(400);
       expect(response.body.details.errors).toMatchObject([{ field: 'scaFactor' }]);
     }
-    const none = await app.runtime.db.query(
+    const transactionsOfCustomer = await app.runtime.db.query(
       'select id from transactions where customer_id = $1 or destination_account = $2',
-      [person.id, own.target.id],
+      [person.id, eurosBody.target.id],
     );
-    expect(none).toEqual([]);
+    expect(transactionsOfCustomer).toEqual([]);
   });
 });

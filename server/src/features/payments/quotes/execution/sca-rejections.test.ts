@@ -59,10 +59,10 @@ describe('authorizeQuote', () => {
       expect((await get(`/quotes/${quote.id}`)).scaChallenge).toEqual(challenge);
       expect(ok(await authorize(app, quote.id), 200).status).toBe('PROCESSING');
       expect(await attempts(payer.person.id)).toBe(1);
-      const observedDatabase = await app.runtime.db.find(scaEvents, {
+      const scaEventRows = await app.runtime.db.find(scaEvents, {
         customer_id: payer.person.id,
       });
-      expect(observedDatabase.filter(({ subject }) => subject === quote.id)).toMatchObject([
+      expect(scaEventRows.filter(({ subject }) => subject === quote.id)).toMatchObject([
         { type: 'AUTHORIZE_FAILED', factor: 'SMS_OTP' },
         { type: 'AUTHORIZED', factor: 'SMS_OTP' },
       ]);
@@ -89,8 +89,8 @@ describe('authorizeQuote', () => {
       const { payer, quote } = await waiting();
       const from = (endUserIpAddress: string | null) =>
         authorize(app, quote.id, { code: CODE, endUserIpAddress });
-      for (const none of ['nowhere', '203.0.113', '1']) {
-        expect(fieldsOf(await from(none))).toEqual([400, ['endUserIpAddress']]);
+      for (const invalid of ['nowhere', '203.0.113', '1']) {
+        expect(fieldsOf(await from(invalid))).toEqual([400, ['endUserIpAddress']]);
       }
       expect(await attempts(payer.person.id)).toBe(0);
       expect(ok(await from(null), 200).status).toBe('PROCESSING');
@@ -109,8 +109,8 @@ describe('authorizeQuote', () => {
       expect((await get(`/quotes/${quote.id}`)).status).toBe('FAILED');
       expect(codeOf(await authorize(app, quote.id))).toEqual([409, 'CONFLICT']);
       expect(codeOf(await resend(app, quote.id))).toEqual([409, 'CONFLICT']);
-      const whole = { balance: 1_000_00, total: 1_000_00 };
-      expect(await balances(app, payer.eur.id)).toEqual(whole);
+      const fullBalance = { balance: 1_000_00, total: 1_000_00 };
+      expect(await balances(app, payer.eur.id)).toEqual(fullBalance);
       const events = (await app.events()).filter(({ subject }) => subject === quote.transactionId);
       expect(events.map(({ type, data }) => [type, data.status])).toEqual([
         ['OUTGOING_PAYMENT.PENDING', 'PENDING'],
@@ -325,9 +325,9 @@ describe('authorization is rejected', () => {
 describe('resendQuoteScaCode', () => {
   it('sends a code after half a minute, for the same challenge and expiry', async () => {
     const { payer, quote, challenge } = await waiting();
-    const soon = await resend(app, quote.id);
-    expect(codeOf(soon)).toEqual([429, 'RATE_LIMITED']);
-    expect(Number(soon.headers['retry-after'])).toBe(30);
+    const earlyResponse = await resend(app, quote.id);
+    expect(codeOf(earlyResponse)).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(earlyResponse.headers['retry-after'])).toBe(30);
     await app.advance(30_000);
     const before = (await messagesTo(app, payer.person.id)).length;
     ok(await resend(app, quote.id), 204);

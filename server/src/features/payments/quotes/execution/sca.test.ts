@@ -76,8 +76,8 @@ describe('payout of euros', () => {
     expect((await get(`/transactions/${quote.transactionId}`)).status).toBe(
       'PENDING_AUTHORIZATION',
     );
-    const whole = { balance: 1_000_00, total: 1_000_00 };
-    expect(await balances(app, ownPayer.eur.id)).toEqual(whole);
+    const fullBalance = { balance: 1_000_00, total: 1_000_00 };
+    expect(await balances(app, ownPayer.eur.id)).toEqual(fullBalance);
     const { text } = (await messagesTo(app, ownPayer.person.id)).at(-1) as { text: string };
     const { iban } = target.accountInfo;
     expect(text).toContain(CODE);
@@ -85,9 +85,9 @@ describe('payout of euros', () => {
     const secondResponse = await execute(app, quote.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([409, 'CONFLICT']);
 
-    const done = ok(await authorize(app, quote.id), 200);
-    expect(done.status).toBe('PROCESSING');
-    expect(done.scaChallenge).toBeUndefined();
+    const result = ok(await authorize(app, quote.id), 200);
+    expect(result.status).toBe('PROCESSING');
+    expect(result.scaChallenge).toBeUndefined();
     expect(await balances(app, ownPayer.eur.id)).toEqual({ balance: 900_00, total: 1_000_00 });
     await app.advance(10 * MINUTE);
     expect((await get(`/quotes/${quote.id}`)).status).toBe('COMPLETED');
@@ -99,20 +99,20 @@ describe('payout of euros', () => {
       '900 of 900',
       'COMPLETED',
     ]);
-    const once = await authorize(app, quote.id);
-    expect([once.status, once.body.code]).toEqual([409, 'CONFLICT']);
+    const repeatedResponse = await authorize(app, quote.id);
+    expect([repeatedResponse.status, repeatedResponse.body.code]).toEqual([409, 'CONFLICT']);
   });
 
   it('keeps its price while it awaits the code, after the quote expires', async () => {
     const { quote } = await quotedPayout(app, payer);
-    const left = Date.parse(quote.expiresAt) - app.effects.now();
-    await app.advance(left - 1_000);
+    const remainingMs = Date.parse(quote.expiresAt) - app.effects.now();
+    await app.advance(remainingMs - 1_000);
     const waiting = ok(await execute(app, quote.id), 200);
     await app.advance(2 * MINUTE);
     expect(app.effects.now()).toBeGreaterThan(Date.parse(quote.expiresAt));
     expect((await get(`/quotes/${quote.id}`)).status).toBe('PENDING_AUTHORIZATION');
-    const done = ok(await authorize(app, quote.id), 200);
-    expect(done).toMatchObject({
+    const result = ok(await authorize(app, quote.id), 200);
+    expect(result).toMatchObject({
       status: 'PROCESSING',
       totalReceivingAmount: waiting.totalReceivingAmount,
     });
@@ -120,8 +120,8 @@ describe('payout of euros', () => {
 
   it('is executed immediately after the code', async () => {
     const target = await externalAccount(app, payer.person.id, 'EUR');
-    const more = { immediatelyExecute: true };
-    const body = quoteBody(payer.eur.id, target.id, 10_00, more);
+    const immediate = { immediatelyExecute: true };
+    const body = quoteBody(payer.eur.id, target.id, 10_00, immediate);
     const quote = ok(await app.call('POST', '/quotes', body), 201);
     expect(quote).toMatchObject({
       status: 'PENDING_AUTHORIZATION',
@@ -221,8 +221,8 @@ describe('external UMA address', () => {
     const umaAddress = '$success.eur@sandbox.uma.money';
     const { id: customerId } = payer.person;
     const at = encodeURIComponent(umaAddress);
-    const found = await app.call('GET', `/receiver/uma/${at}?customerId=${customerId}`);
-    const { lookupId } = ok(found, 200);
+    const discovery = await app.call('GET', `/receiver/uma/${at}?customerId=${customerId}`);
+    const { lookupId } = ok(discovery, 200);
     const body = {
       ...quoteBody(payer.eur.id, '', 10_00, { lookupId }),
       destination: { destinationType: 'UMA_ADDRESS', umaAddress },
@@ -246,9 +246,9 @@ describe('trusted beneficiary', () => {
   it('is paid without a proof until trust is removed, but not without a session', async () => {
     const { quote, target } = await quotedPayout(app, payer);
     const path = `/customers/external-accounts/${target.id}`;
-    const confirmed = async (what: string) => {
-      ok(await app.call('POST', `${path}/${what}`), 200);
-      return ok(await app.call('POST', `${path}/${what}/confirm`, { code: CODE }), 200);
+    const confirmed = async (action: string) => {
+      ok(await app.call('POST', `${path}/${action}`), 200);
+      return ok(await app.call('POST', `${path}/${action}/confirm`, { code: CODE }), 200);
     };
     expect(await confirmed('trust')).toEqual({ trusted: true });
     const paid = ok(await execute(app, quote.id), 200);

@@ -145,11 +145,11 @@ interface Step {
 export async function requestAuthorization(
   ctx: Ctx,
   parts: ScaParts,
-  { quote, payment, authorizer: who, factor, steps }: Step,
+  { quote, payment, authorizer, factor, steps }: Step,
 ): Promise<OutgoingRow> {
   // Funds must arrive while the price is valid, so the challenge ends with the quote.
   const isPaidIn = payment.source.sourceType === 'REALTIME_FUNDING';
-  const challenge = await openChallenge(ctx, parts, who, {
+  const challenge = await openChallenge(ctx, parts, authorizer, {
     ...aboutStep(quote, payment, steps[0] as Purpose),
     factor,
     field: 'scaFactor',

@@ -57,8 +57,8 @@ describe('daily velocity limit', () => {
       destination: { accountId: target.id },
       amount: 100_00,
     };
-    const out = await app.call('POST', '/transfer-out', transfer);
-    expect([out.status, out.body.code]).toEqual(FULL);
+    const transferOut = await app.call('POST', '/transfer-out', transfer);
+    expect([transferOut.status, transferOut.body.code]).toEqual(FULL);
     await app.advance(24 * 3_600_000);
     expect(await pay()).toEqual([200, undefined]);
   });
@@ -86,22 +86,23 @@ describe('daily velocity limit', () => {
 
   it('does not apply to customers below the hourly limit', async () => {
     const TOO_OFTEN = [403, 'VELOCITY_LIMIT_EXCEEDED'];
-    const was = await setLimits({ hourly_payments: 1, limits: [] });
+    const previous = await setLimits({ hourly_payments: 1, limits: [] });
     const { account, target, pay, quote } = await payer();
     expect(await pay()).toEqual([200, undefined]);
     expect(await pay()).toEqual(TOO_OFTEN);
     const { status, body } = await quote({ immediatelyExecute: true });
     expect([status, body.code]).toEqual(TOO_OFTEN);
-    const ends = { source: { accountId: account.id }, destination: { accountId: target.id } };
+    const accounts = { source: { accountId: account.id }, destination: { accountId: target.id } };
     const headers = { 'Idempotency-Key': 'patient' };
-    const send = () => app.call('POST', '/transfer-out', { ...ends, amount: 1_00 }, { headers });
-    const out = await send();
-    expect([out.status, out.body.code]).toEqual(TOO_OFTEN);
+    const send = () =>
+      app.call('POST', '/transfer-out', { ...accounts, amount: 1_00 }, { headers });
+    const transferOut = await send();
+    expect([transferOut.status, transferOut.body.code]).toEqual(TOO_OFTEN);
     expect(await (await payer()).pay()).toEqual([200, undefined]);
     await app.advance(3_600_000);
     expect((await send()).status).toBe(201);
     expect(await pay()).toEqual(TOO_OFTEN);
-    await setLimits(was);
+    await setLimits(previous);
   });
 
   /** Pays a realtime quote in and returns its transaction. */
@@ -129,9 +130,9 @@ describe('daily velocity limit', () => {
 
   it('fails and returns realtime funds over the hourly limit', async () => {
     const authorizer = await payer();
-    const was = await setLimits({ hourly_payments: 1, limits: [] });
+    const previous = await setLimits({ hourly_payments: 1, limits: [] });
     expect(await paidIn(authorizer)).toMatchObject({ status: 'COMPLETED' });
     expect(await paidIn(authorizer)).toMatchObject(REFUNDED);
-    await setLimits(was);
+    await setLimits(previous);
   });
 });
