@@ -165,7 +165,7 @@ it('leaves no trace in any column of any table', async () => {
   expect(counts).toMatchObject({ import_errors: 2, quotes: 1 });
   await app.settle();
   expect(await tracesOf(WORDS)).toEqual([]);
-  const { errors } = await fixture.shown(job.id);
+  const { errors } = await fixture.readImport(job.id);
   const named = errors.map((each: { correlationId: string }) => each.correlationId);
   expect(named).toEqual(['row_1', 'row_2']);
   const [emitted] = await fixture.eventsOf(job.id);

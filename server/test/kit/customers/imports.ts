@@ -81,14 +81,14 @@ export async function importHarness(app: TestApp) {
     return jobId;
   }
 
-  const shown = async (id: string, as: TestPlatform = app.platform) =>
+  const readImport = async (id: string, as: TestPlatform = app.platform) =>
     ok(await app.call('GET', `/customers/bulk/jobs/${id}`, undefined, { as }), 200);
 
   /** Uploads a file and returns the finished import. */
   async function imported(content: string | Buffer, as?: TestPlatform) {
     const id = await started(content, as);
     await app.settle();
-    return shown(id, as);
+    return readImport(id, as);
   }
 
   const byPlatformId = async (id: string, as: TestPlatform = app.platform) =>
@@ -105,7 +105,7 @@ export async function importHarness(app: TestApp) {
     company: business,
     upload,
     started,
-    shown,
+    readImport,
     imported,
     byPlatformId,
     eventsOf,

@@ -40,13 +40,13 @@ async function change(id: string, body: object) {
 describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   it('stores the message without sending it in the sandbox', async () => {
     const person = await european(app);
-    const sent = await sendCode(app, person.id, name);
-    expect([sent.status, sent.body]).toEqual([204, '']);
+    const response = await sendCode(app, person.id, name);
+    expect([response.status, response.body]).toEqual([204, '']);
     const [queued] = await messagesTo(app, person.id);
     expect(queued).toMatchObject({ status: 'QUEUED', channel, kind: 'CONTACT_CODE' });
     await app.settle();
-    const [stored, more] = await messagesTo(app, person.id);
-    expect(more).toBeUndefined();
+    const [stored, furtherMessage] = await messagesTo(app, person.id);
+    expect(furtherMessage).toBeUndefined();
     expect(stored).toMatchObject({ status: 'KEPT', attempts: 1, sent_at: null, to: person[field] });
     expect(stored?.text).toBe(
       '123456 is your code for Main. It expires in 10 minutes. Do not share it with anyone.',
@@ -56,7 +56,7 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
     expect(`${recipient} ${content}`).not.toContain(person[field]);
   });
 
-  it('treats a missing body, an empty body and {} alike', async () => {
+  it('treats a missing body, an empty body and {} in the same way', async () => {
     const person = await european(app);
     const headers = { 'idempotency-key': `send-${name}` };
     ok(await sendCode(app, person.id, name, { headers }), 204);
@@ -81,8 +81,12 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
   it('rejects a new code within 30 seconds of the last one', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
-    const soon = await sendCode(app, person.id, name);
-    expect([...code(soon), soon.headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '30']);
+    const earlyResponse = await sendCode(app, person.id, name);
+    expect([...code(earlyResponse), earlyResponse.headers['retry-after']]).toEqual([
+      429,
+      'RATE_LIMITED',
+      '30',
+    ]);
     wait(29_500);
     const lateResponse = await sendCode(app, person.id, name);
     expect([lateResponse.status, lateResponse.headers['retry-after']]).toEqual([429, '1']);
@@ -103,14 +107,14 @@ describe.each(SENDING)('%s', (_operation, name, field, channel) => {
 });
 
 describe.each(CONFIRMING)('%s', (_operation, name, field) => {
-  const other = name === 'email' ? 'phone' : 'email';
+  const otherChannel = name === 'email' ? 'phone' : 'email';
 
   it('verifies the channel once and returns the customer', async () => {
     const person = await european(app);
     ok(await sendCode(app, person.id, name), 204);
     wait(1_000);
     const body = ok(await confirmCode(app, person.id, name, '123456'), 200);
-    expect(body.contactVerification).toEqual({ [name]: 'VERIFIED', [other]: 'PENDING' });
+    expect(body.contactVerification).toEqual({ [name]: 'VERIFIED', [otherChannel]: 'PENDING' });
     expect(body).toEqual(ok(await app.call('GET', `/customers/${person.id}`), 200));
     expect(Date.parse(body.updatedAt)).toBe(app.effects.now());
     const events = await eventTypes(app, person.id);
@@ -147,9 +151,9 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
     const responses = [];
     for (let index = 0; index < 5; index++)
       responses.push(await confirmCode(app, person.id, name, `99999${index}`));
-    const right = await confirmCode(app, person.id, name, '123456');
-    expect(right.status).toBe(400);
-    for (const each of responses) expect(each.body).toEqual(right.body);
+    const correctCode = await confirmCode(app, person.id, name, '123456');
+    expect(correctCode.status).toBe(400);
+    for (const each of responses) expect(each.body).toEqual(correctCode.body);
     wait(30_000);
     ok(await sendCode(app, person.id, name), 204);
     for (let index = 0; index < 4; index++) {
@@ -180,21 +184,23 @@ describe.each(CONFIRMING)('%s', (_operation, name, field) => {
 });
 
 describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation, name, field) => {
-  const both = (id: string, as = app.platform) =>
+  const sendAndConfirm = (id: string, as = app.platform) =>
     Promise.all([sendCode(app, id, name, { as }), confirmCode(app, id, name, '123456', { as })]);
 
   it('returns 409 if no verification is required', async () => {
     const person = await customer(app, {}, { email: 'a@example.org', phoneNumber: '+14155550100' });
-    for (const each of await both(person.id)) expect(code(each)).toEqual([409, 'CONFLICT']);
+    for (const each of await sendAndConfirm(person.id))
+      expect(code(each)).toEqual([409, 'CONFLICT']);
   });
 
   it('rejects deleted customers and those of other platforms', async () => {
     const person = await european(app);
-    for (const each of await both(person.id, app.other)) {
+    for (const each of await sendAndConfirm(person.id, app.other)) {
       expect(code(each)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
     ok(await app.call('DELETE', `/customers/${person.id}`), 200);
-    for (const each of await both(person.id)) expect(code(each)).toEqual([410, 'CUSTOMER_DELETED']);
+    for (const each of await sendAndConfirm(person.id))
+      expect(code(each)).toEqual([410, 'CUSTOMER_DELETED']);
     expect(await messagesTo(app, person.id)).toEqual([]);
   });
 
@@ -209,7 +215,7 @@ describe.each(CONFIRMING)('%s: customers without a pending channel', (_operation
     const patch = { customerType: 'INDIVIDUAL', fullName: 'Ada King' };
     const body = ok(await app.call('PATCH', `/customers/${person.id}`, patch, as), 200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    for (const each of await both(person.id, platform)) {
+    for (const each of await sendAndConfirm(person.id, platform)) {
       expect(code(each)).toEqual([400, 'INVALID_INPUT']);
       expect(each.body.details.errors[0].field).toBe(field);
     }

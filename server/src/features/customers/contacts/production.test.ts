@@ -34,7 +34,7 @@ const app = testAppForEach(() => ({
 }));
 
 const as = () => ({ as: app.production });
-const person = (more?: object) => european(app, as(), more);
+const person = (overrides?: object) => european(app, as(), overrides);
 
 const mailed = (at = -1): string =>
   /^(\d{6}) is your code/m.exec(mail.received.at(at)?.raw ?? '')?.[1] ?? '';
@@ -91,10 +91,10 @@ describe('a code in production', () => {
     app.effects.set(app.effects.now() + 30_000);
     const second = await mailedTo(id);
     expect(mail.received).toHaveLength(2);
-    const theirs = await mailedTo(otherPerson.id);
+    const otherCode = await mailedTo(otherPerson.id);
     const codes: [string, 'email' | 'phone'][] = [
       [first, 'email'],
-      [theirs, 'email'],
+      [otherCode, 'email'],
       [second, 'phone'],
     ];
     for (const [code, name] of codes) {
@@ -118,15 +118,15 @@ describe('a code in production', () => {
   });
 
   it('returns 501 and stages nothing if no provider is configured', async () => {
-    const bare = await startApp();
-    const at = { as: bare.production };
-    const { id } = await european(bare, at);
+    const appWithoutProviders = await startApp();
+    const at = { as: appWithoutProviders.production };
+    const { id } = await european(appWithoutProviders, at);
     for (const name of ['email', 'phone'] as const) {
-      const rejected = await sendCode(bare, id, name, at);
+      const rejected = await sendCode(appWithoutProviders, id, name, at);
       expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     }
-    expect(await messagesTo(bare, id)).toEqual([]);
-    await bare.close();
+    expect(await messagesTo(appWithoutProviders, id)).toEqual([]);
+    await appWithoutProviders.close();
   });
 });
 
@@ -195,7 +195,7 @@ describe('an undeliverable message', () => {
 });
 
 /** A second server process on the same database, with its own connections. */
-async function beside<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
+async function withSecondProcess<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
   const db = openDatabase({ url: app.databaseUrl });
   const committer = createCommitter({ connect: () => connectLane(app.databaseUrl) });
   try {
@@ -207,12 +207,12 @@ async function beside<R>(work: (runtime: Runtime) => Promise<R>): Promise<R> {
 }
 
 async function confirmOn(runtime: Runtime, customerId: string, code: string): Promise<number> {
-  const found = app.operations.find(
+  const operation = app.operations.find(
     ({ contract }) => contract.operationId === 'confirmCustomerEmailVerification',
   );
   const caller = systemCaller(app.production.id, 'production');
   const input = { params: { customerId }, query: {}, headers: {}, body: { code } };
-  const outcome = await operate(runtime, caller, async (ctx) => found?.run(ctx, input));
+  const outcome = await operate(runtime, caller, async (ctx) => operation?.run(ctx, input));
   if (!outcome) throw new Error('not served');
   return 'rejected' in outcome ? outcome.rejected.status : outcome.status;
 }
@@ -224,7 +224,7 @@ describe('guessing codes', () => {
   it('is limited to five attempts across concurrent requests and servers', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
-    await beside(async (secondRuntime) => {
+    await withSecondProcess(async (secondRuntime) => {
       const guesses = Array.from({ length: 40 }, (_, index) =>
         confirmOn(index % 2 ? secondRuntime : app.runtime, id, wrongCode(code, index + 1)),
       );
@@ -239,15 +239,15 @@ describe('guessing codes', () => {
   it('accepts the right code once', async () => {
     const { id } = await person();
     const code = await mailedTo(id);
-    await beside(async (secondRuntime) => {
+    await withSecondProcess(async (secondRuntime) => {
       const runtimes = [app.runtime, secondRuntime, app.runtime, secondRuntime];
       const responses = await Promise.all(
         runtimes.map((each) => confirmOn(each, id, code).catch((error) => error.status as number)),
       );
-      const [first, ...others] = responses.sort();
+      const [first, ...rejections] = responses.sort();
       expect(first).toBe(200);
       // A request that read the customer before and the code after its use gets 400.
-      for (const other of others) expect([400, 409]).toContain(other);
+      for (const other of rejections) expect([400, 409]).toContain(other);
     });
   });
 
@@ -275,9 +275,9 @@ describe('guessing codes', () => {
       [id],
     );
     expect(stored.length).toBeGreaterThan(3);
-    for (const place of [lines, JSON.stringify(rejected.body), JSON.stringify(stored)]) {
+    for (const storagePlace of [lines, JSON.stringify(rejected.body), JSON.stringify(stored)]) {
       for (const secret of secrets)
-        expect(place).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
+        expect(storagePlace).not.toMatch(new RegExp(`\\b${secret.replace('+', '\\+')}\\b`));
     }
   });
 });

@@ -26,9 +26,9 @@ export function digestOf(
 /** Digest columns of a row; null for absent values. */
 export const digestsOf = (
   vault: Vault,
-  known: Readonly<Partial<Record<SearchField, string | null | undefined>>> = {},
+  values: Readonly<Partial<Record<SearchField, string | null | undefined>>> = {},
 ) => ({
-  email_digest: digestOf(vault, 'email', known.email),
-  phone_digest: digestOf(vault, 'phone', known.phone),
-  identifier_digest: digestOf(vault, 'identifier', known.identifier),
+  email_digest: digestOf(vault, 'email', values.email),
+  phone_digest: digestOf(vault, 'phone', values.phone),
+  identifier_digest: digestOf(vault, 'identifier', values.identifier),
 });

@@ -29,9 +29,9 @@ beforeAll(async () => {
   app = harness.app;
 });
 
-async function all(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function all(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const read: Uint8Array[] = [];
-  for await (const piece of pieces) read.push(piece);
+  for await (const chunk of chunks) read.push(chunk);
   return Buffer.concat(read);
 }
 
@@ -139,16 +139,21 @@ describe('stored documents', () => {
 
   it('are deleted with the customer, including those of its owners', async () => {
     const { company, owner } = await harness.business();
-    const theirs = [await harness.uploaded(bill(company)), await harness.uploaded(passport(owner))];
+    const documents = [
+      await harness.uploaded(bill(company)),
+      await harness.uploaded(passport(owner)),
+    ];
     const other = await harness.uploaded(bill(await harness.person()));
-    const gone = await Promise.all(theirs.map(async ({ id }) => (await harness.rowOf(id)).file_id));
+    const fileIds = await Promise.all(
+      documents.map(async ({ id }) => (await harness.rowOf(id)).file_id),
+    );
     await app.operate(async (ctx) => {
       const row = await ctx.read(customers, company);
       if (row) await eraseDocuments(ctx, row);
     });
     expect(await documentsOf(app.runtime, [company, owner])).toEqual([]);
     const states = await harness.fileStates();
-    for (const id of gone) expect(states.has(id)).toBe(false);
+    for (const id of fileIds) expect(states.has(id)).toBe(false);
     expect(states.get((await harness.rowOf(other.id)).file_id)).toBe('KEPT');
   });
 });

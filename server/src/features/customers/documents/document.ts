@@ -170,7 +170,7 @@ function contentOf(ctx: Ctx, key: DataKey, id: string, input: DocumentInput) {
     fileName: file.fileName,
   };
   const { format } = file.findings as DocumentFindings;
-  if (format === null) throw new Error('a file that is no document was not refused');
+  if (format === null) throw new Error('A file of an unknown format was not rejected.');
   return {
     type: input.documentType,
     side: input.side ?? null,
@@ -198,8 +198,8 @@ export async function documentsOf(
   { db }: Pick<Ctx, 'db'>,
   holderIds: readonly string[],
 ): Promise<DocumentRow[]> {
-  const found = await db.query<{ id: string }>(DOCUMENTS_OF_HOLDERS, [holderIds]);
-  const rows = await Promise.all(found.map(({ id }) => db.read(documents, id)));
+  const ids = await db.query<{ id: string }>(DOCUMENTS_OF_HOLDERS, [holderIds]);
+  const rows = await Promise.all(ids.map(({ id }) => db.read(documents, id)));
   return rows
     .flatMap((row) => row ?? [])
     .sort((a, b) => a.created_at - b.created_at || (a.id < b.id ? -1 : 1));
@@ -215,12 +215,12 @@ async function assertNoDuplicate(
   input: DocumentInput,
   self?: string,
 ): Promise<void> {
-  const same = await ctx.db.find(documents, {
+  const existing = await ctx.db.find(documents, {
     holder_id: holderId,
     type: input.documentType,
     side: input.side ?? null,
   });
-  if (same.some((each) => each.id !== self)) throw duplicateDocument();
+  if (existing.some((each) => each.id !== self)) throw duplicateDocument();
 }
 
 /** Creates a document. Implements `uploadDocument`. */
@@ -249,21 +249,21 @@ export async function addDocument(
 export async function changeDocument(
   ctx: Ctx,
   parts: DocumentParts,
-  was: DocumentRow,
+  previous: DocumentRow,
   input: DocumentInput,
 ): Promise<{ row: DocumentRow; customer: CustomerRow }> {
-  const holder = await holderOf(ctx, was.holder_id);
-  if (was.submitted_at !== null && isDecided(holder)) {
+  const holder = await holderOf(ctx, previous.holder_id);
+  if (previous.submitted_at !== null && isDecided(holder)) {
     const reason =
       'The verification that used this document has ended. The document cannot be replaced.';
     throw new Fault('INVALID_INPUT', reason);
   }
-  await assertNoDuplicate(ctx, was.holder_id, input, was.id);
+  await assertNoDuplicate(ctx, previous.holder_id, input, previous.id);
   await assertAcceptable(ctx, parts, input);
   await attachFile(ctx, input.file);
-  await deleteFile(ctx, was.file_id);
-  const content = contentOf(ctx, keyOf(holder.customer), was.id, input);
-  return { row: ctx.update(documents, was, content), customer: holder.customer };
+  await deleteFile(ctx, previous.file_id);
+  const content = contentOf(ctx, keyOf(holder.customer), previous.id, input);
+  return { row: ctx.update(documents, previous, content), customer: holder.customer };
 }
 
 /** Deletes a document and its file. Implements `deleteDocument`. */

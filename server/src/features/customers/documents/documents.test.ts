@@ -73,8 +73,8 @@ describe('uploadDocument', () => {
     pdfFile().copy(max);
     const large = await harness.upload(fields, { bytes: max });
     expect([large.status, ...errorFields(large)]).toEqual([400, 'file']);
-    const none = await harness.upload(fields, null);
-    expect([none.status, ...errorFields(none)]).toEqual([400, 'file']);
+    const missingFile = await harness.upload(fields, null);
+    expect([missingFile.status, ...errorFields(missingFile)]).toEqual([400, 'file']);
     expect(
       await app.runtime.db.find(documents, { holder_id: fields.documentHolder as string }),
     ).toEqual([]);
@@ -159,18 +159,18 @@ describe('uploadDocument', () => {
     const fields = bill(holder);
     const responses = await Promise.all(Array.from({ length: 6 }, () => harness.upload(fields)));
     expect(responses.map((each) => each.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
-    const lost = responses.filter((each) => each.status === 409);
-    for (const each of lost) expect(each.body.code).toBe('DOCUMENT_ALREADY_EXISTS');
+    const conflicts = responses.filter((each) => each.status === 409);
+    for (const each of conflicts) expect(each.body.code).toBe('DOCUMENT_ALREADY_EXISTS');
     const rows = await documentsOf(app.runtime, [holder]);
     expect(rows).toHaveLength(1);
     const states = await harness.fileStates();
     expect(states.get(rows[0]?.file_id as string)).toBe('KEPT');
-    const others = await app.runtime.db.query<{ id: string }>(
+    const otherFiles = await app.runtime.db.query<{ id: string }>(
       `select f.id from files f where state <> 'GONE'
         and not exists (select 1 from documents d where d.file_id = f.id)`,
       [],
     );
-    expect(others).toEqual([]);
+    expect(otherFiles).toEqual([]);
   });
 
   it('replays the reply for a repeated idempotency key and keeps one file', async () => {
@@ -203,8 +203,10 @@ describe('listDocuments', () => {
     const firstResponse = await list(`documentHolder=${owner}&limit=2`);
     expect(idsOf(firstResponse)).toEqual(ids.slice(0, 2));
     expect(firstResponse.body).toMatchObject({ hasMore: true, totalCount: 3 });
-    const rest = await list(`documentHolder=${owner}&cursor=${firstResponse.body.nextCursor}`);
-    expect([idsOf(rest), rest.body.hasMore]).toEqual([ids.slice(2), false]);
+    const secondPage = await list(
+      `documentHolder=${owner}&cursor=${firstResponse.body.nextCursor}`,
+    );
+    expect([idsOf(secondPage), secondPage.body.hasMore]).toEqual([ids.slice(2), false]);
     expect(idsOf(await list('limit=3'))).toEqual(ids);
     expect(idsOf(await list(`documentHolder=${company}`))).toEqual([]);
     expect(idsOf(await list(`documentHolder=${owner}`, app.other))).toEqual([]);
@@ -218,23 +220,23 @@ describe('listDocuments', () => {
 describe('replaceDocument', () => {
   it('replaces the file and all data of the document', async () => {
     const holder = await harness.person();
-    const was = await harness.uploaded(passport(holder));
-    const before = await harness.rowOf(was.id);
+    const previous = await harness.uploaded(passport(holder));
+    const before = await harness.rowOf(previous.id);
     app.effects.set(app.effects.now() + 60_000);
-    const body = ok(await harness.replace(was.id, bill(undefined), png('new.png')), 200);
+    const body = ok(await harness.replace(previous.id, bill(undefined), png('new.png')), 200);
     expect(body).toEqual({
-      id: was.id,
+      id: previous.id,
       documentHolder: holder,
       documentType: 'UTILITY_BILL',
       country: 'DE',
       fileName: 'new.png',
-      createdAt: was.createdAt,
+      createdAt: previous.createdAt,
       updatedAt: new Date(app.effects.now()).toISOString(),
     });
-    expect(ok(await app.call('GET', `/documents/${was.id}`), 200)).toEqual(body);
+    expect(ok(await app.call('GET', `/documents/${previous.id}`), 200)).toEqual(body);
     const states = await harness.fileStates();
     expect(states.has(before.file_id)).toBe(false);
-    expect(states.get((await harness.rowOf(was.id)).file_id)).toBe('KEPT');
+    expect(states.get((await harness.rowOf(previous.id)).file_id)).toBe('KEPT');
     await harness.uploaded(passport(holder)); // the type is available again
   });
 
@@ -265,8 +267,8 @@ describe('replaceDocument', () => {
     ok(await harness.replace(id, bill(undefined)), 200);
     const other = await harness.uploaded(bill(holder, 'OTHER'));
     const selfies = [id, other.id].map((each) => harness.replace(each, bill(undefined, 'SELFIE')));
-    const both = await Promise.all(selfies);
-    expect(both.map((each) => each.status).sort()).toEqual([200, 409]);
+    const uploaded = await Promise.all(selfies);
+    expect(uploaded.map((each) => each.status).sort()).toEqual([200, 409]);
   });
 
   it('rejects the replacement of a document of a final verification', async () => {

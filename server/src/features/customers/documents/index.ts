@@ -18,7 +18,7 @@ export { filesOfCustomer, listDocumentsForReview, openDocument } from './operato
 export type { DocumentRow } from './store.ts';
 export { IDENTITY_TYPES, MAX_FILE_BYTES, TWO_SIDED_TYPES } from './types.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const documentFeature = {
   operations: documentOperations,
   personalData: documentPersonalData,

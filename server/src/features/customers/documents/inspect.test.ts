@@ -14,14 +14,14 @@ import { checkFile } from '../../../connectors/local/documents.ts';
 import type { DocumentFindings } from '../../../connectors/ports/documents.ts';
 import { documentInspector } from './inspect.ts';
 
-function found(...chunks: Uint8Array[]): DocumentFindings {
+function findingsOf(...chunks: Uint8Array[]): DocumentFindings {
   const inspector = documentInspector();
   for (const chunk of chunks) inspector.write(chunk);
   return inspector.end();
 }
 
 const verdict = (bytes: Uint8Array) => {
-  const result = checkFile(found(bytes));
+  const result = checkFile(findingsOf(bytes));
   return result.state === 'accepted' ? 'accepted' : result.code;
 };
 
@@ -32,13 +32,17 @@ const preview = jpegSegment(0xe1, Buffer.concat([Buffer.from('Exif\0\0'), jpegFi
 
 describe('the format of a file', () => {
   it('is determined by its first bytes', () => {
-    expect(found(pdfFile())).toMatchObject({ format: 'PDF', complete: true, readable: true });
-    expect(found(pngFile(640, 480))).toMatchObject({ format: 'PNG', width: 640, height: 480 });
-    expect(found(jpegFile(640, 480))).toMatchObject({ format: 'JPEG', width: 640, height: 480 });
+    expect(findingsOf(pdfFile())).toMatchObject({ format: 'PDF', complete: true, readable: true });
+    expect(findingsOf(pngFile(640, 480))).toMatchObject({ format: 'PNG', width: 640, height: 480 });
+    expect(findingsOf(jpegFile(640, 480))).toMatchObject({
+      format: 'JPEG',
+      width: 640,
+      height: 480,
+    });
   });
 
   it('is null for other contents', () => {
-    const others = [
+    const otherContents = [
       'GIF89a......',
       'PK\u0003\u0004',
       '%PDF',
@@ -46,11 +50,11 @@ describe('the format of a file', () => {
       '<html>%PDF-1.4</html>',
       'x',
     ];
-    for (const text of others) {
-      expect(found(Buffer.from(text, 'latin1')), text).toMatchObject({ format: null });
+    for (const text of otherContents) {
+      expect(findingsOf(Buffer.from(text, 'latin1')), text).toMatchObject({ format: null });
     }
-    expect(found(Buffer.from([0xff, 0xd8]))).toMatchObject({ format: null, size: 2 });
-    expect(found()).toMatchObject({ format: null, size: 0 });
+    expect(findingsOf(Buffer.from([0xff, 0xd8]))).toMatchObject({ format: null, size: 2 });
+    expect(findingsOf()).toMatchObject({ format: null, size: 0 });
   });
 });
 
@@ -121,9 +125,9 @@ describe('the chunk sizes', () => {
   ];
 
   it('do not affect the result', () => {
-    const anyFile = fc.constantFrom(...files).chain((whole) =>
+    const anyFile = fc.constantFrom(...files).chain((file) =>
       fc.record({
-        bytes: fc.nat(whole.length).map((end) => whole.subarray(0, end)),
+        bytes: fc.nat(file.length).map((end) => file.subarray(0, end)),
         sizes: fc.array(fc.nat(700), { minLength: 1, maxLength: 30 }),
       }),
     );
@@ -135,7 +139,7 @@ describe('the chunk sizes', () => {
           chunks.push(bytes.subarray(at, at + size));
           at += size;
         }
-        expect(found(...chunks, bytes.subarray(at))).toEqual(found(bytes));
+        expect(findingsOf(...chunks, bytes.subarray(at))).toEqual(findingsOf(bytes));
       }),
       { numRuns: 300 },
     );
@@ -144,7 +148,7 @@ describe('the chunk sizes', () => {
   it('do not affect the result for chunks of one byte', () => {
     for (const file of files) {
       const bytes = Array.from(file, (byte) => Uint8Array.of(byte));
-      expect(found(...bytes)).toEqual(found(file));
+      expect(findingsOf(...bytes)).toEqual(findingsOf(file));
     }
   });
 });

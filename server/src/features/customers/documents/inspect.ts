@@ -26,11 +26,11 @@ export function documentInspector(): DocumentInspector {
   let reader: Reader | undefined;
 
   function detectFormat(first: Buffer): void {
-    const found = FORMATS.find(([, magic]) => first.subarray(0, magic.length).equals(magic));
+    const match = FORMATS.find(([, magic]) => first.subarray(0, magic.length).equals(magic));
     head = undefined;
-    if (!found) return;
-    format = found[0];
-    reader = found[2]();
+    if (!match) return;
+    format = match[0];
+    reader = match[2]();
     reader.write(first);
   }
 
@@ -43,8 +43,14 @@ export function documentInspector(): DocumentInspector {
     },
     end() {
       if (head) detectFormat(head);
-      const none = { complete: false, readable: false, locked: false, width: null, height: null };
-      return { size, format, ...(reader?.end() ?? none) };
+      const unknownProperties = {
+        complete: false,
+        readable: false,
+        locked: false,
+        width: null,
+        height: null,
+      };
+      return { size, format, ...(reader?.end() ?? unknownProperties) };
     },
   };
 }

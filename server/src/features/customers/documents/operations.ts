@@ -68,8 +68,8 @@ export const documentOperations = (parts: DocumentParts) => [
   })),
 
   handle(replaceDocument, async (ctx, { params, body }) => {
-    const was = await documentOf(ctx, params.documentId);
-    const { row, customer } = await changeDocument(ctx, parts, was, body);
+    const previous = await documentOf(ctx, params.documentId);
+    const { row, customer } = await changeDocument(ctx, parts, previous, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 

@@ -32,17 +32,20 @@ const reviewOf = ({ vault }: Runtime, customer: CustomerRow, row: DocumentRow) =
 /** Documents of a customer and its beneficial owners, or of one holder, oldest first. */
 export async function listDocumentsForReview(
   runtime: Runtime,
-  of: { customerId: string } | { holderId: string },
+  selection: { customerId: string } | { holderId: string },
 ) {
-  const where = 'customerId' in of ? { customer_id: of.customerId } : { holder_id: of.holderId };
+  const where =
+    'customerId' in selection
+      ? { customer_id: selection.customerId }
+      : { holder_id: selection.holderId };
   const rows = await runtime.db.find(documents, where, { orderBy: 'created_at', ...ALL_OF_ONE });
   return Promise.all(rows.map(async (row) => reviewOf(runtime, await ownerOf(runtime, row), row)));
 }
 
 /** Document with its decrypted file as a stream. Throws NOT_FOUND. */
 export async function openDocument({ runtime, files }: Storage, documentId: string) {
-  const known = isId(documentId, 'Document');
-  const row = known ? await runtime.db.read(documents, documentId) : undefined;
+  const isDocumentId = isId(documentId, 'Document');
+  const row = isDocumentId ? await runtime.db.read(documents, documentId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Document not found.');
   const customer = await ownerOf(runtime, row);
   const content = files.read(fileOf(runtime.vault, customer, row));

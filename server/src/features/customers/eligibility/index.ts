@@ -37,8 +37,8 @@ const jurisdictionOf = ({ region, details }: Located): string | null =>
   region ?? details.address?.country ?? details.businessInfo?.country ?? null;
 
 /** Whether the e-mail address and the telephone number must be verified before the identity check. */
-export function requiresContactVerification(platform: PlatformRow, of: Located): boolean {
-  const home = jurisdictionOf(of);
+export function requiresContactVerification(platform: PlatformRow, location: Located): boolean {
+  const home = jurisdictionOf(location);
   return platform.sca && home !== null && requiresSca(home);
 }
 

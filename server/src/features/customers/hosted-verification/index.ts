@@ -7,7 +7,7 @@ import { linkStates } from './store.ts';
 export { verificationPage } from './app.ts';
 export { linkAuthenticator } from './links.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const kycLinkFeature = {
   operations: kycLinkOperations,
   personalData: linkPersonalData,

@@ -254,12 +254,12 @@ describe('the page of a link', () => {
   it('is used by an accepted submission only', async () => {
     const { person, secret } = await ready('Ada Lovelace', 'https://shop.example/');
     const other = secretOf(await make(person.id));
-    const sent = await Promise.all([
+    const submit = await Promise.all([
       send(secret, 'POST', '/submit'),
       send(secret, 'POST', '/submit'),
     ]);
-    expect(sent.map(({ status }) => status).sort()).toEqual([200, 410]);
-    const won = sent.find(({ status }) => status === 200);
+    expect(submit.map(({ status }) => status).sort()).toEqual([200, 410]);
+    const won = submit.find(({ status }) => status === 200);
     expect(won?.body).toEqual({
       verificationStatus: 'APPROVED',
       errors: [],
@@ -305,9 +305,9 @@ describe('the page of a link', () => {
       },
     ]);
     expect(body.gaps).toEqual(body.findings);
-    const sent = await send(secret, 'POST', '/submit');
-    expect(sent.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
-    expect(JSON.stringify([body, sent.body])).not.toMatch(/SANCTIONED|list X/);
+    const submit = await send(secret, 'POST', '/submit');
+    expect(submit.body).toEqual({ verificationStatus: 'RESOLVE_ERRORS', errors: body.findings });
+    expect(JSON.stringify([body, submit.body])).not.toMatch(/SANCTIONED|list X/);
     const { body: listed } = await app.call(
       'GET',
       `/verifications?customerId=${id}`,
@@ -319,14 +319,14 @@ describe('the page of a link', () => {
 
   it('expires after a day', async () => {
     const { secret } = await ready();
-    const then = app.effects.now();
-    app.effects.set(then + DAY_MS - 1);
+    const createdAt = app.effects.now();
+    app.effects.set(createdAt + DAY_MS - 1);
     expect((await send(secret, 'GET', '/state')).status).toBe(200);
-    app.effects.set(then + DAY_MS);
+    app.effects.set(createdAt + DAY_MS);
     const { status, body } = await send(secret, 'GET', '/state');
     expect([status, body.code]).toEqual([410, 'LINK_ENDED']);
     expect((await send(secret, 'GET', '')).status).toBe(410);
-    app.effects.set(then);
+    app.effects.set(createdAt);
   });
 
   it('changes customer fields but none that the platform controls', async () => {
@@ -369,13 +369,13 @@ describe('the page of a link', () => {
     expect(attempts.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
     expect((await send(secret, 'POST', '/owners', OWNER)).status).toBe(204);
     const { body } = await app.call('GET', `/customers/${ownCustomer.id}`, undefined, as());
-    const [own] = body.beneficialOwners;
+    const [ownOwner] = body.beneficialOwners;
     const change = { ownershipPercentage: 70 };
-    expect((await send(secret, 'PATCH', `/owners/${own.id}`, change)).status).toBe(204);
-    const submitted = ok(await send(secret, 'POST', '/documents', passport(own.id)), 201);
-    expect((await send(secret, 'PUT', `/documents/${submitted.id}`, passport(own.id))).status).toBe(
-      200,
-    );
+    expect((await send(secret, 'PATCH', `/owners/${ownOwner.id}`, change)).status).toBe(204);
+    const submitted = ok(await send(secret, 'POST', '/documents', passport(ownOwner.id)), 201);
+    expect(
+      (await send(secret, 'PUT', `/documents/${submitted.id}`, passport(ownOwner.id))).status,
+    ).toBe(200);
     expect((await send(secret, 'DELETE', `/documents/${submitted.id}`)).status).toBe(204);
     const state = await send(secret, 'GET', '/state');
     expect(state.body.owners).toMatchObject([{ ownershipPercentage: 70 }]);
@@ -396,8 +396,8 @@ describe('requests with unknown secrets', () => {
       const options = { as: tight.unregulated };
       const person = await customer(tight, options);
       const path = `/customers/${person.id}/kyc-link`;
-      const made = ok(await tight.call('POST', path, {}, options), 201);
-      const valid = new URL(made.kycUrl).pathname;
+      const link = ok(await tight.call('POST', path, {}, options), 201);
+      const valid = new URL(link.kycUrl).pathname;
       const get = async (url: string) =>
         (await tight.app.server.inject({ method: 'GET', url })).statusCode;
       expect(await get(valid)).toBe(200);

@@ -16,8 +16,8 @@ interface KycLinkParts extends PageParts {
 /** Customer that currently has this `platformCustomerId`. Deleted customers may have had it. */
 async function byPlatformId(ctx: Ctx, platform_customer_id: string): Promise<CustomerRow> {
   const { platformId: platform_id } = ctx.caller;
-  const where = { platform_id, platform_customer_id, deleted_at: null };
-  const [row] = await findCustomers(ctx.db, where);
+  const filter = { platform_id, platform_customer_id, deleted_at: null };
+  const [row] = await findCustomers(ctx.db, filter);
   if (!row) throw new Fault('CUSTOMER_NOT_FOUND', 'Customer not found.');
   return row;
 }

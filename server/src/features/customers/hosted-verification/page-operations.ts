@@ -49,14 +49,14 @@ export type PageParts = CustomerParts & DocumentParts & VerificationParts;
 
 /** Link and customer, if the identity check can still be decided. */
 async function openUndecided(ctx: Ctx, secret: string) {
-  const found = await openLink(ctx, secret);
-  if (isFinal(found.customer)) {
+  const opened = await openLink(ctx, secret);
+  if (isFinal(opened.customer)) {
     // A concurrent submission may have used the link between the two reads: then LINK_ENDED is the correct
     // error.
     await openLink(ctx, secret);
     throw new Fault('CONFLICT', 'The verification has ended. Nothing can be changed.');
   }
-  return found;
+  return opened;
 }
 
 /** Like `openUndecided`, for changes: the commit requires that the link is unchanged. */
@@ -73,8 +73,8 @@ function withoutEmptyIdentifier(info: ReturnType<typeof presentOwner>['personalI
 }
 
 /**
- * Requirements as shown to the person. Findings about the applicant, such as suspicion, are replaced by a
- * neutral reason; disclosure is up to the platform.
+ * Requirements as shown to the applicant. Findings about the applicant, such as suspicion, are
+ * replaced by a neutral reason; disclosure is up to the platform.
  */
 const redactFindings = (errors: readonly VerificationError[]): VerificationError[] =>
   errors.map((error) =>
@@ -185,8 +185,8 @@ export const pageOperations = (parts: PageParts) => [
 
   handle(replaceOnVerificationPage, async (ctx, { params, body }) => {
     const customer = await requireOpenLink(ctx, params.secret);
-    const was = await documentOfCustomer(ctx, customer, params.documentId);
-    const { row } = await changeDocument(ctx, parts, was, body);
+    const previous = await documentOfCustomer(ctx, customer, params.documentId);
+    const { row } = await changeDocument(ctx, parts, previous, body);
     return { status: 200, body: presentDocument(ctx.vault, customer, row) };
   }),
 

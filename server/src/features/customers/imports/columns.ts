@@ -90,11 +90,13 @@ export function cellsOfEach(rows: readonly Uint8Array[]): (string[] | undefined)
 /** Required columns that the header lacks: those of every row, and those of at least one customer type. */
 export function missingColumns(columns: readonly string[]): string[] {
   const lacking = (names: readonly string[]) => names.filter((name) => !columns.includes(name));
-  const own = KINDS.map((kind) => lacking(TYPE_COLUMNS[kind]));
-  const isOneWhole = own.some((names) => names.length === 0);
+  const lackingByType = KINDS.map((kind) => lacking(TYPE_COLUMNS[kind]));
+  const isOneWhole = lackingByType.some((names) => names.length === 0);
   // A header with a column of one type is intended for that type.
-  const begun = KINDS.filter((kind) => TYPE_COLUMNS[kind].some((name) => columns.includes(name)));
-  const intended = begun.length ? begun : KINDS;
+  const startedTypes = KINDS.filter((kind) =>
+    TYPE_COLUMNS[kind].some((name) => columns.includes(name)),
+  );
+  const intended = startedTypes.length ? startedTypes : KINDS;
   return [
     ...lacking([...COMMON_COLUMNS, ...ADDRESS_COLUMNS]),
     ...(isOneWhole ? [] : intended.flatMap((kind) => lacking(TYPE_COLUMNS[kind]))),
@@ -103,9 +105,9 @@ export function missingColumns(columns: readonly string[]): string[] {
 
 /** Limited to 100: a header can have thousands of columns. */
 export function repeatedColumns(columns: readonly string[]): string[] {
-  const [seen, twice] = [new Set<string>(), new Set<string>()];
-  for (const name of columns) (name !== '' && seen.has(name) ? twice : seen).add(name);
-  return [...twice].slice(0, 100);
+  const [names, duplicates] = [new Set<string>(), new Set<string>()];
+  for (const name of columns) (name !== '' && names.has(name) ? duplicates : names).add(name);
+  return [...duplicates].slice(0, 100);
 }
 
 type Body = Record<string, unknown>;
@@ -185,19 +187,19 @@ export function candidateOf(
   if (cells.length !== columns.length) {
     return malformed(`has ${cells.length} cells, the header row has ${columns.length}`);
   }
-  const named = new Map(columns.map((name, index) => [name, cells[index] as string]));
-  const kind = KINDS.find((each) => each === named.get('customerType'));
-  const body = bodyOf(named, kind);
+  const values = new Map(columns.map((name, index) => [name, cells[index] as string]));
+  const kind = KINDS.find((each) => each === values.get('customerType'));
+  const body = bodyOf(values, kind);
   const wrong = bodyErrors(body).filter(
     ({ field }) => !OPTIONAL_IN_FILES.includes(field) || isPresent(body, field),
   );
-  const id = named.get('platformCustomerId') ?? '';
-  const errors = errorsByColumn([...missingValueErrors(named, kind), ...wrong], kind);
+  const id = values.get('platformCustomerId') ?? '';
+  const errors = errorsByColumn([...missingValueErrors(values, kind), ...wrong], kind);
   return {
     correlationId: id !== '' && id.length <= MAX_ID_LENGTH ? id : `row_${number}`,
     body,
     errors,
-    ...(kind && errors.length ? { validPart: bodyOf(withoutColumns(named, errors), kind) } : {}),
+    ...(kind && errors.length ? { validPart: bodyOf(withoutColumns(values, errors), kind) } : {}),
   };
 }
 

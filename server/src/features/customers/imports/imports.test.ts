@@ -66,12 +66,12 @@ describe('uploadCustomersCsv', () => {
       ),
     );
     expect(status).toBe('COMPLETED');
-    const alone = await app.call('POST', '/customers', {
+    const response = await app.call('POST', '/customers', {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada 001',
     });
     const [scripted] = await harness.byPlatformId('p-2');
-    expect(scripted.kycStatus).toBe(alone.body.kycStatus);
+    expect(scripted.kycStatus).toBe(response.body.kycStatus);
     expect(scripted.umaAddress).toBe(`$p-2@${harness.domain}`);
     expect((await harness.byPlatformId('p-3'))[0].umaAddress).toBe(`$p-3@${harness.domain}`);
   });
@@ -212,10 +212,10 @@ describe('uploadCustomersCsv', () => {
     const content = file(harness.person('again-1'), harness.company('again-2'));
     expect((await harness.imported(content)).status).toBe('COMPLETED');
     const before = await harness.count('customers');
-    const again = await harness.imported(content);
-    expect(again.status).toBe('FAILED');
-    expect(again.progress).toEqual(progress(2, 0, 2));
-    const codes = again.errors.map((each: { correlationId: string; code: string }) => [
+    const repeated = await harness.imported(content);
+    expect(repeated.status).toBe('FAILED');
+    expect(repeated.progress).toEqual(progress(2, 0, 2));
+    const codes = repeated.errors.map((each: { correlationId: string; code: string }) => [
       each.correlationId,
       each.code,
     ]);
@@ -224,8 +224,10 @@ describe('uploadCustomersCsv', () => {
       ['again-2', 'CONFLICT'],
     ]);
     expect(await harness.count('customers')).toBe(before);
-    const more = await harness.imported(file(harness.person('again-1'), harness.person('again-3')));
-    expect([more.status, more.progress]).toEqual(['COMPLETED', progress(2, 1, 1)]);
+    const secondImport = await harness.imported(
+      file(harness.person('again-1'), harness.person('again-3')),
+    );
+    expect([secondImport.status, secondImport.progress]).toEqual(['COMPLETED', progress(2, 1, 1)]);
   });
 
   it('creates one import for a repeated idempotency key', async () => {
@@ -234,7 +236,7 @@ describe('uploadCustomersCsv', () => {
     const secondResponse = await harness.upload(file(harness.person('k-1')), app.platform, key);
     expect(secondResponse.body).toEqual(firstResponse.body);
     await app.settle();
-    expect((await harness.shown(firstResponse.body.jobId)).status).toBe('COMPLETED');
+    expect((await harness.readImport(firstResponse.body.jobId)).status).toBe('COMPLETED');
   });
 
   it('rejects a request without a file', async () => {
@@ -281,17 +283,17 @@ describe('getBulkCustomerImportJob', () => {
         : harness.person(`s-${index}`),
     );
     const id = await harness.started(file(...rows));
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(1_100, 0, 0),
     });
     await app.worker.runDue();
-    const half = await harness.shown(id);
+    const half = await harness.readImport(id);
     expect(half).toMatchObject({ status: 'PROCESSING', progress: progress(1_100, 1_023, 1) });
     expect(half.errors).toHaveLength(1);
     expect(half).not.toHaveProperty('completedAt');
     await app.settle();
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(1_100, 1_099, 1),
     });

@@ -13,7 +13,7 @@ export {
   searchImports,
 } from './operator-queries.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const importFeature = {
   operations: () => importOperations,
   jobs: importJobs,

@@ -60,13 +60,13 @@ describe('slices', () => {
     );
     const died = await handler().run(app.runtime, await jobOf(id));
     expect(died).toBeDefined(); // the result is never staged
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'PENDING',
       progress: progress(40, 0, 0),
     });
     expect(await harness.byPlatformId('d-39')).toHaveLength(1);
     await app.settle();
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(40, 40, 0),
     });
@@ -80,10 +80,10 @@ describe('slices', () => {
     const id = await harness.started(
       file(...Array.from({ length: 100 }, (_, index) => harness.person(`p-${index}`))),
     );
-    let [run, longest, done] = [0, 0, false];
+    let [run, longest, isDone] = [0, 0, false];
     const served = () => {
       run = 0;
-      if (!done) setImmediate(served);
+      if (!isDone) setImmediate(served);
     };
     served();
     const counted: typeof bodyErrors = (...values) => {
@@ -92,28 +92,30 @@ describe('slices', () => {
       return bodyErrors(...values);
     };
     await handler({ bodyErrors: counted }).run(app.runtime, await jobOf(id));
-    done = true;
+    isDone = true;
     expect(longest).toBe(16);
     await app.settle();
-    expect(await harness.shown(id)).toMatchObject({ progress: progress(100, 100, 0) });
+    expect(await harness.readImport(id)).toMatchObject({ progress: progress(100, 100, 0) });
   });
 
   it('resumes after a database outage', async () => {
     const id = await harness.started(
       file(...Array.from({ length: 30 }, (_, index) => harness.person(`b-${index}`))),
     );
-    let left = 11;
+    let remaining = 11;
     const failing = {
       ...app.runtime,
       committer: {
         commit: (set: Parameters<typeof app.runtime.committer.commit>[0]) =>
-          left-- > 0 ? app.runtime.committer.commit(set) : Promise.reject(new Error('no database')),
+          remaining-- > 0
+            ? app.runtime.committer.commit(set)
+            : Promise.reject(new Error('no database')),
       },
     };
     await expect(handler().run(failing, await jobOf(id))).rejects.toThrow('no database');
-    expect((await harness.shown(id)).progress).toEqual(progress(30, 0, 0));
+    expect((await harness.readImport(id)).progress).toEqual(progress(30, 0, 0));
     await app.settle();
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(30, 30, 0),
     });
@@ -135,7 +137,7 @@ describe('slices', () => {
     };
     const { stage } = await handler().run(failing, job);
     await app.operate(stage);
-    const body = await harness.shown(id);
+    const body = await harness.readImport(id);
     expect(body.progress).toEqual(progress(2, 1, 1));
     expect(body.errors[0].code).toBe('INTERNAL_ERROR');
     expect(JSON.stringify(body)).not.toContain('broken');
@@ -147,7 +149,7 @@ describe('slices', () => {
     const id = await harness.started(
       file(...['g-1', 'g-2', 'g-3'].map((each) => harness.person(each))),
     );
-    const lost = handler({
+    const unreadable = handler({
       files: {
         // biome-ignore lint/correctness/useYield: it fails before.
         async *read() {
@@ -156,11 +158,13 @@ describe('slices', () => {
       },
     });
     const job = await jobOf(id);
-    await expect(lost.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow('no such object');
-    expect((await harness.shown(id)).status).toBe('PENDING');
-    const { stage } = await lost.run(app.runtime, { ...job, attempts: 30 });
+    await expect(unreadable.run(app.runtime, { ...job, attempts: 29 })).rejects.toThrow(
+      'no such object',
+    );
+    expect((await harness.readImport(id)).status).toBe('PENDING');
+    const { stage } = await unreadable.run(app.runtime, { ...job, attempts: 30 });
     await app.operate(stage);
-    const body = await harness.shown(id);
+    const body = await harness.readImport(id);
     expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
     const message = 'The file could not be read from row 1 on. Upload the rest again.';
     expect(body.errors).toMatchObject([{ correlationId: 'file', code: 'INTERNAL_ERROR', message }]);
@@ -175,13 +179,13 @@ describe('slices', () => {
       file(...Array.from({ length: 60 }, (_, index) => harness.person(`t-${index}`))),
     );
     const job = await jobOf(id);
-    const both = await Promise.all([
+    const results = await Promise.all([
       handler().run(app.runtime, job),
       handler().run(app.runtime, job),
     ]);
-    await Promise.all(both.map(({ stage }) => app.operate(stage)));
+    await Promise.all(results.map(({ stage }) => app.operate(stage)));
     await app.settle();
-    expect(await harness.shown(id)).toMatchObject({
+    expect(await harness.readImport(id)).toMatchObject({
       status: 'COMPLETED',
       progress: progress(60, 60, 0),
     });
@@ -201,7 +205,8 @@ describe('slices', () => {
     const workers = [createWorker(options), createWorker(options)];
     await Promise.all(workers.map((each) => each.runDue()));
     await app.settle();
-    for (const id of ids) expect((await harness.shown(id)).progress).toEqual(progress(150, 150, 0));
+    for (const id of ids)
+      expect((await harness.readImport(id)).progress).toEqual(progress(150, 150, 0));
     expect(await harness.count("customers where platform_customer_id like 'u-%'")).toBe(300);
   });
 
@@ -210,16 +215,16 @@ describe('slices', () => {
       file(...Array.from({ length: 40 }, (_, index) => harness.person(`h-${index}`))),
     );
     let max = 0;
-    let under = 0;
-    let begun = 0;
+    let runningJobs = 0;
+    let startedCount = 0;
     const watched = {
       ...app.runtime,
       committer: {
         async commit(set: Parameters<typeof app.runtime.committer.commit>[0]) {
-          max = Math.max(max, ++under);
-          if (++begun === 20) app.effects.set(app.effects.now() + 5_000);
+          max = Math.max(max, ++runningJobs);
+          if (++startedCount === 20) app.effects.set(app.effects.now() + 5_000);
           const outcome = await app.runtime.committer.commit(set);
-          under--;
+          runningJobs--;
           return outcome;
         },
       },
@@ -229,12 +234,12 @@ describe('slices', () => {
     expect(max).toBeGreaterThan(0);
     expect(max).toBeLessThanOrEqual(8);
     await app.operate(stage);
-    const { processed, successful } = (await harness.shown(id)).progress;
+    const { processed, successful } = (await harness.readImport(id)).progress;
     expect(processed).toBe(successful);
     expect(processed).toBeGreaterThanOrEqual(20);
     expect(processed).toBeLessThan(40);
     await app.settle();
-    expect((await harness.shown(id)).progress).toEqual(progress(40, 40, 0));
+    expect((await harness.readImport(id)).progress).toEqual(progress(40, 40, 0));
   });
 
   it('postpones imports beyond the limit of concurrent slices', async () => {
@@ -242,10 +247,10 @@ describe('slices', () => {
     for (let index = 0; index < 6; index++)
       ids.push(await harness.started(file(harness.person(`m-${index}`))));
     await app.worker.runDue();
-    const states = await Promise.all(ids.map(async (id) => (await harness.shown(id)).status));
+    const states = await Promise.all(ids.map(async (id) => (await harness.readImport(id)).status));
     expect(states.filter((status) => status === 'PENDING')).toHaveLength(2);
     await app.advance(1_000);
-    for (const id of ids) expect((await harness.shown(id)).status).toBe('COMPLETED');
+    for (const id of ids) expect((await harness.readImport(id)).status).toBe('COMPLETED');
   });
 
   it('reports every commit, so that imports do not count as load', async () => {
@@ -262,7 +267,7 @@ describe('slices', () => {
     const { stage } = await handler({ written: count }).run(app.runtime, await jobOf(id));
     expect(written).toBe(2); // the invalid row has no change set
     await app.operate(stage);
-    expect((await harness.shown(id)).progress).toEqual(progress(3, 1, 2));
+    expect((await harness.readImport(id)).progress).toEqual(progress(3, 1, 2));
   });
 
   it('generates ids in the order of the rows', () => {

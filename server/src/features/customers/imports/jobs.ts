@@ -121,9 +121,9 @@ async function processSlice(
 ): Promise<Slice> {
   const { id, columns, next_byte } = row;
   const items = await itemsOf(parts, columns, nextRow(row), raw);
-  const done = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
-  const last = raw[done.rows - 1];
-  return { ...done, nextByte: last ? BigInt(last.end) : next_byte };
+  const result = await registerRows(runtime, caller, parts, items, { importId: id, attempts });
+  const last = raw[result.rows - 1];
+  return { ...result, nextByte: last ? BigInt(last.end) : next_byte };
 }
 
 const errorId = (importId: string, row: number) => `${importId} ${row}`;
@@ -140,9 +140,9 @@ async function finishImport(
 ): Promise<void> {
   const status = importStates.next(row.status, outcome);
   if (row.file_id !== null) await deleteFile(ctx, row.file_id);
-  const over = { status, file_id: null, file_key: null, completed_at: ctx.now };
-  const now = ctx.update(imports, row, over);
-  ctx.emit(importEvents[outcome], now.id, await importView(ctx, now, failures));
+  const ended = { status, file_id: null, file_key: null, completed_at: ctx.now };
+  const updated = ctx.update(imports, row, ended);
+  ctx.emit(importEvents[outcome], updated.id, await importView(ctx, updated, failures));
 }
 
 /** Stages the result of a slice, unless another worker has recorded it. */
@@ -150,14 +150,15 @@ async function recordSlice(ctx: Ctx, before: ImportRow, slice: Slice): Promise<v
   const row = await ctx.read(imports, before.id);
   if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
   for (const failure of slice.failures) insertError(ctx, row, failure);
-  const now = ctx.update(imports, row, {
+  const updated = ctx.update(imports, row, {
     status: importStates.next(row.status, 'begin'),
     next_byte: slice.nextByte,
     successful: row.successful + slice.rows - slice.failures.length,
     failed: row.failed + slice.failures.length,
   });
-  if (now.successful + now.failed >= now.total) await finishImport(ctx, now, slice.failures);
-  else ctx.later(IMPORT_SLICE, { importId: now.id });
+  if (updated.successful + updated.failed >= updated.total)
+    await finishImport(ctx, updated, slice.failures);
+  else ctx.later(IMPORT_SLICE, { importId: updated.id });
 }
 
 /** Fails an import whose file was rejected as a whole. */
@@ -171,7 +172,7 @@ async function failUnreadable(ctx: Ctx, before: ImportRow): Promise<void> {
   const row = await ctx.read(imports, before.id);
   if (!row || isFinished(row) || row.next_byte !== before.next_byte) return;
   const next = nextRow(row);
-  const message = `The file could not be read from row ${next} on. Upload the rest again.`;
+  const message = `The file could not be read from row ${next} on. Upload the remaining rows again.`;
   const failure = {
     row: next,
     correlation_id: FILE_CORRELATION_ID,
@@ -194,8 +195,8 @@ export function importJobs(parts: ImportParts): JobHandler[] {
         return undefined;
       });
       if (!raw) return { caller, stage: (ctx: Ctx) => failUnreadable(ctx, row) };
-      const done = await processSlice(runtime, caller, parts, row, raw, job.attempts);
-      return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, done) };
+      const result = await processSlice(runtime, caller, parts, row, raw, job.attempts);
+      return { caller, stage: (ctx: Ctx) => recordSlice(ctx, row, result) };
     } finally {
       running--;
     }
@@ -205,7 +206,7 @@ export function importJobs(parts: ImportParts): JobHandler[] {
     const { importId } = job.input;
     const row = await runtime.db.read(imports, importId);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
-    if (!row || !platform) throw new Error(`job ${job.id} names no import`);
+    if (!row || !platform) throw new Error(`job ${job.id} refers to a missing import`);
     const caller = systemCaller(platform.id, platform.environment);
     if (isFinished(row)) return { caller, async stage() {} };
     if (row.problem) return { caller, stage: (ctx) => rejectFile(ctx, importId) };

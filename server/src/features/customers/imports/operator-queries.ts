@@ -31,8 +31,8 @@ export async function searchImports(
 
 /** Import of any platform. Throws NOT_FOUND. */
 export async function importDetails({ db }: Runtime, importId: string) {
-  const known = isId(importId, 'BulkCustomerImportJob');
-  const row = known ? await db.read(imports, importId) : undefined;
+  const isImportId = isId(importId, 'BulkCustomerImportJob');
+  const row = isImportId ? await db.read(imports, importId) : undefined;
   if (!row) throw new Fault('NOT_FOUND', 'Import not found.');
   return summaryOf(row);
 }

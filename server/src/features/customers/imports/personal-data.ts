@@ -24,8 +24,8 @@ async function emptyErrors({ db }: Runtime, row: CustomerRow) {
   const errors = await db.query<{ id: string; import: string; at: Time | null }>(IMPORT_ERRORS, [
     ...[platform, id],
   ]);
-  const ends = new Map(errors.map((each) => [each.import, each.at]));
-  for (const [subject, at] of ends) {
+  const endTimes = new Map(errors.map((each) => [each.import, each.at]));
+  for (const [subject, at] of endTimes) {
     if (at === null) continue;
     const span = [eventsFrom(at), eventsFrom(at + 2 * DAY_MS)];
     const texts = [correlation(id), correlation(ERASED)];

@@ -24,13 +24,13 @@ export const isFinished = ({ status }: Pick<ImportRow, 'status'>): boolean =>
 export async function importView(
   { db }: Pick<Ctx, 'db'>,
   row: ImportRow,
-  more: readonly Shown[] = [],
+  stagedErrors: readonly Shown[] = [],
 ): Promise<ImportView> {
   const limit = MAX_ERRORS;
   const options = { orderBy: 'row', limit } as const;
   const stored = await db.find(importErrors, { import_id: row.id }, options);
   const { problem } = row;
-  const whole: Shown[] = problem
+  const fileErrors: Shown[] = problem
     ? [
         {
           correlation_id: FILE_CORRELATION_ID,
@@ -40,7 +40,7 @@ export async function importView(
         },
       ]
     : [];
-  const errors = [...whole, ...stored, ...more].slice(0, limit);
+  const errors = [...fileErrors, ...stored, ...stagedErrors].slice(0, limit);
   return {
     id: row.id,
     status: row.status,

@@ -88,13 +88,13 @@ async function allErrors(
 ): Promise<FieldError[]> {
   const platform = item.validPart && (await readPlatform(db, caller.platformId));
   if (!platform) return item.errors;
-  const known = new Set(item.errors.map(({ field }) => field));
+  const fieldsWithErrors = new Set(item.errors.map(({ field }) => field));
   const now = await clocks.nowOf(caller);
-  const found = registrationErrors(item.validPart as CreateBody, platform, now);
-  const more = errorsByColumn(found, item.body.customerType).filter(
-    ({ field }) => !known.has(field),
+  const ruleErrors = registrationErrors(item.validPart as CreateBody, platform, now);
+  const newErrors = errorsByColumn(ruleErrors, item.body.customerType).filter(
+    ({ field }) => !fieldsWithErrors.has(field),
   );
-  return [...item.errors, ...more];
+  return [...item.errors, ...newErrors];
 }
 
 /** Registers one row. Returns its failure, if any. */

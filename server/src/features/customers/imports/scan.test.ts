@@ -17,11 +17,11 @@ function inspect(content: string | Uint8Array, size = 7): FileFindings {
   return inspector.end() as FileFindings;
 }
 
-async function* pieces(bytes: Buffer, size: number, taken?: { bytes: number }) {
+async function* chunks(bytes: Buffer, size: number, consumed?: { bytes: number }) {
   for (let index = 0; index < bytes.length; index += size) {
-    const piece = bytes.subarray(index, index + size);
-    if (taken) taken.bytes += piece.length;
-    yield piece;
+    const chunk = bytes.subarray(index, index + size);
+    if (consumed) consumed.bytes += chunk.length;
+    yield chunk;
   }
 }
 
@@ -37,28 +37,28 @@ describe('inspectCsv', () => {
     ['quoted columns with spaces', `"umaAddress", ${HEAD.slice(11)}\n${ROW}\n`, 1],
   ])('accepts %s', (_, content, rows) => {
     for (const size of [1, 3, 64, 100_000]) {
-      const found = inspect(content, size);
-      expect(found).toMatchObject({ rows, problem: null });
-      expect(found.columns.slice(0, 2)).toEqual(['umaAddress', 'platformCustomerId']);
-      const rest = Buffer.from(content).subarray(found.start).toString().trimStart();
-      expect(rest.startsWith('$a@d')).toBe(true);
+      const inspection = inspect(content, size);
+      expect(inspection).toMatchObject({ rows, problem: null });
+      expect(inspection.columns.slice(0, 2)).toEqual(['umaAddress', 'platformCustomerId']);
+      const body = Buffer.from(content).subarray(inspection.start).toString().trimStart();
+      expect(body.startsWith('$a@d')).toBe(true);
     }
   });
 
-  const lacking = (column: string) =>
+  const headerWithout = (column: string) =>
     HEAD.split(',')
       .filter((name) => name !== column)
       .join(',');
 
   it.each([
-    ['nothing', '', ['file'], /empty/],
-    ['blank lines alone', '\n\r\n \n', ['file'], /empty/],
-    ['a head alone', `${HEAD}\n`, ['file'], /no rows/],
-    ['no city', `${lacking('city')}\n${ROW}\n`, ['city'], /lacks required columns.*city/],
-    ['no id', `${lacking('platformCustomerId')}\n${ROW}\n`, ['platformCustomerId'], /lacks/],
+    ['an empty file', '', ['file'], /empty/],
+    ['only blank lines', '\n\r\n \n', ['file'], /empty/],
+    ['only a header', `${HEAD}\n`, ['file'], /no rows/],
+    ['no city', `${headerWithout('city')}\n${ROW}\n`, ['city'], /lacks required columns.*city/],
+    ['no id', `${headerWithout('platformCustomerId')}\n${ROW}\n`, ['platformCustomerId'], /lacks/],
     [
       'a missing column of individuals',
-      `${lacking('birthDate')}\n${ROW}\n`,
+      `${headerWithout('birthDate')}\n${ROW}\n`,
       ['birthDate'],
       /lacks/,
     ],
@@ -70,15 +70,20 @@ describe('inspectCsv', () => {
     ],
     ['semicolons', `${HEAD.replaceAll(',', ';')}\n${ROW}\n`, 'many', /lacks/],
     ['a column twice', `${HEAD},city\n${ROW},x\n`, ['city'], /repeats/],
-    ['a malformed head', `${HEAD},a"b\n${ROW}\n`, ['file'], /not well-formed/],
-    ['an open quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 has an unclosed/],
+    ['a malformed header', `${HEAD},a"b\n${ROW}\n`, ['file'], /not well-formed/],
+    ['an unclosed quote', `${HEAD}\n${ROW}\n"${ROW}\n${ROW}\n`, ['file'], /Row 2 has an unclosed/],
     [
       'Latin-1',
       Buffer.from(`${HEAD}\n${ROW.replace('Ada', 'Zoë')}\n`, 'latin1'),
       ['file'],
       /UTF-8/,
     ],
-    ['a cut letter at the end', Buffer.from(`${HEAD}\n${ROW}ë`).subarray(0, -1), ['file'], /UTF-8/],
+    [
+      'an incomplete character at the end',
+      Buffer.from(`${HEAD}\n${ROW}ë`).subarray(0, -1),
+      ['file'],
+      /UTF-8/,
+    ],
     ['UTF-16', Buffer.from(`\uFEFF${HEAD}\n${ROW}\n`, 'utf16le'), ['file'], /UTF-8/],
     ['a zero byte', `${HEAD}\n${ROW.replace('Ada', 'A\0a')}\n`, ['file'], /UTF-8/],
     [
@@ -88,7 +93,7 @@ describe('inspectCsv', () => {
       /Row 2 is longer/,
     ],
     [
-      'a long head',
+      'a long header',
       `${HEAD}${'x'.repeat(MAX_ROW_BYTES)}\n${ROW}\n`,
       ['file'],
       /header row is longer/,
@@ -103,9 +108,9 @@ describe('inspectCsv', () => {
     for (const size of [5, 65_536]) {
       const { problem } = inspect(content, size);
       expect(problem?.message).toMatch(message as RegExp);
-      const named = problem?.errors.map((each) => each.field);
-      if (fields === 'many') expect(named).toContain('customerType');
-      else expect(named).toEqual(fields);
+      const fieldNames = problem?.errors.map((each) => each.field);
+      if (fields === 'many') expect(fieldNames).toContain('customerType');
+      else expect(fieldNames).toEqual(fields);
     }
   });
 
@@ -120,17 +125,17 @@ describe('readRows', () => {
 
   it('resumes at any row for any chunk size', async () => {
     for (const size of [1, 2, 5, 1_000]) {
-      const seen: (string[] | undefined)[] = [];
+      const readCells: (string[] | undefined)[] = [];
       let from = 0;
       for (;;) {
         const max = { rows: 2, bytes: 1_000 };
-        const slice = await readRows(pieces(bytes.subarray(from), size), from, max);
+        const slice = await readRows(chunks(bytes.subarray(from), size), from, max);
         if (slice.length === 0) break;
         expect(slice.length).toBeLessThanOrEqual(2);
-        seen.push(...cellsOfEach(slice.map((row) => row.bytes)));
+        readCells.push(...cellsOfEach(slice.map((row) => row.bytes)));
         from = slice.at(-1)?.end as number;
       }
-      expect(seen).toEqual([
+      expect(readCells).toEqual([
         ['a', '1'],
         ['b\n,"', '2'],
         ['c', '3'],
@@ -142,21 +147,21 @@ describe('readRows', () => {
 
   it('stops reading at its limits', async () => {
     const large = Buffer.from('0123456789,0123456789\n'.repeat(1_000_000));
-    const taken = { bytes: 0 };
+    const consumed = { bytes: 0 };
     const max = { rows: 1_024, bytes: 1_048_576 };
-    const slice = await readRows(pieces(large, 65_536, taken), 0, max);
+    const slice = await readRows(chunks(large, 65_536, consumed), 0, max);
     expect(slice).toHaveLength(1_024);
-    expect(taken.bytes).toBe(65_536);
+    expect(consumed.bytes).toBe(65_536);
     const wide = Buffer.from(`${'x'.repeat(60_000)}\n`.repeat(300));
-    expect(await readRows(pieces(wide, 65_536), 0, max)).toHaveLength(18);
+    expect(await readRows(chunks(wide, 65_536), 0, max)).toHaveLength(18);
   });
 });
 
 describe('candidateOf', () => {
   const columns = [...HEAD.split(','), 'businessLegalName', 'businessTaxId', 'email', 'other'];
   const row = (values: Record<string, string>) => columns.map((name) => values[name] ?? '');
-  const place = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
-  const fine = () => [];
+  const addressCells = { addressLine1: 'a', city: 'b', state: 'c', postalCode: 'd', country: 'US' };
+  const noErrors = () => [];
 
   it('maps rows of individuals and businesses to bodies', () => {
     const common = { umaAddress: '$a@d', platformCustomerId: 'c1' };
@@ -168,14 +173,20 @@ describe('candidateOf', () => {
       birthDate: '1990-01-15',
     };
     const business = { ...common, customerType: 'BUSINESS' };
-    const cells = { ...place, ...person, email: 'a@b.c', other: 'x', businessLegalName: 'not his' };
-    expect(candidateOf(columns, row(cells), 1, fine)).toEqual({
+    const cells = {
+      ...addressCells,
+      ...person,
+      email: 'a@b.c',
+      other: 'x',
+      businessLegalName: 'of a person',
+    };
+    expect(candidateOf(columns, row(cells), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...person, address, email: 'a@b.c' },
       errors: [],
     });
-    const named = { ...place, ...business, umaAddress: 'a@d', businessLegalName: 'F' };
-    expect(candidateOf(columns, row(named), 1, fine)).toEqual({
+    const fieldNames = { ...addressCells, ...business, umaAddress: 'a@d', businessLegalName: 'F' };
+    expect(candidateOf(columns, row(fieldNames), 1, noErrors)).toEqual({
       correlationId: 'c1',
       body: { ...business, address, businessInfo: { legalName: 'F', country: 'US' } },
       errors: [],
@@ -183,31 +194,31 @@ describe('candidateOf', () => {
   });
 
   it('reports every invalid column once', () => {
-    const wrong = () => [
+    const addErrors = () => [
       { field: 'address.country', message: 'x' },
       { field: 'businessInfo.country', message: 'y' },
       { field: 'businessInfo.taxId', message: 'is required' },
       { field: 'businessInfo.incorporatedOn', message: 'is required' },
     ];
-    const cells = row({ ...place, customerType: 'BUSINESS', city: '' });
-    const { correlationId, errors } = candidateOf(columns, cells, 7, wrong);
+    const cells = row({ ...addressCells, customerType: 'BUSINESS', city: '' });
+    const { correlationId, errors } = candidateOf(columns, cells, 7, addErrors);
     expect(correlationId).toBe('row_7');
     const fields = ['umaAddress', 'platformCustomerId', 'city', 'businessLegalName', 'country'];
     expect(errors.map((each) => each.field)).toEqual(fields);
   });
 
   it('validates a tax number that is present', () => {
-    const wrong = () => [{ field: 'businessInfo.taxId', message: 'x' }];
-    const cells = row({ ...place, customerType: 'BUSINESS', businessTaxId: 'no' });
-    const { errors } = candidateOf(columns, cells, 1, wrong);
+    const addErrors = () => [{ field: 'businessInfo.taxId', message: 'x' }];
+    const cells = row({ ...addressCells, customerType: 'BUSINESS', businessTaxId: 'no' });
+    const { errors } = candidateOf(columns, cells, 1, addErrors);
     expect(errors.at(-1)).toEqual({ field: 'businessTaxId', message: 'x' });
   });
 
   it('reports only the row error if a row does not match the header', () => {
     for (const cells of [undefined, ['a', 'b'], [...columns, 'more']]) {
-      const made = candidateOf(columns, cells, 3, fine);
-      expect(made.correlationId).toBe('row_3');
-      expect(made.errors.map((each) => each.field)).toEqual(['row']);
+      const candidate = candidateOf(columns, cells, 3, noErrors);
+      expect(candidate.correlationId).toBe('row_3');
+      expect(candidate.errors.map((each) => each.field)).toEqual(['row']);
     }
   });
 });

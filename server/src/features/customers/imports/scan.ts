@@ -65,9 +65,9 @@ export async function readRows(
   const splitter = createRowSplitter();
   let open: Uint8Array[] = [];
   let at = from;
-  let taken = 0;
-  const close = (piece: Uint8Array, end: number) => {
-    if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...open, piece]), end });
+  let rowCount = 0;
+  const close = (chunk: Uint8Array, end: number) => {
+    if (splitter.hasContent()) rows.push({ bytes: Buffer.concat([...open, chunk]), end });
     open = [];
     splitter.next();
   };
@@ -75,14 +75,14 @@ export async function readRows(
     let begin = 0;
     for (let i = 0; i < chunk.length; i++) {
       if (!splitter.isEnd(chunk[i] as number)) continue;
-      taken += i + 1 - begin;
+      rowCount += i + 1 - begin;
       close(chunk.subarray(begin, i + 1), at + i + 1);
       begin = i + 1;
-      if (rows.length >= limits.rows || taken >= limits.bytes) return rows;
+      if (rows.length >= limits.rows || rowCount >= limits.bytes) return rows;
     }
     // Copied, because the source may reuse its buffer.
     if (begin < chunk.length) open.push(Buffer.from(chunk.subarray(begin)));
-    taken += chunk.length - begin;
+    rowCount += chunk.length - begin;
     at += chunk.length;
   }
   close(new Uint8Array(0), at);
@@ -116,9 +116,9 @@ function headerProblem(columns: readonly string[] | undefined): Problem | null {
   if (!columns) return fileProblem('The header row is not well-formed CSV.');
   const missing = missingColumns(columns);
   if (missing.length) {
-    const named = missing.join(', ');
+    const missingNames = missing.join(', ');
     return {
-      message: `The header row lacks required columns: ${named}`,
+      message: `The header row lacks required columns: ${missingNames}`,
       errors: missing.map((field) => ({ field, message: 'is a required column' })),
     };
   }
@@ -156,49 +156,49 @@ function createTextCheck() {
 export function inspectCsv(): Inspector {
   const text = createTextCheck();
   const splitter = createRowSplitter();
-  const found = { head: undefined as string | undefined, start: 0, rows: 0, tooLong: '' };
+  const inspection = { head: undefined as string | undefined, start: 0, rows: 0, tooLong: '' };
   let head: Uint8Array[] = [];
   let headBytes = 0;
   let at = 0;
   let length = 0;
 
   /** Name of the current row in messages. Rows below the header are numbered from 1. */
-  const rowName = () => (found.rows ? `Row ${found.rows}` : 'The header row');
+  const rowName = () => (inspection.rows ? `Row ${inspection.rows}` : 'The header row');
 
   function close(): void {
     if (!splitter.hasContent()) return;
-    if (found.head !== undefined) found.rows++;
+    if (inspection.head !== undefined) inspection.rows++;
     else {
       const bytes = Buffer.concat(head).subarray(Math.max(0, at - length), at);
-      found.head = bytes.toString('utf8').replace(BOM, '');
-      found.start = at;
+      inspection.head = bytes.toString('utf8').replace(BOM, '');
+      inspection.start = at;
       head = [];
     }
-    if (length > MAX_ROW_BYTES) found.tooLong ||= rowName();
+    if (length > MAX_ROW_BYTES) inspection.tooLong ||= rowName();
   }
 
   function problemOf(isText: boolean, columns: readonly string[] | undefined): Problem | null {
     if (!isText) return fileProblem('The file is not UTF-8 text.');
-    if (found.head === undefined)
+    if (inspection.head === undefined)
       return fileProblem('The file is empty. The first row must contain the column names.');
-    if (found.tooLong) {
+    if (inspection.tooLong) {
       return fileProblem(
-        `${found.tooLong} is longer than ${MAX_ROW_BYTES} bytes. Check for an ` +
+        `${inspection.tooLong} is longer than ${MAX_ROW_BYTES} bytes. Check for an ` +
           'unclosed quotation mark.',
       );
     }
     if (splitter.isQuoted()) return fileProblem(`${rowName()} has an unclosed quotation mark.`);
     const wrong = headerProblem(columns);
     if (wrong) return wrong;
-    if (found.rows === 0) return fileProblem('The file has no rows below the header row.');
-    if (found.rows <= MAX_ROWS) return null;
-    return fileProblem(`The file has ${found.rows} rows; the maximum is ${MAX_ROWS}.`);
+    if (inspection.rows === 0) return fileProblem('The file has no rows below the header row.');
+    if (inspection.rows <= MAX_ROWS) return null;
+    return fileProblem(`The file has ${inspection.rows} rows; the maximum is ${MAX_ROWS}.`);
   }
 
   return {
     write(chunk) {
       text.write(chunk);
-      if (found.head === undefined && headBytes <= MAX_ROW_BYTES) {
+      if (inspection.head === undefined && headBytes <= MAX_ROW_BYTES) {
         head.push(Buffer.from(chunk));
         headBytes += chunk.length;
       }
@@ -213,11 +213,12 @@ export function inspectCsv(): Inspector {
     },
     end(): FileFindings {
       close();
-      const columns = found.head === undefined ? undefined : cellsOf(Buffer.from(found.head));
+      const columns =
+        inspection.head === undefined ? undefined : cellsOf(Buffer.from(inspection.head));
       const problem = problemOf(text.end(), columns);
       // The columns of a rejected file are not stored: they can contain personal data.
       const stored = problem ? [] : (columns ?? []);
-      return { rows: found.rows, columns: stored, start: found.start, problem };
+      return { rows: inspection.rows, columns: stored, start: inspection.start, problem };
     },
   };
 }

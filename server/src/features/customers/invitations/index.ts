@@ -7,7 +7,7 @@ import { invitationPage } from './page.ts';
 import { invitationPersonalData } from './personal-data.ts';
 import { invitationStates } from './states.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const invitationFeature = {
   operations: invitationOperations,
   jobs: invitationJobs,

@@ -20,7 +20,7 @@ const inviter = (as: TestPlatform = app.platform, overrides: object = {}): Promi
   customer(app, { as }, overrides);
 const invite = (body: object, as: TestPlatform = app.platform) =>
   app.call('POST', '/invitations', body, { as });
-const made = async (overrides: object = {}, as: TestPlatform = app.platform) => {
+const createdInvitation = async (overrides: object = {}, as: TestPlatform = app.platform) => {
   const { umaAddress } = await inviter(as);
   return ok(await invite({ inviterUma: umaAddress, ...overrides }, as), 201);
 };
@@ -108,7 +108,7 @@ describe('createInvitation', () => {
 
   it('is rejected if invitations are disabled for the platform', async () => {
     const as = await app.newPlatform('Alone');
-    const open = await made({}, as);
+    const open = await createdInvitation({}, as);
     await app.runtime.db.query('update platforms set invitations = false where id = $1', [as.id]);
     const { umaAddress } = await inviter(as);
     const rejected = await invite({ inviterUma: umaAddress }, as);
@@ -139,11 +139,11 @@ describe('createInvitation', () => {
     ).toMatchObject({
       body: { code: tenBytes('12345678') },
     });
-    const both = await Promise.all([
+    const generated = await Promise.all([
       generate(tenBytes('aaaa0000'), tenBytes('aaaa0001')),
       generate(tenBytes('aaaa0000'), tenBytes('aaaa0002')),
     ]);
-    const codes = both.map((each) => (each as { body: { code: string } }).body.code);
+    const codes = generated.map((each) => (each as { body: { code: string } }).body.code);
     expect(new Set(codes).size).toBe(2);
     expect(codes).toContain(tenBytes('aaaa0000'));
   });
@@ -151,7 +151,7 @@ describe('createInvitation', () => {
 
 describe('getInvitation', () => {
   it('returns the invitation by its code within one environment', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     expect((await show(invitation.code, app.other)).body).toEqual(invitation);
     const calls = [
       show,
@@ -166,13 +166,13 @@ describe('getInvitation', () => {
       }
     }
     expect((await show(invitation.code)).body.status).toBe('PENDING');
-    const real = await made({}, app.production);
+    const real = await createdInvitation({}, app.production);
     expect((await show(real.code)).status).toBe(404);
     expect((await show(real.code, app.production)).body).toEqual(real);
   });
 
   it('reports EXPIRED after the expiry time', async () => {
-    const invitation = await made({ expiresAt: inOneHour() });
+    const invitation = await createdInvitation({ expiresAt: inOneHour() });
     await app.advance(3_600_000 - 1);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
     await app.advance(1);
@@ -189,7 +189,7 @@ describe('getInvitation', () => {
 
 describe('a code of an older version', () => {
   it('is supported', async () => {
-    const { code } = await made({ firstName: 'Bob' });
+    const { code } = await createdInvitation({ firstName: 'Bob' });
     const old = 'c0ffee42';
     await app.operate(async (ctx) => {
       const row = await ctx.read(invitations, code);
@@ -204,7 +204,11 @@ describe('a code of an older version', () => {
 
 describe('claimInvitation', () => {
   it('emits the event to the creating platform for any claimant', async () => {
-    const invitation = await made({ firstName: 'Bob', amountToSend: 5_00, expiresAt: inOneHour() });
+    const invitation = await createdInvitation({
+      firstName: 'Bob',
+      amountToSend: 5_00,
+      expiresAt: inOneHour(),
+    });
     const invitee = await inviter(app.other);
     await app.advance(1_000);
     const claimed = ok(await claim(invitation.code, invitee.umaAddress, app.other), 200);
@@ -229,7 +233,7 @@ describe('claimInvitation', () => {
   });
 
   it('succeeds for one of several concurrent claims', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const responses = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
         claim(
@@ -241,8 +245,8 @@ describe('claimInvitation', () => {
     );
     const won = responses.filter((each) => each.status === 200);
     expect(won).toHaveLength(1);
-    for (const lost of responses.filter((each) => each.status !== 200)) {
-      expect(outcome(lost)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
+    for (const conflicts of responses.filter((each) => each.status !== 200)) {
+      expect(outcome(conflicts)).toEqual([400, 'INVITATION_ALREADY_CLAIMED']);
     }
     expect((await show(invitation.code)).body).toEqual(won[0]?.body);
     await app.settle();
@@ -251,7 +255,7 @@ describe('claimInvitation', () => {
   });
 
   it('is rejected for an invitee that is deleted concurrently', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const payee = await inviter();
     const claims = invitationOperations({ origin: () => 'http://here' }).find(
       ({ contract }) => contract.operationId === 'claimInvitation',
@@ -270,13 +274,13 @@ describe('claimInvitation', () => {
   });
 
   it.each([undefined, null, 7, ''])('rejects the address %j', async (inviteeUma) => {
-    const rejected = await claim((await made()).code, inviteeUma);
+    const rejected = await claim((await createdInvitation()).code, inviteeUma);
     expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
   it('rejects malformed addresses and those of other platforms', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const otherPerson = await inviter(app.other);
     const deletedPerson = await inviter();
     await app.call('DELETE', `/customers/${deletedPerson.id}`);
@@ -297,14 +301,14 @@ describe('claimInvitation', () => {
   });
 
   it('rejects the inviter as invitee', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const rejected = await claim(invitation.code, invitation.inviterUma.toUpperCase());
     expect(outcome(rejected)).toEqual([400, 'INVALID_INPUT']);
     expect(fieldsOf(rejected)).toEqual(['inviteeUma']);
   });
 
   it('creates no transaction', async () => {
-    const invitation = await made({ amountToSend: 5_00 });
+    const invitation = await createdInvitation({ amountToSend: 5_00 });
     const count = 'select count(*)::int4 as n from transactions';
     const before = await app.runtime.db.query(count, []);
     await claim(invitation.code, EXTERNAL_UMA);
@@ -315,7 +319,7 @@ describe('claimInvitation', () => {
 
 describe('cancelInvitation', () => {
   it('cancels a pending invitation once', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     expect(ok(await cancel(invitation.code), 200)).toEqual({ ...invitation, status: 'CANCELLED' });
     expect(outcome(await cancel(invitation.code))).toEqual([400, 'INVITATION_CANCELLED']);
     const lateResponse = await claim(invitation.code, EXTERNAL_UMA, app.other);
@@ -326,13 +330,13 @@ describe('cancelInvitation', () => {
   });
 
   it('is restricted to the creating platform', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     expect(outcome(await cancel(invitation.code, app.other))).toEqual([403, 'FORBIDDEN']);
     expect((await show(invitation.code)).body.status).toBe('PENDING');
   });
 
   it('resolves a concurrent claim to one result', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const [cancelled, claimed] = await Promise.all([
       cancel(invitation.code),
       claim(invitation.code, EXTERNAL_UMA, app.other),
@@ -396,7 +400,7 @@ describe('personal data in invitations', () => {
   });
 
   it('is encrypted in the event', async () => {
-    const invitation = await made({ firstName: 'Roberta' });
+    const invitation = await createdInvitation({ firstName: 'Roberta' });
     await claim(invitation.code, EXTERNAL_UMA);
     await app.worker.runDue();
     const [event] = await app.runtime.db.query(

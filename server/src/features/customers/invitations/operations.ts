@@ -158,24 +158,24 @@ async function cancel(ctx: Ctx, code: string): Promise<InvitationRow> {
 }
 
 export const invitationOperations = ({ origin }: InvitationParts) => {
-  const shown = (ctx: Ctx, row: InvitationRow): InvitationView =>
+  const viewOf = (ctx: Ctx, row: InvitationRow): InvitationView =>
     presentInvitation(row, ctx.now, origin());
   return [
     handle(createInvitation, async (ctx, { body }) => ({
       status: 201,
-      body: shown(ctx, await create(ctx, body)),
+      body: viewOf(ctx, await create(ctx, body)),
     })),
     handle(getInvitation, async (ctx, { params }) => ({
       status: 200,
-      body: shown(ctx, await invitationOf(ctx, params.invitationCode)),
+      body: viewOf(ctx, await invitationOf(ctx, params.invitationCode)),
     })),
     handle(claimInvitation, async (ctx, { params, body }) => ({
       status: 200,
-      body: shown(ctx, await claim(ctx, params.invitationCode, body.inviteeUma)),
+      body: viewOf(ctx, await claim(ctx, params.invitationCode, body.inviteeUma)),
     })),
     handle(cancelInvitation, async (ctx, { params }) => ({
       status: 200,
-      body: shown(ctx, await cancel(ctx, params.invitationCode)),
+      body: viewOf(ctx, await cancel(ctx, params.invitationCode)),
     })),
   ];
 };

@@ -6,7 +6,7 @@ import { testApp } from '../../../../test/kit/app/test-app.ts';
 const app = testApp();
 const limited = testApp({ rateLimits: { requests: 0, costly: 0, refused: 2 } });
 
-async function made(overrides: object = {}, as: TestPlatform = app.platform) {
+async function createdInvitation(overrides: object = {}, as: TestPlatform = app.platform) {
   const inviter = await customer(app, { as }, { email: 'ada@example.com' });
   const body = { inviterUma: inviter.umaAddress, ...overrides };
   return ok(await app.call('POST', '/invitations', body, { as }), 201);
@@ -20,7 +20,11 @@ const PERSONAL = ['Lovelace', 'ada@example.com', '1 Main St', '1990'];
 describe('the page of an invitation', () => {
   it('shows the inviter, the amount and the providers', async () => {
     const expiresAt = new Date(app.effects.now() + 3_600_000).toISOString();
-    const invitation = await made({ firstName: '<b>Bob</b>', amountToSend: 1_250_00, expiresAt });
+    const invitation = await createdInvitation({
+      firstName: '<b>Bob</b>',
+      amountToSend: 1_250_00,
+      expiresAt,
+    });
     const { pathname } = new URL(invitation.url);
     expect(pathname).toBe(`/i/${invitation.code}`);
     const { statusCode, body, headers } = await open(invitation.code);
@@ -47,14 +51,14 @@ describe('the page of an invitation', () => {
   });
 
   it('omits the amount, the name and the expiry if absent', async () => {
-    const { body } = await open((await made()).code);
+    const { body } = await open((await createdInvitation()).code);
     expect(body).toContain('<h1>You are invited</h1>');
     expect(body).not.toContain('intend to send');
     expect(body).not.toContain('Valid until');
   });
 
   it('lists no sandbox providers in production', async () => {
-    const invitation = await made({}, app.production);
+    const invitation = await createdInvitation({}, app.production);
     const { statusCode, body } = await open(invitation.code);
     expect(statusCode).toBe(200);
     expect(body).not.toContain('.example');
@@ -62,11 +66,11 @@ describe('the page of an invitation', () => {
 
   it('shows how an invitation ended without personal data', async () => {
     const expiresAt = new Date(app.effects.now() + 1_000).toISOString();
-    const more = { firstName: 'Bob', amountToSend: 5_00 };
+    const invitationFields = { firstName: 'Bob', amountToSend: 5_00 };
     const [used, expired, withdrawn] = [
-      await made(more),
-      await made({ ...more, expiresAt }),
-      await made(more),
+      await createdInvitation(invitationFields),
+      await createdInvitation({ ...invitationFields, expiresAt }),
+      await createdInvitation(invitationFields),
     ];
     await app.call('POST', `/invitations/${used.code}/claim`, { inviteeUma: '$f@x.example' });
     await app.call('POST', `/invitations/${withdrawn.code}/cancel`);
@@ -95,7 +99,7 @@ describe('the page of an invitation', () => {
   );
 
   it('ignores POST requests', async () => {
-    const invitation = await made();
+    const invitation = await createdInvitation();
     const sent = await open(invitation.code, 'POST');
     expect(sent.body).toBe((await open(invitation.code)).body);
     const response = await app.call('GET', `/invitations/${invitation.code}`);

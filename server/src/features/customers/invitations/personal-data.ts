@@ -12,16 +12,18 @@ import { invitations } from './store.ts';
  * number of changed rows. UMA addresses are replaced afterwards by `empty`.
  */
 export async function eraseInvitations(ctx: Ctx, customerId: string): Promise<number> {
-  const sent = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
-  const held = sent.filter((row) => row.first_name !== null || row.status === 'PENDING');
-  for (const row of held) {
+  const ownInvitations = await ctx.db.find(invitations, { customer_id: customerId }, ALL_OF_ONE);
+  const affected = ownInvitations.filter(
+    (row) => row.first_name !== null || row.status === 'PENDING',
+  );
+  for (const row of affected) {
     ctx.update(invitations, row, {
       first_name: null,
       status: invitationStates.peek(row.status, 'cancel') ?? row.status,
       updated_at: ctx.now,
     });
   }
-  return held.length;
+  return affected.length;
 }
 
 const INVITATIONS = `update invitations set version = version + 1,

@@ -8,7 +8,7 @@ export { addOwner, changeOwner } from './operations.ts';
 export { type OwnerRow, ownerPersonal, presentOwner, transitionOwner } from './owners.ts';
 export { ownerOf, ownersOf, ownersOfAll, readOwner, requireOwner } from './reads.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const ownerFeature = {
   operations: () => ownerOperations,
   personalData: ownerPersonalData,

@@ -55,30 +55,30 @@ const PERSONAL_INFO_FIELDS = [
 const ADDRESS_FIELDS = ['line1', 'line2', 'city', 'state', 'postalCode', 'country'] as const;
 
 /** Picks the fields of `names` that have a value. */
-const pick = (of: object, names: readonly string[]): Record<string, unknown> =>
+const pick = (source: object, names: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const value = (of as Record<string, unknown>)[name];
+      const value = (source as Record<string, unknown>)[name];
       return value === undefined || value === null ? [] : [[name, value]];
     }),
   );
 
 /** Copies the known fields in a fixed order. SSN, ITIN and EIN are issued by the US. */
 function personOf(info: object): OwnerPersonal {
-  const known = pick(info, PERSONAL_INFO_FIELDS) as OwnerPersonal;
+  const personal = pick(info, PERSONAL_INFO_FIELDS) as OwnerPersonal;
   const person = {
-    ...known,
-    address: pick(known.address, ADDRESS_FIELDS) as OwnerPersonal['address'],
+    ...personal,
+    address: pick(personal.address, ADDRESS_FIELDS) as OwnerPersonal['address'],
   };
   if (person.idType && person.idType !== 'NON_US_TAX_ID') person.countryOfIssuance ??= 'US';
   return person;
 }
 
 /** Personal data after an update. A new type of number clears the issuer; no type clears the number. */
-function personAfter(was: OwnerPersonal, change: InfoChange): OwnerPersonal {
-  const isNewType = change.idType !== undefined && change.idType !== was.idType;
+function personAfter(previous: OwnerPersonal, change: InfoChange): OwnerPersonal {
+  const isNewType = change.idType !== undefined && change.idType !== previous.idType;
   return personOf({
-    ...was,
+    ...previous,
     ...(isNewType ? { countryOfIssuance: null } : {}),
     ...(change.idType === null ? { identifier: null } : {}),
     ...change,
@@ -100,13 +100,14 @@ interface OwnerCandidate {
 
 const isUbo = (roles: readonly OwnerRole[]) => roles.includes('UBO');
 
-function shareErrors(candidate: OwnerCandidate, others: readonly OwnerRow[]): FieldError[] {
+function shareErrors(candidate: OwnerCandidate, otherOwners: readonly OwnerRow[]): FieldError[] {
   if (!isUbo(candidate.roles)) return [];
-  const taken = others
+  const otherShares = otherOwners
     .filter((each) => isUbo(each.roles))
     .reduce((sum, { share }) => sum + share, 0);
-  if (taken + candidate.share <= MAX_TOTAL_SHARE) return [];
-  const message = `must not exceed ${MAX_TOTAL_SHARE - taken}, the percentage that other UBOs do not hold`;
+  if (otherShares + candidate.share <= MAX_TOTAL_SHARE) return [];
+  const maximum = MAX_TOTAL_SHARE - otherShares;
+  const message = `must not exceed ${maximum}, the percentage that other UBOs do not hold`;
   return [{ field: 'ownershipPercentage', message }];
 }
 
@@ -130,13 +131,18 @@ function personErrors(ctx: Ctx, person: OwnerPersonal, change: InfoChange | unde
 function rejectInvalid(
   ctx: Ctx,
   candidate: OwnerCandidate,
-  others: readonly OwnerRow[],
-  { found = [], change }: { found?: readonly FieldError[]; change?: InfoChange } = {},
+  otherOwners: readonly OwnerRow[],
+  {
+    identifierErrors = [],
+    change,
+  }: { identifierErrors?: readonly FieldError[]; change?: InfoChange } = {},
 ): void {
   const rules = personErrors(ctx, candidate.person, change);
   const errors = [
-    ...found,
-    ...rules.filter((each) => found.every((fieldError) => fieldError.field !== each.field)),
+    ...identifierErrors,
+    ...rules.filter((each) =>
+      identifierErrors.every((fieldError) => fieldError.field !== each.field),
+    ),
   ];
   if (candidate.roles.length === 0) {
     errors.push({ field: 'roles', message: 'must contain at least one role' });
@@ -145,7 +151,7 @@ function rejectInvalid(
     const constraint = { format: 'date' };
     errors.push({ field: 'personalInfo.birthDate', constraint, message: 'must be in the past' });
   }
-  errors.push(...shareErrors(candidate, others));
+  errors.push(...shareErrors(candidate, otherOwners));
   if (errors.length) throw invalid(errors);
 }
 
@@ -214,14 +220,14 @@ export async function addOwner(
 }
 
 /** A new type or issuer requires a new number. */
-function missingIdentifierErrors(was: OwnerPersonal, change: InfoChange): FieldError[] {
+function missingIdentifierErrors(previous: OwnerPersonal, change: InfoChange): FieldError[] {
   const { idType, countryOfIssuance: issuer } = change;
   if (change.identifier !== undefined || idType === null) return [];
   const field = 'personalInfo.identifier';
-  if (idType !== undefined && idType !== was.idType) {
+  if (idType !== undefined && idType !== previous.idType) {
     return [{ field, message: 'is required with a new idType' }];
   }
-  const isNewIssuer = issuer && was.countryOfIssuance && issuer !== was.countryOfIssuance;
+  const isNewIssuer = issuer && previous.countryOfIssuance && issuer !== previous.countryOfIssuance;
   return isNewIssuer ? [{ field, message: 'is required with a new countryOfIssuance' }] : [];
 }
 
@@ -233,22 +239,22 @@ export async function changeOwner(
 ): Promise<{ business: CustomerRow; owner: OwnerRow }> {
   const row = await ownerOf(ctx, id);
   const { business, key, owners } = await openBusiness(ctx, row.customer_id, 'beneficialOwnerId');
-  const was = ownerPersonal(ctx.vault, business, row);
-  if (!was || isFinal(row)) {
+  const previous = ownerPersonal(ctx.vault, business, row);
+  if (!previous || isFinal(row)) {
     throw invalidField('beneficialOwnerId', 'the verification of the owner has ended');
   }
   const change = body.personalInfo ?? {};
-  const person = personAfter(was, change);
+  const person = personAfter(previous, change);
   const roles = body.roles ? [...new Set(body.roles)] : row.roles;
   const share = body.ownershipPercentage ?? row.share;
   rejectInvalid(
     ctx,
     { roles, share, person },
     owners.filter((each) => each.id !== id),
-    { found: missingIdentifierErrors(was, change), change },
+    { identifierErrors: missingIdentifierErrors(previous, change), change },
   );
   // Unchanged data is not encrypted again, because every encryption uses a new nonce.
-  const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(was));
+  const isSamePerson = JSON.stringify(person) === JSON.stringify(personOf(previous));
   const isSame =
     isSamePerson && share === row.share && JSON.stringify(roles) === JSON.stringify(row.roles);
   if (isSame) return { business, owner: row };
@@ -264,13 +270,13 @@ export async function changeOwner(
   return { business, owner };
 }
 
-const shown = (ctx: Ctx, { business, owner }: { business: CustomerRow; owner: OwnerRow }) =>
+const viewOf = (ctx: Ctx, { business, owner }: { business: CustomerRow; owner: OwnerRow }) =>
   presentOwner(ctx.vault, business, owner);
 
 export const ownerOperations = [
   handle(createBeneficialOwner, async (ctx, { body }) => ({
     status: 201,
-    body: shown(ctx, await addOwner(ctx, body)),
+    body: viewOf(ctx, await addOwner(ctx, body)),
   })),
 
   handle(listBeneficialOwners, async (ctx, { query }) => {
@@ -297,6 +303,6 @@ export const ownerOperations = [
 
   handle(updateBeneficialOwner, async (ctx, { params, body }) => ({
     status: 200,
-    body: shown(ctx, await changeOwner(ctx, params.beneficialOwnerId, body)),
+    body: viewOf(ctx, await changeOwner(ctx, params.beneficialOwnerId, body)),
   })),
 ];

@@ -141,10 +141,10 @@ describe('createBeneficialOwner', () => {
     [{ roles: ['OWNER'] }, 'roles.0'],
     [{ ownershipPercentage: -1 }, 'ownershipPercentage'],
     [{ ownershipPercentage: 12.5 }, 'ownershipPercentage'],
-  ])('rejects the owner field %j', async (more, field) => {
-    expect(fieldsOf(await harness.add(ownerBody((await harness.company()).id, more)))).toEqual([
-      field,
-    ]);
+  ])('rejects the owner field %j', async (invalidFields, field) => {
+    expect(
+      fieldsOf(await harness.add(ownerBody((await harness.company()).id, invalidFields))),
+    ).toEqual([field]);
   });
 
   it('accepts owners only of a business whose status is not final', async () => {
@@ -194,9 +194,9 @@ describe('createBeneficialOwner', () => {
       ownerBody(business.id, { roles: ['UBO'], ownershipPercentage: share });
     const many = await Promise.all(Array.from({ length: 6 }, () => harness.add(ubo(40))));
     expect(many.map((each) => each.status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
-    const over = await harness.add(ubo(21));
-    expect(fieldsOf(over)).toEqual(['ownershipPercentage']);
-    expect(over.body.details.errors[0].message).toContain('must not exceed 20,');
+    const exceeding = await harness.add(ubo(21));
+    expect(fieldsOf(exceeding)).toEqual(['ownershipPercentage']);
+    expect(exceeding.body.details.errors[0].message).toContain('must not exceed 20,');
     expect((await harness.add(ubo(20))).status).toBe(201);
     expect((await harness.add(ownerBody(business.id, { ownershipPercentage: 90 }))).status).toBe(
       201,
@@ -232,9 +232,9 @@ describe('listBeneficialOwners', () => {
       200,
     );
     expect(second).toMatchObject({ hasMore: false });
-    const seen = [...first.data, ...second.data];
-    expect(seen.map((each: { id: string }) => each.id)).toEqual(ids);
-    expect(seen[0].personalInfo.identifier).toBe('***-**-6789');
+    const listed = [...first.data, ...second.data];
+    expect(listed.map((each: { id: string }) => each.id)).toEqual(ids);
+    expect(listed[0].personalInfo.identifier).toBe('***-**-6789');
   });
 
   it('returns an empty list for other customers', async () => {
@@ -264,16 +264,16 @@ describe('listBeneficialOwners', () => {
 
 describe('getBeneficialOwner', () => {
   it('returns 404 for unknown, malformed and foreign ids', async () => {
-    const foreign = ok(
+    const foreignOwner = ok(
       await harness.add(ownerBody((await harness.company(app.other)).id), app.other),
       201,
     );
-    for (const id of [foreign.id, `BeneficialOwner:${UNKNOWN}`, 'x', `Customer:${UNKNOWN}`]) {
+    for (const id of [foreignOwner.id, `BeneficialOwner:${UNKNOWN}`, 'x', `Customer:${UNKNOWN}`]) {
       for (const response of [await harness.show(id), await harness.change(id, {})]) {
         expect([response.status, response.body.code]).toEqual([404, 'NOT_FOUND']);
       }
     }
-    expect((await harness.show(foreign.id, app.other)).body).toEqual(foreign);
+    expect((await harness.show(foreignOwner.id, app.other)).body).toEqual(foreignOwner);
   });
 });
 
@@ -283,7 +283,7 @@ describe('masked', () => {
     ['1234', '**34'],
     ['7', '*'],
     ['X1234567-L', '******67-L'],
-  ])('masks %s', (identifier, shown) => {
-    expect(maskIdentifier(identifier)).toBe(shown);
+  ])('masks %s', (identifier, masked) => {
+    expect(maskIdentifier(identifier)).toBe(masked);
   });
 });

@@ -63,8 +63,8 @@ export function ownerPersonal(
 
 /** Masks an identity number. At most the last four characters, and never more than half, stay visible. */
 export const maskIdentifier = (identifier: string): string => {
-  const shown = Math.min(4, Math.floor(identifier.length / 2));
-  const hidden = identifier.length - shown;
+  const visibleCount = Math.min(4, Math.floor(identifier.length / 2));
+  const hidden = identifier.length - visibleCount;
   return identifier.slice(0, hidden).replaceAll(/[\p{L}\p{N}]/gu, '*') + identifier.slice(hidden);
 };
 

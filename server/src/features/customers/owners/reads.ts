@@ -42,9 +42,9 @@ export async function ownersOfAll(
 ): Promise<Map<string, OwnerRow[]>> {
   const firms = rows.filter((row) => row.type === 'BUSINESS').map((row) => row.id);
   const ids = firms.length ? await ctx.db.query<{ id: string }>(OWNERS, [firms]) : [];
-  const found = await Promise.all(ids.map(({ id }) => ctx.read(beneficialOwners, id)));
+  const ownerRows = await Promise.all(ids.map(({ id }) => ctx.read(beneficialOwners, id)));
   const owners = new Map<string, OwnerRow[]>(rows.map((row) => [row.id, []]));
-  for (const owner of found) if (owner) owners.get(owner.customer_id)?.push(owner);
+  for (const owner of ownerRows) if (owner) owners.get(owner.customer_id)?.push(owner);
   for (const each of owners.values()) each.sort(byAge);
   return owners;
 }

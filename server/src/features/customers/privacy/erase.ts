@@ -1,5 +1,5 @@
 // Erases a customer. The first change set deletes the data key, which makes all encrypted data unreadable,
-// and removes the personal data stored in clear. Large tables (payments, events) are emptied afterwards in
+// and removes the unencrypted personal data. Large tables (payments, events) are emptied afterwards in
 // short idempotent statements. An interrupted erasure has no finish time and resumes when it is run again.
 import type { Caller } from '../../../kernel/caller.ts';
 import { iso } from '../../../kernel/effects.ts';
@@ -69,8 +69,8 @@ const eventsSql = (all: AllPersonalData) => `with seen as (
   select max(id) as last, count(*)::int as seen, count(*) filter (where theirs)::int as emptied
   from seen`;
 
-// Idempotent replies stored in clear, with the id of a resource of the customer. They are packed, which keeps
-// these names. Encrypted replies expire within a week.
+// Idempotent replies stored as plain text, with the id of a resource of the customer. They are packed, which
+// keeps these names. Encrypted replies expire within a week.
 const repliesSql = (all: AllPersonalData) => `with owned as (${ownedIds(all)})
   delete from idempotency i where i.id > $2 || ' ' and i.id < $2 || '!' and (
     starts_with(i.id, $2 || ' POST /customers/' || $1 || '/')
@@ -100,9 +100,9 @@ async function emptyEvents(
   }
 }
 
-const addCounts = (counts: Counts, more: Counts): Counts => {
+const addCounts = (counts: Counts, addition: Counts): Counts => {
   const sum = { ...counts };
-  for (const [name, count] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + count;
+  for (const [name, count] of Object.entries(addition)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
 };
 
@@ -207,15 +207,15 @@ export async function eraseCustomerData(
   const caller = systemCaller(platform.id, platform.environment);
   const prepared = await endResources(runtime, all, caller, row);
   const started = await operate(runtime, caller, (ctx) => deleteDataKey(ctx, all, input));
-  // Also runs for a finished erasure: a process of an older version may have written an event in clear
+  // Also runs for a finished erasure: a process of an older version may have written an event as plain text
   // since.
-  const more = addCounts(prepared, await emptyTables(runtime, all, row));
+  const totals = addCounts(prepared, await emptyTables(runtime, all, row));
   if (started.finished_at !== null) return presentErasure(started);
   const finished = await operate(runtime, caller, async (ctx) => {
-    const now = (await ctx.read(erasures, id)) ?? started;
-    if (now.finished_at !== null) return now;
-    const counts = { ...now.counts, ...more };
-    return ctx.update(erasures, now, { counts, finished_at: ctx.now });
+    const erasure = (await ctx.read(erasures, id)) ?? started;
+    if (erasure.finished_at !== null) return erasure;
+    const counts = { ...erasure.counts, ...totals };
+    return ctx.update(erasures, erasure, { counts, finished_at: ctx.now });
   });
   return presentErasure(finished);
 }

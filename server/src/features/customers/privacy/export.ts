@@ -41,8 +41,8 @@ interface StoredEvent {
 /** Event with its data as delivered. Events of an invitation can be encrypted for the inviting customer. */
 function openEvent({ vault, key }: CustomerOpener, row: Json): Json {
   const { sealed_for: owner, data, base, base_id: _, ...rest } = row as Json & StoredEvent;
-  const whole = wholeEventData(data, base);
-  if (owner === null) return { ...rest, data: whole === '' ? null : JSON.parse(whole) };
+  const fullData = wholeEventData(data, base);
+  if (owner === null) return { ...rest, data: fullData === '' ? null : JSON.parse(fullData) };
   if (!key || key.owner !== owner || data === '') return { ...rest, data: null };
   return { ...rest, data: JSON.parse(vault.open(key, data, eventContext(rest.id)).toString()) };
 }
@@ -55,10 +55,10 @@ async function* rowsOf(
 ): AsyncGenerator<Json> {
   const { rows, without = [] } = table;
   const sql = `select to_jsonb(t) as row from ${name} t where ${rows} order by t.id`;
-  for await (const piece of stream<{ row: Json }>(sql, [opener.customer.id])) {
-    for (const { row } of piece) {
-      const shown = Object.entries(row).filter(([column]) => !without.includes(column));
-      yield { ...Object.fromEntries(shown), ...table.open?.(opener, row) };
+  for await (const chunk of stream<{ row: Json }>(sql, [opener.customer.id])) {
+    for (const { row } of chunk) {
+      const exported = Object.entries(row).filter(([column]) => !without.includes(column));
+      yield { ...Object.fromEntries(exported), ...table.open?.(opener, row) };
     }
   }
 }
@@ -67,8 +67,8 @@ async function* eventsOf(parts: ExportParts, opener: CustomerOpener): AsyncGener
   const { id, platform_id, created_at } = opener.customer;
   const values = [id, platform_id, eventsFrom(created_at)];
   const sql = eventsSql(parts.personalData);
-  for await (const piece of parts.stream<{ row: Json }>(sql, values)) {
-    for (const { row } of piece) yield openEvent(opener, row);
+  for await (const chunk of parts.stream<{ row: Json }>(sql, values)) {
+    for (const { row } of chunk) yield openEvent(opener, row);
   }
 }
 

@@ -1,16 +1,16 @@
-// Finds customers and beneficial owners by a value that a person knows about itself. Returns identifiers
-// only; an export contains the data.
+// Finds customers and beneficial owners by a known value, such as their e-mail address. Returns
+// identifiers only; an export contains the data.
 
 import type { Runtime } from '../../../runtime/operation/operate.ts';
 import { digestOf, type SearchField } from '../digests/index.ts';
 
-const findSql = (what: SearchField) => `select * from (
+const findSql = (field: SearchField) => `select * from (
     select c.id as "customerId", c.platform_id as "platformId", c.type, c.status,
       c.deleted_at is not null as "isDeleted", null as "ownerId"
-    from customers c where c.${what}_digest = $1
+    from customers c where c.${field}_digest = $1
     union all
     select c.id, c.platform_id, c.type, c.status, c.deleted_at is not null, o.id
-    from beneficial_owners o join customers c on c.id = o.customer_id where o.${what}_digest = $1
+    from beneficial_owners o join customers c on c.id = o.customer_id where o.${field}_digest = $1
   ) found
   where $2::text is null or "platformId" = $2
   order by "customerId", "ownerId" nulls first limit $3`;

@@ -7,5 +7,5 @@ export { exportCustomerData, openCustomerData, openDocumentFiles } from './expor
 export { findCustomers } from './find.ts';
 export type { AllPersonalData } from './subjects.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const privacyFeature = { personalData: erasurePersonalData } satisfies Feature;

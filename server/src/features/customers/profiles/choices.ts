@@ -6,12 +6,12 @@ import { BeneficialOwnerCreateRequest } from './owner.ts';
 type Choices = Record<string, string[]>;
 
 function choicesIn(properties: Readonly<Record<string, TSchema>>, prefix = ''): Choices {
-  const found: Choices = {};
+  const choices: Choices = {};
   for (const [name, schema] of Object.entries(properties)) {
     const values = (schema.enum ?? (schema.items as TSchema | undefined)?.enum) as string[];
-    if (values) found[prefix + name] = [...values];
+    if (values) choices[prefix + name] = [...values];
   }
-  return found;
+  return choices;
 }
 
 const owner = BeneficialOwnerCreateRequest.properties;

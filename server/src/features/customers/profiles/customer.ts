@@ -20,7 +20,7 @@ import { umaAddress } from './requests.ts';
 
 const maybe = Type.Optional;
 
-const shown = <T extends TSchema>(schema: T, description: string) =>
+const readOnly = <T extends TSchema>(schema: T, description: string) =>
   described({ ...schema, readOnly: true }, description);
 
 const replyCommon = {
@@ -46,8 +46,8 @@ const replyCommon = {
       'Verification of contact channels. Absent if no channel must be verified.',
     ),
   ),
-  createdAt: shown(Timestamp, 'Time at which the customer was created.'),
-  updatedAt: shown(Timestamp, 'Time of the last change.'),
+  createdAt: readOnly(Timestamp, 'Time at which the customer was created.'),
+  updatedAt: readOnly(Timestamp, 'Time of the last change.'),
   isDeleted: Type.Boolean({ readOnly: true, description: 'Whether the customer was deleted.' }),
 };
 

@@ -15,8 +15,8 @@ const BUSINESS_FIELDS = Object.keys({ ...businessCore, ...businessDetails });
 const ADDRESS_FIELDS = Object.keys(Address.properties);
 
 /** Applies the fields of `names` to `was`; null removes a field. */
-function withFields(was: Fields, change: Fields, names: readonly string[]): Fields {
-  const after = { ...was };
+function withFields(previous: Fields, change: Fields, names: readonly string[]): Fields {
+  const after = { ...previous };
   for (const name of names) {
     const value = change[name];
     if (value === null) delete after[name];
@@ -51,9 +51,9 @@ export function detailsAfter(
 }
 
 /** A new type of number clears the issuer; SSN and ITIN are issued by the US. */
-function withIssuer(details: CustomerDetails, was: string | undefined, change: Fields) {
+function withIssuer(details: CustomerDetails, previous: string | undefined, change: Fields) {
   const after = { ...details };
-  const isNewType = was !== undefined && was !== after.idType;
+  const isNewType = previous !== undefined && previous !== after.idType;
   if (isNewType && change.countryOfIssuance === undefined) delete after.countryOfIssuance;
   const isOfUs = after.idType !== undefined && after.idType !== 'NON_US_TAX_ID';
   return isOfUs ? { countryOfIssuance: 'US', ...after } : after;

@@ -60,8 +60,8 @@ function crossFieldRules(report: Report, body: Json): void {
 
 /** Keeps the first error of each field, which is the most specific. */
 function firstPerField(errors: readonly FieldError[]): FieldError[] {
-  const seen = new Set<string>();
-  return errors.filter(({ field }) => !seen.has(field) && seen.add(field).size > 0);
+  const fields = new Set<string>();
+  return errors.filter(({ field }) => !fields.has(field) && fields.add(field).size > 0);
 }
 
 /** Errors of the fields in an update, independent of the stored data. */

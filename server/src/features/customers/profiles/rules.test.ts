@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { checkDigitErrors, customerErrors, updateErrors } from './rules.ts';
 
 const fieldsOf = (customer: unknown) => customerErrors(customer).map((error) => error.field);
-const person = (more: object) => ({
+const person = (overrides: object) => ({
   customerType: 'INDIVIDUAL',
   fullName: 'Ada Lovelace',
-  ...more,
+  ...overrides,
 });
-const business = (more: object, rest: object = {}) => ({
+const business = (overrides: object, rest: object = {}) => ({
   customerType: 'BUSINESS',
   businessInfo: {
     legalName: 'Acme & Sons',
     country: 'US',
     taxId: '12-3456789',
     incorporatedOn: '2020-02-29',
-    ...more,
+    ...overrides,
   },
   ...rest,
 });
@@ -88,10 +88,10 @@ describe('customerErrors', () => {
   });
 
   it('requires the issuing country US for US numbers', () => {
-    const with_ = (countryOfIssuance: string) =>
+    const fieldsWith = (countryOfIssuance: string) =>
       fieldsOf(person({ idType: 'SSN', identifier: '123-45-6789', countryOfIssuance }));
-    expect(with_('US')).toEqual([]);
-    expect(with_('DE')).toEqual(['countryOfIssuance']);
+    expect(fieldsWith('US')).toEqual([]);
+    expect(fieldsWith('DE')).toEqual(['countryOfIssuance']);
   });
 
   it('requires a description for OTHER', () => {
@@ -153,8 +153,8 @@ describe('customerErrors', () => {
 
 describe('updateErrors', () => {
   it('rejects two contacts in one update', () => {
-    const both = { customerType: 'INDIVIDUAL', email: 'a@b.example', phoneNumber: null };
-    expect(updateErrors(both).map((error) => error.field)).toEqual(['email', 'phoneNumber']);
+    const contacts = { customerType: 'INDIVIDUAL', email: 'a@b.example', phoneNumber: null };
+    expect(updateErrors(contacts).map((error) => error.field)).toEqual(['email', 'phoneNumber']);
     expect(updateErrors({ customerType: 'INDIVIDUAL', email: 'a@b.example' })).toEqual([]);
   });
 

@@ -44,12 +44,12 @@ export const isPresent = (value: unknown) => value !== undefined && value !== nu
 
 export function countryRule(
   report: Report,
-  of: Json,
+  values: Json,
   prefix: string,
   names: readonly string[],
 ): void {
   for (const name of names) {
-    const codes = [of[name]].flat();
+    const codes = [values[name]].flat();
     const unknown = codes.filter((code) => typeof code === 'string' && !isCountry(code));
     if (unknown.length)
       report(prefix + name, `${unknown.join(', ')} is not a country code`, COUNTRY);
@@ -60,8 +60,8 @@ const ADDRESS_TEXTS = ['line1', 'line2', 'city', 'state', 'postalCode'] as const
 const MAX_ADDRESS_LENGTH = 255;
 
 /** Validates the country and the length of an address. */
-export function addressRule(report: Report, of: Json, prefix = ''): void {
-  const address = objectAt(of, 'address');
+export function addressRule(report: Report, values: Json, prefix = ''): void {
+  const address = objectAt(values, 'address');
   countryRule(report, address, `${prefix}address.`, ['country']);
   for (const name of ADDRESS_TEXTS) {
     const value = address[name];
@@ -71,9 +71,14 @@ export function addressRule(report: Report, of: Json, prefix = ''): void {
   }
 }
 
-export function nameRule(report: Report, of: Json, prefix: string, names: readonly string[]): void {
+export function nameRule(
+  report: Report,
+  values: Json,
+  prefix: string,
+  names: readonly string[],
+): void {
   for (const name of names) {
-    const value = of[name];
+    const value = values[name];
     if (typeof value === 'string' && value !== '' && !NAME.test(value)) {
       const message = "may contain only letters, digits, single spaces and ' - . ,";
       report(prefix + name, message, { pattern: NAME.source });
@@ -87,19 +92,19 @@ const OTHER_DESCRIPTIONS = [
   ['purposeOfAccount', 'purposeOfAccountOtherDescription'],
 ] as const;
 
-function otherRule(report: Report, of: Json, prefix: string): void {
+function otherRule(report: Report, values: Json, prefix: string): void {
   for (const [choice, description] of OTHER_DESCRIPTIONS) {
-    const text = of[description];
+    const text = values[description];
     const isDescribed = typeof text === 'string' && text.trim() !== '';
-    if ([of[choice]].flat().includes('OTHER') && !isDescribed) {
+    if ([values[choice]].flat().includes('OTHER') && !isDescribed) {
       report(prefix + description, `is required when ${choice} is OTHER`, { minLength: 1 });
     }
   }
 }
 
 /** Validates a number of a country other than the US by the published format. */
-function nationalIdentifierRule(report: Report, of: Json, at: string): void {
-  const { identifier, countryOfIssuance: issuer } = of;
+function nationalIdentifierRule(report: Report, values: Json, at: string): void {
+  const { identifier, countryOfIssuance: issuer } = values;
   if (usesUsTaxIdentifiers(issuer)) {
     report(`${at}countryOfIssuance`, 'must not be the US or a US territory with NON_US_TAX_ID');
     return;
@@ -116,9 +121,9 @@ function nationalIdentifierRule(report: Report, of: Json, at: string): void {
 }
 
 /** Validates an identity number by type and issuer. Absent fields are not validated. */
-export function identifierRule(report: Report, of: Json, at = ''): void {
-  const { idType, identifier, countryOfIssuance: issuer } = of;
-  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(report, of, at);
+export function identifierRule(report: Report, values: Json, at = ''): void {
+  const { idType, identifier, countryOfIssuance: issuer } = values;
+  if (idType === 'NON_US_TAX_ID') nationalIdentifierRule(report, values, at);
   const constraint = US_IDENTIFIERS.get(idType);
   if (!constraint) return;
   if (typeof issuer === 'string' && issuer !== 'US') {
@@ -130,8 +135,8 @@ export function identifierRule(report: Report, of: Json, at = ''): void {
 }
 
 /** Fields that an identity number requires. */
-export function identifierPairRule(report: Report, of: Json, at = ''): void {
-  const { idType, identifier, countryOfIssuance: issuer } = of;
+export function identifierPairRule(report: Report, values: Json, at = ''): void {
+  const { idType, identifier, countryOfIssuance: issuer } = values;
   if (isPresent(idType) && !isPresent(identifier))
     report(`${at}identifier`, 'is required with idType');
   if (isPresent(identifier) && !isPresent(idType))
@@ -146,10 +151,10 @@ export function identifierPairRule(report: Report, of: Json, at = ''): void {
  * fictitious.
  */
 export function checkDigitErrors(
-  of: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
+  identification: { idType?: unknown; identifier?: unknown; countryOfIssuance?: unknown },
   at = '',
 ): FieldError[] {
-  const { idType, identifier, countryOfIssuance: issuer } = of;
+  const { idType, identifier, countryOfIssuance: issuer } = identification;
   if (idType !== 'NON_US_TAX_ID' || typeof identifier !== 'string') return [];
   if (typeof issuer !== 'string' || hasValidCheckDigits(issuer, identifier)) return [];
   return [{ field: `${at}identifier`, message: 'has invalid check digits' }];

@@ -1,4 +1,4 @@
-// Inserts and updates customers. Callers pass personal data in clear; this module encrypts it and computes
+// Inserts and updates customers. Callers pass unencrypted personal data; this module encrypts it and computes
 // the search digests.
 import type { NewRowOf, PatchOf } from '../../../runtime/db/table.ts';
 import type { Ctx } from '../../../runtime/operation/context.ts';
@@ -34,8 +34,8 @@ export function addCustomer(
  */
 function resealIfChanged(ctx: Ctx, row: CustomerRow, after: Personal): string | null {
   const key = dataKeyOf(row);
-  const was = personalOf(ctx.vault, row);
-  if (!key || JSON.stringify(was) === JSON.stringify(after)) return row.personal;
+  const previous = personalOf(ctx.vault, row);
+  if (!key || JSON.stringify(previous) === JSON.stringify(after)) return row.personal;
   return sealPersonal(ctx.vault, key, after);
 }
 

@@ -19,7 +19,7 @@ export {
 } from './store.ts';
 export { sealOldCustomers } from './upgrade.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const customerFeature = {
   personalData: customerPersonalData,
   states: { check: checkStates },

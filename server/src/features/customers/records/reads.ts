@@ -97,8 +97,8 @@ function currencyFilters(platform: PlatformRow, codes: readonly string[]): Custo
 
 function filtersOf(query: CustomerQuery, platform: PlatformRow): CustomerFilter[] {
   const filters: CustomerFilter[] = [{ column: 'platform_id', op: '=', value: platform.id }];
-  const anyOf = (column: keyof CustomerRow & string, wanted: string | string[] | undefined) => {
-    if (wanted !== undefined) filters.push({ column, op: 'in', value: [wanted].flat() });
+  const anyOf = (column: keyof CustomerRow & string, values: string | string[] | undefined) => {
+    if (values !== undefined) filters.push({ column, op: 'in', value: [values].flat() });
   };
   anyOf('platform_customer_id', query.platformCustomerId);
   anyOf('type', query.customerType);

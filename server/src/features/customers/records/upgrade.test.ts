@@ -37,9 +37,9 @@ const columns = async (id: string) => {
 const rowOf = async (id: string) => (await app.runtime.db.read(customers, id)) as CustomerRow;
 const upgrade = () => sealOldCustomers(app.runtime.db, app.runtime.vault);
 
-it('encrypts data stored in clear without loss', async () => {
+it('encrypts plain-text data without loss', async () => {
   const id = await old('123-45-6789', DETAILS, { email: 'old@timer.example' });
-  const without = await old(null);
+  const withoutIdentifier = await old(null);
   const before = (await columns(id)).version as number;
   expect(await hasUnsealedCustomers(app.runtime.db)).toBe(true);
   expect(await upgrade()).toBe(2);
@@ -49,7 +49,7 @@ it('encrypts data stored in clear without loss', async () => {
   expect(JSON.stringify(after)).not.toContain('Timer');
   const fetchedCustomer = ok(await app.call('GET', `/customers/${id}`), 200);
   expect(fetchedCustomer).toMatchObject({ ...DETAILS, email: 'old@timer.example' });
-  expect(ok(await app.call('GET', `/customers/${without}`), 200)).toMatchObject(DETAILS);
+  expect(ok(await app.call('GET', `/customers/${withoutIdentifier}`), 200)).toMatchObject(DETAILS);
   const { vault } = app.runtime;
   expect(await rowOf(id)).toMatchObject({
     email_digest: digestOf(vault, 'email', 'OLD@timer.example'),
@@ -68,8 +68,8 @@ it('shares the work with another process and resumes an interrupted run', async 
     `update customers set data_key = 'x', details = null where id = any($1::text[])`,
     [ids.slice(0, 3)],
   );
-  const [one, two] = await Promise.all([upgrade(), upgrade()]);
-  expect(one + two).toBe(9);
+  const [firstCount, secondCount] = await Promise.all([upgrade(), upgrade()]);
+  expect(firstCount + secondCount).toBe(9);
   for (const id of ids.slice(3)) {
     expect(ok(await app.call('GET', `/customers/${id}`), 200)).toMatchObject(DETAILS);
   }

@@ -55,23 +55,24 @@ type Channels = NonNullable<CustomerRow['contact_verification']>;
  */
 export function channelsAfter(
   needed: boolean,
-  was: Channels | null,
+  previous: Channels | null,
   changed: { email: boolean; phone: boolean },
 ): Channels | null {
   if (!needed) return null;
-  const after = (name: keyof Channels) => (changed[name] ? 'PENDING' : (was?.[name] ?? 'PENDING'));
+  const after = (name: keyof Channels) =>
+    changed[name] ? 'PENDING' : (previous?.[name] ?? 'PENDING');
   return { email: after('email'), phone: after('phone') };
 }
 
 const VERIFIED_CONTACTS = { email: 'email', phoneNumber: 'phone' } as const;
 
-function contactViolations(of: Candidate): Violation[] {
+function contactViolations(candidate: Candidate): Violation[] {
   const message = 'is required in the region of the customer';
   const missing: string[] = Object.entries(VERIFIED_CONTACTS)
-    .filter(([, column]) => of[column] === null)
+    .filter(([, column]) => candidate[column] === null)
     .map(([field]) => field);
-  if (of.type === 'BUSINESS') {
-    const company = of.details.businessInfo;
+  if (candidate.type === 'BUSINESS') {
+    const company = candidate.details.businessInfo;
     if (!company?.primaryContactFirstName?.trim())
       missing.push('businessInfo.primaryContactFirstName');
     if (!company?.primaryContactLastName?.trim())
@@ -98,23 +99,23 @@ const FACTS: Readonly<Record<string, readonly [individual: string, business: str
   BUSINESS_TYPE: ['', 'businessInfo.businessType'],
 };
 
-function isProvided(of: Candidate, path: string): boolean {
-  if (path === 'email') return of.email !== null;
-  if (path === 'phoneNumber') return of.phone !== null;
-  if (path === 'identifier') return of.identifier !== null;
+function isProvided(candidate: Candidate, path: string): boolean {
+  if (path === 'email') return candidate.email !== null;
+  if (path === 'phoneNumber') return candidate.phone !== null;
+  if (path === 'identifier') return candidate.identifier !== null;
   const [first = '', second] = path.split('.');
-  const outer = (of.details as Record<string, unknown>)[first];
+  const outer = (candidate.details as Record<string, unknown>)[first];
   const value = second ? (outer as Record<string, unknown> | undefined)?.[second] : outer;
   return value !== undefined && value !== '';
 }
 
 /** Facts that the providers of `currencies` require and the customer lacks. */
-function providerFactViolations(of: Candidate, currencies: readonly string[]): Violation[] {
+function providerFactViolations(candidate: Candidate, currencies: readonly string[]): Violation[] {
   const requiredBy = new Map<string, string[]>();
   for (const currency of currencies) {
     for (const fact of providerRequiredCustomerFields(currency)) {
-      const path = FACTS[fact]?.[of.type === 'INDIVIDUAL' ? 0 : 1];
-      if (!path || isProvided(of, path)) continue;
+      const path = FACTS[fact]?.[candidate.type === 'INDIVIDUAL' ? 0 : 1];
+      if (!path || isProvided(candidate, path)) continue;
       requiredBy.set(path, [...(requiredBy.get(path) ?? []), currency]);
     }
   }
@@ -155,26 +156,29 @@ function dateViolations(details: CustomerDetails, now: Time): Violation[] {
 }
 
 /** All violations of the customer on this platform. */
-export function violationsOf(of: Candidate, platform: PlatformRow, now: Time): Violation[] {
-  const found = dateViolations(of.details, now);
+export function violationsOf(candidate: Candidate, platform: PlatformRow, now: Time): Violation[] {
+  const violations = dateViolations(candidate.details, now);
   const report = (field: string, message: string, code: Code = 'INVALID_INPUT') =>
-    found.push({ field, message, code });
-  if (of.region !== null && !isRegion(of.region))
+    violations.push({ field, message, code });
+  if (candidate.region !== null && !isRegion(candidate.region))
     report('region', 'must be an ISO 3166-1 alpha-2 country code or EU');
-  if (of.umaAddress !== undefined) {
-    const problem = umaAddressError(of.umaAddress, platform.uma_domain);
+  if (candidate.umaAddress !== undefined) {
+    const problem = umaAddressError(candidate.umaAddress, platform.uma_domain);
     if (problem) report('umaAddress', problem, 'INVALID_UMA_ADDRESS');
   }
   if (platform.environment === 'production') {
-    found.push(...asViolations(checkDigitErrors({ ...of.details, identifier: of.identifier })));
+    violations.push(
+      ...asViolations(checkDigitErrors({ ...candidate.details, identifier: candidate.identifier })),
+    );
   }
-  if (requiresContactVerification(platform, of)) found.push(...contactViolations(of));
-  if (of.consent) found.push(...consentErrors(of.consent, now));
-  if (of.currencies) {
-    found.push(...currencyViolations(platform, of.currencies));
-    found.push(...providerFactViolations(of, of.currencies));
+  if (requiresContactVerification(platform, candidate))
+    violations.push(...contactViolations(candidate));
+  if (candidate.consent) violations.push(...consentErrors(candidate.consent, now));
+  if (candidate.currencies) {
+    violations.push(...currencyViolations(platform, candidate.currencies));
+    violations.push(...providerFactViolations(candidate, candidate.currencies));
   }
-  return found;
+  return violations;
 }
 
 /**

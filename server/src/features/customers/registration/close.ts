@@ -27,8 +27,10 @@ async function freezeAccounts(
     isCustomerPaying(ctx, row.id),
   ]);
   const ids = accounts.map((account) => account.id);
-  const held = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
-  const full = ids.filter((_, index) => held[index]?.balance || held[index]?.held);
+  const ledgerAccounts = await Promise.all(ids.map((id) => readLedgerAccount(ctx, id)));
+  const full = ids.filter(
+    (_, index) => ledgerAccounts[index]?.balance || ledgerAccounts[index]?.held,
+  );
   const owing = accounts.filter((each) => each.owed > 0n).map((each) => each.id);
   if (full.length) {
     const reason = 'The customer still has funds. Transfer the balances of its accounts first.';
@@ -49,10 +51,10 @@ async function freezeAccounts(
 export async function deleteCustomer(ctx: Ctx, parts: DeletionParts, id: string) {
   const row = await customerOf(ctx, id, { alive: true });
   await freezeAccounts(ctx, parts, row);
-  const gone = updateCustomer(ctx, row, { deleted_at: ctx.now });
+  const deleted = updateCustomer(ctx, row, { deleted_at: ctx.now });
   const { platformId, environment, tokenId } = ctx.caller;
   for (const job of [END_AGENTS, CLOSE_CARDS]) {
     ctx.later(job, { platformId, environment, customerId: id, tokenId });
   }
-  return customerView(ctx, gone);
+  return customerView(ctx, deleted);
 }

@@ -13,7 +13,7 @@ const fieldsOf = (response: { body: { details: { errors: { field: string }[] } }
 
 describe('errors of both kinds', () => {
   it('are combined for a new customer', async () => {
-    const responses = await create({
+    const response = await create({
       customerType: 'INDIVIDUAL',
       email: 'x',
       umaAddress: 'nope',
@@ -25,8 +25,8 @@ describe('errors of both kinds', () => {
         acceptanceMethod: 'CHECKBOX',
       },
     });
-    expect([responses.status, responses.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(responses)).toEqual([
+    expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(response)).toEqual([
       'currencies.1',
       'email',
       'endUserTermsConsent.acceptedAt',
@@ -50,10 +50,10 @@ describe('errors of both kinds', () => {
   });
 
   it('are combined for an update', async () => {
-    const was = await customer(app);
-    const response = await patch(was.id, { phoneNumber: '1', currencies: ['Q'] });
+    const previous = await customer(app);
+    const response = await patch(previous.id, { phoneNumber: '1', currencies: ['Q'] });
     expect(fieldsOf(response)).toEqual(['currencies', 'phoneNumber']);
-    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
     const unknown = await patch('Customer:none', { phoneNumber: '1', currencies: ['Q'] });
     expect([unknown.status, fieldsOf(unknown)]).toEqual([400, ['phoneNumber']]);
   });

@@ -18,9 +18,9 @@ const info = {
   taxId: '12-3456789',
   incorporatedOn: '2020-02-29',
 };
-const company = (overrides: object = {}, of: object = {}) => ({
+const company = (overrides: object = {}, infoOverrides: object = {}) => ({
   customerType: 'BUSINESS',
-  businessInfo: { ...info, ...of },
+  businessInfo: { ...info, ...infoOverrides },
   ...overrides,
 });
 const create = (body: unknown, as?: TestPlatform) => app.call('POST', '/customers', body, { as });
@@ -45,7 +45,7 @@ const consent = (overrides: object = {}) => ({
   ...overrides,
 });
 
-const everything = {
+const allFields = {
   birthDate: '1990-12-10',
   nationality: 'GB',
   address: { line1: '1 Main St', city: 'Austin', state: 'TX', postalCode: '78701', country: 'US' },
@@ -89,7 +89,7 @@ describe('createCustomer', () => {
   it('stores all fields of an individual, with the number encrypted', async () => {
     const contact = { email: 'ada@example.com', phoneNumber: '+15125550100', region: 'US' };
     const request = {
-      ...everything,
+      ...allFields,
       ...contact,
       platformCustomerId: 'ada-1',
       currencies: ['USD', 'EUR'],
@@ -101,7 +101,7 @@ describe('createCustomer', () => {
     const { status, body } = await create(person({ ...request, identifier: '123-45-6789' }));
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...everything,
+      ...allFields,
       ...contact,
       platformCustomerId: 'ada-1',
       currencies: ['USD', 'EUR'],
@@ -139,12 +139,12 @@ describe('createCustomer', () => {
       primaryContactFirstName: 'Ada',
       primaryContactLastName: 'Lovelace',
     };
-    const { status, body } = await create(company({ address: everything.address }, details));
+    const { status, body } = await create(company({ address: allFields.address }, details));
     expect(status).toBe(201);
     expect(body).toMatchObject({
       customerType: 'BUSINESS',
       kybStatus: 'UNVERIFIED',
-      address: everything.address,
+      address: allFields.address,
       businessInfo: { ...info, ...details },
       beneficialOwners: [],
     });
@@ -248,8 +248,8 @@ describe('createCustomer', () => {
     expect(fieldsOf(await create({ fullName: 'Ada Lovelace' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'ROBOT' }))).toEqual(['customerType']);
     expect(fieldsOf(await create({ customerType: 'BUSINESS' }))).toEqual(['businessInfo']);
-    const bare = await create({ customerType: 'BUSINESS', businessInfo: { naicsCode: '1' } });
-    expect(fieldsOf(bare)).toEqual([
+    const incomplete = await create({ customerType: 'BUSINESS', businessInfo: { naicsCode: '1' } });
+    expect(fieldsOf(incomplete)).toEqual([
       'businessInfo.country',
       'businessInfo.incorporatedOn',
       'businessInfo.legalName',
@@ -333,8 +333,8 @@ describe('createCustomer', () => {
     const viewer = await app.tokenWith(['VIEW', 'TRANSACT']);
     const rejected = await app.call('POST', '/customers', person(), { as: viewer });
     expect([rejected.status, rejected.body.code]).toEqual([403, 'FORBIDDEN']);
-    const put = await app.call('PUT', '/customers', person());
-    expect([put.status, put.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+    const putResponse = await app.call('PUT', '/customers', person());
+    expect([putResponse.status, putResponse.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });
 });
 
@@ -357,9 +357,9 @@ describe('createCustomer in a region that requires contact verification', () => 
     const { status, body } = await create(person({ address: berlin, ...contact }));
     expect(status).toBe(201);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
-    const elsewhere = await create(person({ address: berlin, region: 'US' }));
-    expect(elsewhere.status).toBe(201);
-    expect(elsewhere.body).not.toHaveProperty('contactVerification');
+    const otherRegion = await create(person({ address: berlin, region: 'US' }));
+    expect(otherRegion.status).toBe(201);
+    expect(otherRegion.body).not.toHaveProperty('contactVerification');
   });
 
   it('requires no contacts if SCA is disabled for the platform', async () => {

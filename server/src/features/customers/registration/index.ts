@@ -11,7 +11,7 @@ export { type CreateBody, registerCustomer, registrationErrors } from './registe
 export { changeCustomer, setVerifiedPhone } from './update.ts';
 export { customerView, transitionCheck } from './views.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const registrationFeature = {
   operations: customerOperations,
   webhooks: customerWebhooks,

@@ -36,18 +36,18 @@ describe('listCustomers', () => {
   it('supports all filters and their combinations', async () => {
     const as = await app.newPlatform('Lists');
     const contact = { email: 'a@example.de', phoneNumber: '+4915112345678' };
-    const made: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
+    const created: Record<string, { id: string; umaAddress: string; createdAt: string }> = {};
     const add = async (body: object, platformCustomerId: string) => {
       const response = await create({ ...body, platformCustomerId }, as);
       expect(response.status).toBe(201);
-      made[platformCustomerId] = response.body;
+      created[platformCustomerId] = response.body;
       await app.advance(60_000);
     };
     await add(person(), 'ada');
     await add(person({ currencies: ['USD'], region: 'US' }), 'grace');
     await add(person({ region: 'DE', ...contact }), 'emmy');
     await add(business({ currencies: ['USDT', 'MXN'], region: 'MX' }), 'acme');
-    await app.call('DELETE', `/customers/${made.grace?.id}`, undefined, { as });
+    await app.call('DELETE', `/customers/${created.grace?.id}`, undefined, { as });
 
     expect(await list('', as)).toEqual(['acme', 'emmy', 'ada']);
     expect(await list('isIncludingDeleted=true', as)).toEqual(['acme', 'emmy', 'grace', 'ada']);
@@ -62,19 +62,18 @@ describe('listCustomers', () => {
     expect(await list('currency=EUR', as)).toEqual(['emmy', 'ada']);
     expect(await list('currency=MXN&customerType=INDIVIDUAL', as)).toEqual(['emmy', 'ada']);
     expect(await list('currency=JPY', as)).toEqual([]);
-    const uma = encodeURIComponent(made.emmy?.umaAddress.toUpperCase() ?? '');
+    const uma = encodeURIComponent(created.emmy?.umaAddress.toUpperCase() ?? '');
     expect(await list(`umaAddress=${uma}`, as)).toEqual(['emmy']);
-    const from = made.grace?.createdAt;
+    const from = created.grace?.createdAt;
     expect(await list(`createdAfter=${from}`, as)).toEqual(['acme', 'emmy']);
     expect(await list(`createdBefore=${from}&isIncludingDeleted=true`, as)).toEqual([
       'grace',
       'ada',
     ]);
-    expect(await list(`updatedAfter=${made.acme?.createdAt}&isIncludingDeleted=true`, as)).toEqual([
-      'acme',
-      'grace',
-    ]);
-    expect(await list(`updatedBefore=${made.ada?.createdAt}`, as)).toEqual(['ada']);
+    expect(
+      await list(`updatedAfter=${created.acme?.createdAt}&isIncludingDeleted=true`, as),
+    ).toEqual(['acme', 'grace']);
+    expect(await list(`updatedBefore=${created.ada?.createdAt}`, as)).toEqual(['ada']);
     const { body } = await app.call('GET', '/customers?limit=2', undefined, { as });
     expect(body).toMatchObject({ hasMore: true, totalCount: 3 });
     expect(await list(`limit=2&cursor=${body.nextCursor}`, as)).toEqual(['ada']);
@@ -104,14 +103,14 @@ describe('listCustomers', () => {
     ok(await create(person(), as), 201);
     const { db } = app.runtime;
     const { find } = db;
-    const found: string[] = [];
+    const ids: string[] = [];
     db.find = (table, where, options) => {
-      found.push(table.name);
+      ids.push(table.name);
       return find(table, where, options);
     };
     const { data } = (await app.call('GET', '/customers', undefined, { as })).body;
     db.find = find;
-    expect(found).not.toContain('beneficial_owners');
+    expect(ids).not.toContain('beneficial_owners');
     expect(data.map((each: { id: string }) => each.id).slice(1)).toEqual([
       secondCompany.id,
       firstCompany.id,
@@ -131,8 +130,8 @@ describe('listCustomers', () => {
 
 describe('getCustomerById', () => {
   it('returns 404 for malformed, unknown and foreign ids', async () => {
-    const foreign = (await create(person(), app.other)).body.id as string;
-    const ids = [foreign, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
+    const foreignId = (await create(person(), app.other)).body.id as string;
+    const ids = [foreignId, 'Customer:00000000-0000-7000-8000-000000000000', 'Customer:x', 'x'];
     for (const id of ids) {
       const { status, body } = await app.call('GET', `/customers/${id}`);
       expect([status, body.code, body.reason]).toEqual([

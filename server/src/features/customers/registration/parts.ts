@@ -52,7 +52,7 @@ export interface CustomerParts {
 }
 
 /**
- * Opens the accounts that the customer is missing, embedded wallets included. `held` are its current
+ * Opens the accounts that the customer is missing, embedded wallets included. `existing` are its current
  * accounts.
  */
 export async function openAccounts(
@@ -60,13 +60,13 @@ export async function openAccounts(
   parts: CustomerParts,
   platform: PlatformRow,
   row: CustomerRow,
-  held: readonly InternalAccountRow[],
+  existing: readonly InternalAccountRow[],
 ): Promise<void> {
   if (requiresTermsConsent(platform, row)) return;
   const accounts = provisionAccounts(ctx, {
     customerId: row.id,
     currencies: currenciesOf(platform, row),
-    held,
+    held: existing,
     funding: parts.connectors(platform.environment).funding,
   });
   await parts.openWallets(ctx, row, accounts);

@@ -46,14 +46,14 @@ function candidateOf(body: CreateBody): Candidate {
  */
 function initialStatus(
   platform: PlatformRow,
-  of: Candidate,
+  candidate: Candidate,
   parts: CustomerParts,
 ): CustomerRow['status'] {
   const { identity } = parts.connectors(platform.environment);
   if (!platform.regulated && !platform.documents_optional) return 'UNVERIFIED';
   const scriptedStatus = identity?.atCreation?.({
-    type: of.type,
-    fullName: of.details.fullName ?? null,
+    type: candidate.type,
+    fullName: candidate.details.fullName ?? null,
   });
   return scriptedStatus ?? (platform.regulated ? 'APPROVED' : 'UNVERIFIED');
 }
@@ -77,26 +77,26 @@ export async function registerCustomer(
   { id = ctx.id('Customer') }: { id?: Id<'Customer'> } = {},
 ): Promise<CustomerView> {
   const platform = await ownPlatform(ctx);
-  const of = candidateOf(body);
-  rejectViolations(violationsOf(of, platform, ctx.now));
-  assertCurrenciesOffered(platform, of.region, of.currencies);
+  const candidate = candidateOf(body);
+  rejectViolations(violationsOf(candidate, platform, ctx.now));
+  assertCurrenciesOffered(platform, candidate.region, candidate.currencies);
   const row = addCustomer(ctx, {
     id,
     platform_id: platform.id,
     platform_customer_id: body.platformCustomerId ?? id.slice('Customer:'.length),
-    type: of.type,
-    status: initialStatus(platform, of, parts),
-    uma_address: of.umaAddress ?? generateUmaAddress(ctx.effects, platform.uma_domain),
-    region: of.region,
+    type: candidate.type,
+    status: initialStatus(platform, candidate, parts),
+    uma_address: candidate.umaAddress ?? generateUmaAddress(ctx.effects, platform.uma_domain),
+    region: candidate.region,
     currencies: body.currencies ?? null,
-    email: of.email,
-    phone: of.phone,
-    contact_verification: channelsAfter(requiresContactVerification(platform, of), null, {
+    email: candidate.email,
+    phone: candidate.phone,
+    contact_verification: channelsAfter(requiresContactVerification(platform, candidate), null, {
       email: true,
       phone: true,
     }),
-    terms_consent: of.consent ?? null,
-    personal: { details: of.details, identifier: of.identifier },
+    terms_consent: candidate.consent ?? null,
+    personal: { details: candidate.details, identifier: candidate.identifier },
   });
   await openAccounts(ctx, parts, platform, row, []);
   const view = presentCustomer(ctx.vault, row, platform, []);

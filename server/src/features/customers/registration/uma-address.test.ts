@@ -26,9 +26,9 @@ describe('umaProblem', () => {
     const effects = {
       now: () => 0,
       random: (n: number) => Buffer.alloc(n, 255),
-      http: () => never(),
-      stream: () => never(),
-      call: () => never(),
+      http: () => rejectLookup(),
+      stream: () => rejectLookup(),
+      call: () => rejectLookup(),
     };
     const address = generateUmaAddress(effects, 'pay.example');
     expect(umaAddressError(address, 'pay.example')).toBeNull();
@@ -36,4 +36,4 @@ describe('umaProblem', () => {
   });
 });
 
-const never = () => Promise.reject(new Error('no network here'));
+const rejectLookup = () => Promise.reject(new Error('no network here'));

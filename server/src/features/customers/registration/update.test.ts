@@ -54,34 +54,45 @@ describe('updateCustomerById', () => {
   });
 
   it('changes only the specified fields', async () => {
-    const was = await created(person({ nationality: 'GB', address, email: 'ada@example.com' }));
-    const { status, body } = await patch(was.id, { fullName: 'Ada King', birthDate: '1990-12-10' });
+    const previous = await created(
+      person({ nationality: 'GB', address, email: 'ada@example.com' }),
+    );
+    const { status, body } = await patch(previous.id, {
+      fullName: 'Ada King',
+      birthDate: '1990-12-10',
+    });
     expect(status).toBe(200);
     const { updatedAt, ...rest } = body;
     expect(rest).toEqual({
-      ...was,
+      ...previous,
       updatedAt: undefined,
       fullName: 'Ada King',
       birthDate: '1990-12-10',
     });
-    expect(updatedAt > was.updatedAt).toBe(true);
-    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
+    expect(updatedAt > previous.updatedAt).toBe(true);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(body);
   });
 
   it('replaces an address as a whole and clears fields with null', async () => {
-    const was = await created(person({ nationality: 'GB', address, phoneNumber: '+15125550100' }));
-    const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const { body } = await patch(was.id, { address: moved, nationality: null, phoneNumber: null });
-    expect(body.address).toEqual(moved);
+    const previous = await created(
+      person({ nationality: 'GB', address, phoneNumber: '+15125550100' }),
+    );
+    const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
+    const { body } = await patch(previous.id, {
+      address: newAddress,
+      nationality: null,
+      phoneNumber: null,
+    });
+    expect(body.address).toEqual(newAddress);
     expect(body).not.toHaveProperty('nationality');
     expect(body).not.toHaveProperty('phoneNumber');
-    expect((await patch(was.id, { address: null })).body).not.toHaveProperty('address');
+    expect((await patch(previous.id, { address: null })).body).not.toHaveProperty('address');
   });
 
   it('merges businessInfo field by field', async () => {
-    const was = await created(business({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
+    const previous = await created(business({ doingBusinessAs: 'A', registrationNumber: 'R1' }));
     const change = { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'DE' } };
-    const rejected = await patch(was.id, change, 'BUSINESS');
+    const rejected = await patch(previous.id, change, 'BUSINESS');
     expect(fieldsOf(rejected)).toEqual([
       'businessInfo.primaryContactFirstName',
       'businessInfo.primaryContactLastName',
@@ -89,46 +100,55 @@ describe('updateCustomerById', () => {
       'phoneNumber',
     ]);
     const { status, body } = await patch(
-      was.id,
+      previous.id,
       { businessInfo: { doingBusinessAs: null, naicsCode: '5112', country: 'MX' } },
       'BUSINESS',
     );
     expect(status).toBe(200);
-    const { doingBusinessAs: _, ...stored } = was.businessInfo;
+    const { doingBusinessAs: _, ...stored } = previous.businessInfo;
     expect(body.businessInfo).toEqual({ ...stored, naicsCode: '5112', country: 'MX' });
-    const nameless = await patch(was.id, { businessInfo: { legalName: null } }, 'BUSINESS');
+    const nameless = await patch(previous.id, { businessInfo: { legalName: null } }, 'BUSINESS');
     expect(fieldsOf(nameless)).toEqual(['businessInfo.legalName']);
-    const taxed = await patch(was.id, { businessInfo: { country: 'US', taxId: 'x' } }, 'BUSINESS');
+    const taxed = await patch(
+      previous.id,
+      { businessInfo: { country: 'US', taxId: 'x' } },
+      'BUSINESS',
+    );
     expect(fieldsOf(taxed)).toEqual(['businessInfo.taxId']);
   });
 
   it('keeps the identity number consistent with its type', async () => {
-    const was = await created(person({ idType: 'SSN', identifier: '123-45-6789' }));
-    await patch(was.id, { fullName: 'Ada King' });
-    expect(await identifierOf(was.id)).toBe('123-45-6789');
-    expect((await patch(was.id, { identifier: '987-65-4321' })).status).toBe(200);
-    expect(await identifierOf(was.id)).toBe('987-65-4321');
-    expect(fieldsOf(await patch(was.id, { identifier: '987654321' }))).toEqual(['identifier']);
-    expect(fieldsOf(await patch(was.id, { idType: 'ITIN' }))).toEqual(['identifier']);
-    const itin = await patch(was.id, { idType: 'ITIN', identifier: '912-70-1234' });
+    const previous = await created(person({ idType: 'SSN', identifier: '123-45-6789' }));
+    await patch(previous.id, { fullName: 'Ada King' });
+    expect(await identifierOf(previous.id)).toBe('123-45-6789');
+    expect((await patch(previous.id, { identifier: '987-65-4321' })).status).toBe(200);
+    expect(await identifierOf(previous.id)).toBe('987-65-4321');
+    expect(fieldsOf(await patch(previous.id, { identifier: '987654321' }))).toEqual(['identifier']);
+    expect(fieldsOf(await patch(previous.id, { idType: 'ITIN' }))).toEqual(['identifier']);
+    const itin = await patch(previous.id, { idType: 'ITIN', identifier: '912-70-1234' });
     expect(itin.body).toMatchObject({ idType: 'ITIN', countryOfIssuance: 'US' });
     expect(itin.body).not.toHaveProperty('identifier');
-    expect(fieldsOf(await patch(was.id, { identifier: null }))).toEqual(['identifier']);
-    const none = await patch(was.id, { idType: null });
-    expect(none.status).toBe(200);
-    expect(await identifierOf(was.id)).toBeNull();
+    expect(fieldsOf(await patch(previous.id, { identifier: null }))).toEqual(['identifier']);
+    const cleared = await patch(previous.id, { idType: null });
+    expect(cleared.status).toBe(200);
+    expect(await identifierOf(previous.id)).toBeNull();
     const first = await created(person());
     expect(fieldsOf(await patch(first.id, { identifier: '123-45-6789' }))).toEqual(['idType']);
   });
 
   it('rejects another type, two contacts and invalid fields', async () => {
-    const was = await created(person({ sourceOfWealthCategories: ['SALARY'] }));
-    expect(fieldsOf(await patch(was.id, {}, 'BUSINESS'))).toEqual(['customerType']);
-    expect(fieldsOf(await app.call('PATCH', `/customers/${was.id}`, {}))).toEqual(['customerType']);
-    const both = await patch(was.id, { email: 'a@b.example', phoneNumber: '+15125550100' });
-    expect([both.status, both.body.code]).toEqual([400, 'INVALID_INPUT']);
-    expect(fieldsOf(both)).toEqual(['email', 'phoneNumber']);
-    const invalid = await patch(was.id, {
+    const previous = await created(person({ sourceOfWealthCategories: ['SALARY'] }));
+    expect(fieldsOf(await patch(previous.id, {}, 'BUSINESS'))).toEqual(['customerType']);
+    expect(fieldsOf(await app.call('PATCH', `/customers/${previous.id}`, {}))).toEqual([
+      'customerType',
+    ]);
+    const bothContacts = await patch(previous.id, {
+      email: 'a@b.example',
+      phoneNumber: '+15125550100',
+    });
+    expect([bothContacts.status, bothContacts.body.code]).toEqual([400, 'INVALID_INPUT']);
+    expect(fieldsOf(bothContacts)).toEqual(['email', 'phoneNumber']);
+    const invalid = await patch(previous.id, {
       fullName: 'Ada  King',
       email: 'invalid',
       nationality: 'XX',
@@ -142,9 +162,9 @@ describe('updateCustomerById', () => {
       'nationality',
       'pepStatus',
     ]);
-    const otherResponse = await patch(was.id, { sourceOfWealthCategories: ['OTHER'] });
+    const otherResponse = await patch(previous.id, { sourceOfWealthCategories: ['OTHER'] });
     expect(fieldsOf(otherResponse)).toEqual(['sourceOfWealthOtherDescription']);
-    const terms = await patch(was.id, {
+    const terms = await patch(previous.id, {
       endUserTermsConsent: {
         acceptedAt: '2026-01-05T08:00:00Z',
         ipAddress: '2001:db8::1',
@@ -156,38 +176,38 @@ describe('updateCustomerById', () => {
   });
 
   it('ignores immutable fields', async () => {
-    const was = await created(person({ region: 'US', platformCustomerId: 'fixed' }));
+    const previous = await created(person({ region: 'US', platformCustomerId: 'fixed' }));
     const change = {
       region: 'MX',
       platformCustomerId: 'other',
       kycStatus: 'REJECTED',
       isDeleted: true,
     };
-    const { status, body } = await patch(was.id, change);
+    const { status, body } = await patch(previous.id, change);
     expect(status).toBe(200);
-    expect(body).toEqual(was);
+    expect(body).toEqual(previous);
   });
 
   it('never derives a status from a new name', async () => {
-    const was = await created(person());
+    const previous = await created(person());
     const before = (await app.events()).length;
-    const { body } = await patch(was.id, { fullName: 'Ada 002' });
+    const { body } = await patch(previous.id, { fullName: 'Ada 002' });
     expect(body.kycStatus).toBe('APPROVED');
     expect((await app.events()).length).toBe(before);
   });
 
   it('replaces the currencies and opens missing accounts', async () => {
-    const was = await created(person({ currencies: ['USD', 'EUR'] }));
-    const { body } = await patch(was.id, { currencies: ['EUR', 'MXN'] });
+    const previous = await created(person({ currencies: ['USD', 'EUR'] }));
+    const { body } = await patch(previous.id, { currencies: ['EUR', 'MXN'] });
     expect(body.currencies).toEqual(['EUR', 'MXN']);
-    const secondResponse = await patch(was.id, { currencies: ['USD', 'MXN'] });
+    const secondResponse = await patch(previous.id, { currencies: ['USD', 'MXN'] });
     expect(secondResponse.status).toBe(200);
-    const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${previous.id}`);
     const codes = list.body.data.map(
       (each: { balance: { currency: { code: string } } }) => each.balance.currency.code,
     );
     expect(codes.sort()).toEqual(['EUR', 'MXN', 'USD']);
-    expect(fieldsOf(await patch(was.id, { currencies: ['JPY'] }))).toEqual(['currencies']);
+    expect(fieldsOf(await patch(previous.id, { currencies: ['JPY'] }))).toEqual(['currencies']);
     const nameless = await created({ customerType: 'INDIVIDUAL' });
     const requested = await patch(nameless.id, { currencies: ['INR'] });
     expect(requested.body.code).toBe('MISSING_MANDATORY_USER_INFO');
@@ -196,49 +216,53 @@ describe('updateCustomerById', () => {
 
   it('returns 501 for a currency that is not offered in the region', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
-    const was = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
-    const rejected = await patch(was.id, { currencies: ['EUR', 'USDT'] });
+    const previous = await created(person({ region: 'DE', currencies: ['EUR'], ...contact }));
+    const rejected = await patch(previous.id, { currencies: ['EUR', 'USDT'] });
     expect([rejected.status, rejected.body.code]).toEqual([501, 'NOT_IMPLEMENTED']);
     expect(rejected.body.details).toEqual({ region: 'DE', currencies: ['USDT'] });
-    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
   });
 
   it('stores the latest consent and validates it', async () => {
-    const was = await created(person());
+    const previous = await created(person());
     const consent = {
       acceptedAt: '2026-01-05T08:00:00Z',
       ipAddress: '192.0.2.1',
       termsVersion: 'V1',
       acceptanceMethod: 'CHECKBOX',
     };
-    const firstResponse = await patch(was.id, { endUserTermsConsent: consent });
+    const firstResponse = await patch(previous.id, { endUserTermsConsent: consent });
     expect(firstResponse.body.endUserTermsConsent).toEqual(consent);
-    const again = { ...consent, ipAddress: '2001:db8::1', acceptanceMethod: 'CLICK_TO_ACCEPT' };
-    const second = await patch(was.id, { endUserTermsConsent: again });
-    expect(second.body.endUserTermsConsent).toEqual(again);
+    const laterConsent = {
+      ...consent,
+      ipAddress: '2001:db8::1',
+      acceptanceMethod: 'CLICK_TO_ACCEPT',
+    };
+    const second = await patch(previous.id, { endUserTermsConsent: laterConsent });
+    expect(second.body.endUserTermsConsent).toEqual(laterConsent);
     const wrong = {
       ...consent,
       acceptedAt: new Date(app.effects.now() + 3_600_000).toISOString(),
       ipAddress: '300.1.1.1',
     };
-    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: wrong }))).toEqual([
+    expect(fieldsOf(await patch(previous.id, { endUserTermsConsent: wrong }))).toEqual([
       'endUserTermsConsent.acceptedAt',
       'endUserTermsConsent.ipAddress',
     ]);
-    expect(fieldsOf(await patch(was.id, { endUserTermsConsent: null }))).toEqual([
+    expect(fieldsOf(await patch(previous.id, { endUserTermsConsent: null }))).toEqual([
       'endUserTermsConsent',
     ]);
   });
 
   it('changes to an unused UMA address', async () => {
-    const [one, two] = [await created(person()), await created(person())];
-    const domain = one.umaAddress.split('@')[1];
-    const moved = await patch(one.id, { umaAddress: `$Moved@${domain}` });
-    expect(moved.body.umaAddress).toBe(`$moved@${domain}`);
-    expect((await patch(one.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
-    const taken = await patch(two.id, { umaAddress: `$moved@${domain}` });
-    expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
-    const foreignResponse = await patch(two.id, { umaAddress: '$two@elsewhere.example' });
+    const [first, second] = [await created(person()), await created(person())];
+    const domain = first.umaAddress.split('@')[1];
+    const updated = await patch(first.id, { umaAddress: `$Moved@${domain}` });
+    expect(updated.body.umaAddress).toBe(`$moved@${domain}`);
+    expect((await patch(first.id, { umaAddress: `$MOVED@${domain}` })).status).toBe(200);
+    const conflict = await patch(second.id, { umaAddress: `$moved@${domain}` });
+    expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    const foreignResponse = await patch(second.id, { umaAddress: '$two@elsewhere.example' });
     expect([foreignResponse.status, foreignResponse.body.code]).toEqual([
       400,
       'INVALID_UMA_ADDRESS',
@@ -248,16 +272,16 @@ describe('updateCustomerById', () => {
   it('resets the verification of a changed contact', async () => {
     const contact = { email: 'ada@example.de', phoneNumber: '+4915112345678' };
     // Without a wallet, whose codes would be sent to the contact.
-    const was = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
+    const previous = await created(person({ region: 'DE', currencies: ['USD'], ...contact }));
     const verified = JSON.stringify({ email: 'VERIFIED', phone: 'VERIFIED' });
     const sql =
       'update customers set contact_verification = $2, version = version + 1 where id = $1';
-    await app.runtime.db.query(sql, [was.id, verified]);
-    const { body } = await patch(was.id, { email: 'new@example.de' });
+    await app.runtime.db.query(sql, [previous.id, verified]);
+    const { body } = await patch(previous.id, { email: 'new@example.de' });
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    const same = await patch(was.id, { phoneNumber: contact.phoneNumber });
-    expect(same.body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
-    expect(fieldsOf(await patch(was.id, { email: null }))).toEqual(['email']);
+    const unchanged = await patch(previous.id, { phoneNumber: contact.phoneNumber });
+    expect(unchanged.body.contactVerification).toEqual({ email: 'PENDING', phone: 'VERIFIED' });
+    expect(fieldsOf(await patch(previous.id, { email: null }))).toEqual(['email']);
   });
 
   it('allows updates that a later rule does not concern', async () => {
@@ -265,15 +289,15 @@ describe('updateCustomerById', () => {
     const sca = (on: boolean) =>
       app.runtime.db.query('update platforms set sca = $2 where id = $1', [as.id, on]);
     await sca(false);
-    const was = await created(person({ address: { ...address, country: 'DE' } }), as);
+    const previous = await created(person({ address: { ...address, country: 'DE' } }), as);
     await sca(true);
-    const { status, body } = await patch(was.id, { fullName: 'Ada King' }, 'INDIVIDUAL', as);
+    const { status, body } = await patch(previous.id, { fullName: 'Ada King' }, 'INDIVIDUAL', as);
     expect(status).toBe(200);
     expect(body.contactVerification).toEqual({ email: 'PENDING', phone: 'PENDING' });
   });
 
   it('merges concurrent updates', async () => {
-    const was = await created(person());
+    const previous = await created(person());
     const changes = [
       { nationality: 'GB' },
       { pepStatus: 'NONE' },
@@ -281,15 +305,19 @@ describe('updateCustomerById', () => {
       { email: 'ada@example.com' },
       { address },
     ];
-    const responses = await Promise.all(changes.map((change) => patch(was.id, change)));
+    const responses = await Promise.all(changes.map((change) => patch(previous.id, change)));
     expect(responses.map((each) => each.status)).toEqual(changes.map(() => 200));
-    const { body } = await app.call('GET', `/customers/${was.id}`);
+    const { body } = await app.call('GET', `/customers/${previous.id}`);
     expect(body).toMatchObject(Object.assign({}, ...changes));
   });
 
   it('returns 404 for malformed, unknown and foreign ids', async () => {
-    const foreign = await created(person(), app.other);
-    for (const id of [foreign.id, 'Customer:00000000-0000-7000-8000-000000000000', 'x']) {
+    const otherPlatformCustomer = await created(person(), app.other);
+    for (const id of [
+      otherPlatformCustomer.id,
+      'Customer:00000000-0000-7000-8000-000000000000',
+      'x',
+    ]) {
       for (const [method, body] of [
         ['PATCH', person()],
         ['DELETE', undefined],
@@ -321,18 +349,18 @@ describe('updateCustomerById with wallet credentials that depend on a contact', 
       },
     });
     const operation = operations.find((each) => each.contract.method === 'PATCH');
-    const was = await created(person({ email: 'ada@example.com' }));
+    const previous = await created(person({ email: 'ada@example.com' }));
     const run = (change: object, headers = {}) =>
       app.operate(async (ctx) =>
         operation?.run(ctx, {
-          params: { customerId: was.id },
+          params: { customerId: previous.id },
           query: {},
           headers,
           body: { customerType: 'INDIVIDUAL', ...change },
         }),
       );
     expect(await run({ email: 'new@example.com' })).toEqual({ status: 202, body: challenge });
-    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(was);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(previous);
     const signed = await run({ email: 'new@example.com' }, { 'request-id': 'Request:1' });
     expect(signed).toMatchObject({ status: 200, body: { email: 'new@example.com' } });
     expect(await run({ email: 'new@example.com' })).toMatchObject({ status: 200 });
@@ -351,42 +379,46 @@ describe('deleteCustomerById', () => {
   const remove = (id: string) => app.call('DELETE', `/customers/${id}`);
 
   it('deletes permanently and keeps the record', async () => {
-    const was = await created(person({ platformCustomerId: 'gone' }));
+    const previous = await created(person({ platformCustomerId: 'gone' }));
     const before = (await app.events()).length;
-    const { status, body } = await remove(was.id);
+    const { status, body } = await remove(previous.id);
     expect(status).toBe(200);
-    expect(body).toEqual({ ...was, isDeleted: true, updatedAt: body.updatedAt });
+    expect(body).toEqual({ ...previous, isDeleted: true, updatedAt: body.updatedAt });
     expect((await app.events()).length).toBe(before);
-    expect((await app.call('GET', `/customers/${was.id}`)).body).toEqual(body);
-    const secondResponse = await remove(was.id);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body).toEqual(body);
+    const secondResponse = await remove(previous.id);
     expect([secondResponse.status, secondResponse.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
-    const write = await patch(was.id, { fullName: 'Ada King' });
+    const write = await patch(previous.id, { fullName: 'Ada King' });
     expect([write.status, write.body.code]).toEqual([410, 'CUSTOMER_DELETED']);
   });
 
   it('frees the platformCustomerId but not the UMA address', async () => {
-    const was = await created(person({ platformCustomerId: 'reborn' }));
-    await remove(was.id);
+    const previous = await created(person({ platformCustomerId: 'reborn' }));
+    await remove(previous.id);
     await created(person({ platformCustomerId: 'reborn' }));
-    const taken = await app.call('POST', '/customers', person({ umaAddress: was.umaAddress }));
-    expect([taken.status, taken.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
+    const conflict = await app.call(
+      'POST',
+      '/customers',
+      person({ umaAddress: previous.umaAddress }),
+    );
+    expect([conflict.status, conflict.body.code]).toEqual([409, 'UMA_ADDRESS_EXISTS']);
   });
 
   it('rejects the deletion while an account has a balance', async () => {
-    const was = await created(person({ currencies: ['USD', 'EUR'] }));
-    const list = await app.call('GET', `/customers/internal-accounts?customerId=${was.id}`);
+    const previous = await created(person({ currencies: ['USD', 'EUR'] }));
+    const list = await app.call('GET', `/customers/internal-accounts?customerId=${previous.id}`);
     const account = list.body.data[0].id;
     const fund = `/sandbox/internal-accounts/${account}/fund`;
     expect((await app.call('POST', fund, { amount: 500 })).status).toBe(200);
-    const rejected = await remove(was.id);
+    const rejected = await remove(previous.id);
     expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejected.headers['x-should-retry']).toBe('false');
     expect(rejected.body.details).toEqual({ accountIds: [account] });
-    expect((await app.call('GET', `/customers/${was.id}`)).body.isDeleted).toBe(false);
+    expect((await app.call('GET', `/customers/${previous.id}`)).body.isDeleted).toBe(false);
   });
 
   it('rejects the deletion while a payment is in progress', async () => {
-    const was = await created(person());
+    const previous = await created(person());
     const sql = `insert into transactions (id, platform_id, customer_id, platform_customer_id, type,
         direction, status, funds, source, destination, destination_account, sent_amount,
         sent_currency, received_amount, received_currency, fees, platform_fees, exchange_rate,
@@ -395,14 +427,14 @@ describe('deleteCustomerById', () => {
         1, 'USD', 0, 0, '1', $6, $6)`;
     const at = new Date(app.effects.now());
     const insert = (id: string, status: string, funds: string) =>
-      app.runtime.db.query(sql, [id, app.platform.id, was.id, status, funds, at]);
+      app.runtime.db.query(sql, [id, app.platform.id, previous.id, status, funds, at]);
     await insert('Transaction:0', 'PENDING', 'NONE');
     await insert('Transaction:1', 'PROCESSING', 'SUBMITTED');
-    const rejected = await remove(was.id);
+    const rejected = await remove(previous.id);
     expect([rejected.status, rejected.body.code]).toEqual([409, 'CONFLICT']);
     expect(rejected.headers['x-should-retry']).toBe('true');
     const settle = `update transactions set funds = 'SETTLED' where id = 'Transaction:1'`;
     await app.runtime.db.query(settle, []);
-    expect((await remove(was.id)).status).toBe(200);
+    expect((await remove(previous.id)).status).toBe(200);
   });
 });

@@ -34,19 +34,19 @@ const valueAfter = <V>(current: V | null, requested: V | null | undefined): V | 
   requested === undefined ? current : requested;
 
 /** Identity number after an update. A new type or issuer requires a new number. */
-function identifierAfter(was: Personal, body: Change): string | null {
+function identifierAfter(previous: Personal, body: Change): string | null {
   if (body.customerType !== 'INDIVIDUAL') return null;
   if (body.identifier !== undefined) return body.identifier;
-  const { idType, countryOfIssuance: issuer } = was.details;
+  const { idType, countryOfIssuance: issuer } = previous.details;
   const isSameType = body.idType === undefined || body.idType === idType;
   const isSameIssuer =
     idType !== 'NON_US_TAX_ID' ||
     body.countryOfIssuance === undefined ||
     body.countryOfIssuance === issuer;
-  return isSameType && isSameIssuer ? was.identifier : null;
+  return isSameType && isSameIssuer ? previous.identifier : null;
 }
 
-function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidate {
+function candidateAfter(row: CustomerRow, previous: Personal, body: Change): Candidate {
   const umaAddress =
     body.umaAddress === undefined ? undefined : normalizeUmaAddress(body.umaAddress);
   return {
@@ -54,8 +54,8 @@ function candidateAfter(row: CustomerRow, was: Personal, body: Change): Candidat
     region: row.region,
     email: valueAfter(row.email, body.email),
     phone: valueAfter(row.phone, body.phoneNumber),
-    details: detailsAfter({ type: row.type, details: was.details }, body),
-    identifier: identifierAfter(was, body),
+    details: detailsAfter({ type: row.type, details: previous.details }, body),
+    identifier: identifierAfter(previous, body),
     currencies: body.currencies,
     umaAddress: umaAddress === row.uma_address ? undefined : umaAddress,
     consent: body.endUserTermsConsent && consentOf(body.endUserTermsConsent),
@@ -67,33 +67,40 @@ function violationsAfter(
   ctx: Ctx,
   platform: PlatformRow,
   row: CustomerRow,
-  was: Personal,
+  previous: Personal,
   body: Change,
 ): Violation[] {
-  const of = candidateAfter(row, was, body);
-  const whole = {
+  const after = candidateAfter(row, previous, body);
+  const candidate = {
     customerType: row.type,
-    ...of.details,
-    identifier: of.identifier ?? undefined,
+    ...after.details,
+    identifier: after.identifier ?? undefined,
   };
-  const own = asViolations(customerErrors(whole));
-  const known = new Set(own.map((error) => error.field));
-  const more = violationsOf(of, platform, ctx.now).filter((each) => !known.has(each.field));
-  return [...own, ...more];
+  const currentViolations = asViolations(customerErrors(candidate));
+  const currentFields = new Set(currentViolations.map((error) => error.field));
+  const newViolations = violationsOf(after, platform, ctx.now).filter(
+    (each) => !currentFields.has(each.field),
+  );
+  return [...currentViolations, ...newViolations];
 }
 
-function patchFor(platform: PlatformRow, row: CustomerRow, was: Personal, body: Change): Patch {
-  const of = candidateAfter(row, was, body);
-  const changed = { email: of.email !== row.email, phone: of.phone !== row.phone };
-  const needed = requiresContactVerification(platform, of);
+function patchFor(
+  platform: PlatformRow,
+  row: CustomerRow,
+  previous: Personal,
+  body: Change,
+): Patch {
+  const after = candidateAfter(row, previous, body);
+  const changed = { email: after.email !== row.email, phone: after.phone !== row.phone };
+  const needed = requiresContactVerification(platform, after);
   return {
-    email: of.email,
-    phone: of.phone,
-    uma_address: of.umaAddress ?? row.uma_address,
-    currencies: of.currencies ? [...of.currencies] : row.currencies,
-    terms_consent: of.consent ?? row.terms_consent,
+    email: after.email,
+    phone: after.phone,
+    uma_address: after.umaAddress ?? row.uma_address,
+    currencies: after.currencies ? [...after.currencies] : row.currencies,
+    terms_consent: after.consent ?? row.terms_consent,
     contact_verification: channelsAfter(needed, row.contact_verification, changed),
-    personal: { details: of.details, identifier: of.identifier },
+    personal: { details: after.details, identifier: after.identifier },
   };
 }
 
@@ -131,14 +138,20 @@ async function challengeFor(
       ? (['phoneNumber', body.phoneNumber] as const)
       : (['email', body.email] as const);
   if (value === undefined) return undefined;
-  const sent = headers as Record<string, string | undefined>;
-  return parts.authorizeContactChange(ctx, { customer: row, channel, value, body, headers: sent });
+  const requestHeaders = headers as Record<string, string | undefined>;
+  return parts.authorizeContactChange(ctx, {
+    customer: row,
+    channel,
+    value,
+    body,
+    headers: requestHeaders,
+  });
 }
 
-const differs = (row: CustomerRow, was: Personal, patch: Patch): boolean =>
+const differs = (row: CustomerRow, previous: Personal, patch: Patch): boolean =>
   Object.entries(patch).some(
     ([name, value]) =>
-      JSON.stringify(name === 'personal' ? was : row[name as keyof CustomerRow]) !==
+      JSON.stringify(name === 'personal' ? previous : row[name as keyof CustomerRow]) !==
       JSON.stringify(value),
   );
 
@@ -158,24 +171,26 @@ export async function changeCustomer(
   if (body.customerType !== row.type) {
     throw invalidField('customerType', `this customer is ${row.type}, which cannot be changed`);
   }
-  const was = personalOf(ctx.vault, row);
-  const nothing = { customerType: row.type } as Change;
-  const before = violationsAfter(ctx, platform, row, was, nothing).map((each) => each.field);
-  const complaints = violationsAfter(ctx, platform, row, was, body);
-  rejectViolations(complaints.filter((each) => !before.includes(each.field)));
+  const previous = personalOf(ctx.vault, row);
+  const emptyChange = { customerType: row.type } as Change;
+  const before = violationsAfter(ctx, platform, row, previous, emptyChange).map(
+    (each) => each.field,
+  );
+  const violations = violationsAfter(ctx, platform, row, previous, body);
+  rejectViolations(violations.filter((each) => !before.includes(each.field)));
   assertCurrenciesOffered(platform, row.region, body.currencies);
   const challenge = await challengeFor(ctx, parts, row, body, headers);
   if (challenge && 'rejected' in challenge) return challenge;
   if (challenge) return { status: 202 as const, body: challenge };
-  const patch = patchFor(platform, row, was, body);
-  if (!differs(row, was, patch))
+  const patch = patchFor(platform, row, previous, body);
+  if (!differs(row, previous, patch))
     return { status: 200 as const, body: await customerView(ctx, row) };
-  const now = updateCustomer(ctx, row, patch);
-  if (body.currencies || (now.terms_consent && !row.terms_consent)) {
+  const updated = updateCustomer(ctx, row, patch);
+  if (body.currencies || (updated.terms_consent && !row.terms_consent)) {
     const internalAccounts = await findInternalAccounts(ctx.db, { customer_id: row.id });
-    await openAccounts(ctx, parts, platform, now, internalAccounts);
+    await openAccounts(ctx, parts, platform, updated, internalAccounts);
   }
-  return { status: 200 as const, body: await customerView(ctx, now) };
+  return { status: 200 as const, body: await customerView(ctx, updated) };
 }
 
 export const updateOperation = (parts: CustomerParts) =>

@@ -18,8 +18,11 @@ export async function customerView(
   row: CustomerRow,
   owners?: readonly OwnerRow[],
 ): Promise<CustomerView> {
-  const [platform, known] = await Promise.all([ownPlatform(ctx), owners ?? ownersOf(ctx, row)]);
-  return presentCustomer(ctx.vault, row, platform, known);
+  const [platform, currentOwners] = await Promise.all([
+    ownPlatform(ctx),
+    owners ?? ownersOf(ctx, row),
+  ]);
+  return presentCustomer(ctx.vault, row, platform, currentOwners);
 }
 
 /** API resources of several customers, with their owners. */
@@ -43,10 +46,10 @@ export async function transitionCheck(
 ): Promise<CustomerRow> {
   const status = customerFeature.states.check.next(row.status, transition);
   if (status === row.status) return row;
-  const now = updateCustomer(ctx, row, { status });
-  const event = statusEvent(now);
+  const updated = updateCustomer(ctx, row, { status });
+  const event = statusEvent(updated);
   if (event) {
-    ctx.emitSealed(dataKeyOf(now), event, now.id, await customerView(ctx, now, owners));
+    ctx.emitSealed(dataKeyOf(updated), event, updated.id, await customerView(ctx, updated, owners));
   }
-  return now;
+  return updated;
 }

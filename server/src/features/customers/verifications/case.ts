@@ -77,9 +77,9 @@ export function caseOf(vault: Vault, id: string, dossier: Dossier): IdentityCase
         fileName: _,
         createdAt: __,
         updatedAt: ___,
-        ...shown
+        ...view
       } = presentDocument(vault, customer, row);
-      return { ...shown, holder };
+      return { ...view, holder };
     }),
   };
 }
@@ -101,9 +101,9 @@ export function errorsOf(
   { customer, owners, documents }: Dossier,
   findings: readonly IdentityFinding[],
 ): VerificationError[] {
-  const known = new Set([customer, ...owners, ...documents].map((each) => each.id));
+  const resourceIds = new Set([customer, ...owners, ...documents].map((each) => each.id));
   return findings.map(({ type, resourceId, field, reason }) => {
-    const id = resourceId !== undefined && known.has(resourceId) ? resourceId : customer.id;
+    const id = resourceId !== undefined && resourceIds.has(resourceId) ? resourceId : customer.id;
     const isField = findingKind(type).subject === 'field';
     const error = errorOf(id, type, { field: isField ? field : undefined, reason });
     const document = documents.find((each) => each.id === id);

@@ -82,7 +82,7 @@ const BUSINESS: Known = {
 };
 
 /** Copy without the value at `path`, or with another value. */
-function without<T>(from: T, path: string, value?: unknown): T {
+function copyWithout<T>(from: T, path: string, value?: unknown): T {
   const copy = structuredClone(from) as Json;
   const names = path.split('.');
   const last = names.pop() as string;
@@ -92,16 +92,16 @@ function without<T>(from: T, path: string, value?: unknown): T {
   return copy as T;
 }
 
-const brief = (known: Known) =>
-  gapsIn(known).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
+const brief = (facts: Known) =>
+  gapsIn(facts).map(({ resourceId, type, field }) => [resourceId, type, field ?? '']);
 
 describe('an individual', () => {
   it('with complete data has no gaps', () => expect(gapsIn(PERSON)).toEqual([]));
 
   it.each(PERSON_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', field]];
-    expect(brief({ ...PERSON, fields: without(PERSON.fields, field) })).toEqual(gap);
-    expect(brief({ ...PERSON, fields: without(PERSON.fields, field, ' ') })).toEqual(gap);
+    expect(brief({ ...PERSON, fields: copyWithout(PERSON.fields, field) })).toEqual(gap);
+    expect(brief({ ...PERSON, fields: copyWithout(PERSON.fields, field, ' ') })).toEqual(gap);
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, [field]: null } })).toEqual(gap);
   });
 
@@ -109,29 +109,29 @@ describe('an individual', () => {
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, fullName: ' Ada001 ' } })).toEqual([
       ['Customer:1', 'INVALID_FIELD', 'fullName'],
     ]);
-    const bare = { ...address, line1: ' ', postalCode: undefined };
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
+    const emptyAddress = { ...address, line1: ' ', postalCode: undefined };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: emptyAddress } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.line1'],
       ['Customer:1', 'MISSING_FIELD', 'address.postalCode'],
     ]);
   });
 
   it('needs city and state only for an address in the US', () => {
-    const bare = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
-    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: bare } })).toEqual([
+    const usAddress = { line1: '1 Main St', city: ' ', postalCode: '78701', country: 'US' };
+    expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: usAddress } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'address.city'],
       ['Customer:1', 'MISSING_FIELD', 'address.state'],
     ]);
-    expect(brief({ ...BUSINESS, fields: { ...BUSINESS.fields, address: bare } })).toEqual([
+    expect(brief({ ...BUSINESS, fields: { ...BUSINESS.fields, address: usAddress } })).toEqual([
       ['Customer:1', 'MISSING_FIELD', 'customer.address.city'],
       ['Customer:1', 'MISSING_FIELD', 'customer.address.state'],
     ]);
-    const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: bare } }];
+    const owners = [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, address: usAddress } }];
     expect(brief({ ...BUSINESS, owners })).toEqual([
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.city'],
       [OWNER.id, 'MISSING_FIELD', 'personalInfo.address.state'],
     ]);
-    const abroad = { ...bare, country: 'GB' };
+    const abroad = { ...usAddress, country: 'GB' };
     expect(brief({ ...PERSON, fields: { ...PERSON.fields, address: abroad } })).toEqual([]);
   });
 
@@ -139,10 +139,13 @@ describe('an individual', () => {
     ...{ nationality: 'DE', address: { ...address, country: 'DE' } },
     ...{ idType: 'NON_US_TAX_ID', identifier: '86095742719', countryOfIssuance: 'DE' },
   };
-  const none = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
-  const numberOf = (of: object) => [
-    brief({ ...PERSON, fields: { ...PERSON.fields, ...of } }),
-    brief({ ...BUSINESS, owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...of } }] }),
+  const noIdentifier = { idType: undefined, identifier: undefined, countryOfIssuance: undefined };
+  const numberOf = (overrides: object) => [
+    brief({ ...PERSON, fields: { ...PERSON.fields, ...overrides } }),
+    brief({
+      ...BUSINESS,
+      owners: [{ ...OWNER, personalInfo: { ...OWNER.personalInfo, ...overrides } }],
+    }),
   ];
   const gapsOf = (type: string, ...fields: string[]) => [
     fields.map((field) => ['Customer:1', type, field]),
@@ -151,9 +154,9 @@ describe('an individual', () => {
 
   it('outside the US needs a national number with its country', () => {
     expect(numberOf(german)).toEqual([[], []]);
-    const bare = { ...german, countryOfIssuance: undefined };
-    expect(numberOf(bare)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
-    expect(numberOf({ ...german, ...none })).toEqual(
+    const withoutCountry = { ...german, countryOfIssuance: undefined };
+    expect(numberOf(withoutCountry)).toEqual(gapsOf('MISSING_FIELD', 'countryOfIssuance'));
+    expect(numberOf({ ...german, ...noIdentifier })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
     expect(numberOf({ ...german, idType: 'ITIN', countryOfIssuance: 'US' })).toEqual([[], []]);
@@ -161,13 +164,13 @@ describe('an individual', () => {
 
   it.each([{ nationality: 'US' }, { address }])('of the US needs a US number: %j', (us) => {
     expect(numberOf({ ...german, ...us })).toEqual(gapsOf('INVALID_FIELD', 'idType'));
-    expect(numberOf({ ...german, ...us, ...none })).toEqual(
+    expect(numberOf({ ...german, ...us, ...noIdentifier })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
     );
   });
 
   it('in a country without numbers needs a document only', () => {
-    const emirati = { ...german, ...none, address: { ...address, country: 'AE' } };
+    const emirati = { ...german, ...noIdentifier, address: { ...address, country: 'AE' } };
     expect(numberOf(emirati)).toEqual([[], []]);
     expect(numberOf({ ...emirati, nationality: 'US' })).toEqual(
       gapsOf('MISSING_FIELD', 'idType', 'identifier'),
@@ -216,7 +219,7 @@ describe('an individual', () => {
   it.each(['nationality', 'address.country'])(
     'needs enhanced due diligence in high-risk countries: %s',
     (at) => {
-      const strict = { ...PERSON, fields: without(PERSON.fields, at, 'MM') };
+      const strict = { ...PERSON, fields: copyWithout(PERSON.fields, at, 'MM') };
       expect(brief(strict)).toEqual([
         ...[
           'sourceOfFundsCategories',
@@ -241,12 +244,12 @@ describe('a business', () => {
 
   it.each(BUSINESS_FIELDS)('needs %s', (field) => {
     const gap = [['Customer:1', 'MISSING_FIELD', `customer.${field}`]];
-    expect(brief({ ...BUSINESS, fields: without(BUSINESS.fields, field) })).toEqual(gap);
-    expect(brief({ ...BUSINESS, fields: without(BUSINESS.fields, field, []) })).toEqual(gap);
+    expect(brief({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field) })).toEqual(gap);
+    expect(brief({ ...BUSINESS, fields: copyWithout(BUSINESS.fields, field, []) })).toEqual(gap);
   });
 
   it.each(OWNER_FIELDS)('needs %s of each owner', (field) => {
-    const owners = [without(OWNER, field)];
+    const owners = [copyWithout(OWNER, field)];
     expect(brief({ ...BUSINESS, owners })).toEqual([[OWNER.id, 'MISSING_FIELD', field]]);
   });
 
@@ -286,8 +289,8 @@ describe('a business', () => {
       'MISSING_PROOF_OF_ADDRESS_DOCUMENT',
     ] as const;
     const passport = BUSINESS.documents.filter((each) => each.holder === OWNER.id);
-    const all = (more: KnownDocument[]) =>
-      gapsIn({ ...BUSINESS, documents: [...passport, ...more] }).map((each) => each.type);
+    const all = (documents: KnownDocument[]) =>
+      gapsIn({ ...BUSINESS, documents: [...passport, ...documents] }).map((each) => each.type);
     expect(all([])).toEqual(categories);
     for (const category of categories) {
       for (const type of DOCUMENT_TYPES) {
@@ -320,7 +323,7 @@ describe('gaps', () => {
     ...of,
     fields: holes
       .filter((path) => !path.includes('.') || of.type === 'BUSINESS')
-      .reduce((fields, path) => without(fields, path), of.fields),
+      .reduce((fields, path) => copyWithout(fields, path), of.fields),
     owners: owned ? of.owners : [],
     documents,
   });
@@ -328,11 +331,11 @@ describe('gaps', () => {
   it('are reported once each, with the properties of their type', () => {
     fc.assert(
       fc.property(someKnown, (sample) => {
-        const known = knownOf(sample);
-        const gaps = gapsIn(known);
+        const facts = knownOf(sample);
+        const gaps = gapsIn(facts);
         const keys = gaps.map((each) => `${each.resourceId} ${each.type} ${each.field}`);
         expect(new Set(keys).size).toBe(keys.length);
-        const ids = [known.customerId, ...known.owners, ...known.documents].map((each) =>
+        const ids = [facts.customerId, ...facts.owners, ...facts.documents].map((each) =>
           typeof each === 'string' ? each : each.id,
         );
         for (const { resourceId, type, field, reason, acceptedDocumentTypes } of gaps) {
@@ -348,18 +351,21 @@ describe('gaps', () => {
 
   it('never increase when more data is known', () => {
     fc.assert(
-      fc.property(someKnown, someDocuments, (sample, more) => {
-        const known = knownOf(sample);
-        const kinds = (of: Known) =>
+      fc.property(someKnown, someDocuments, (sample, extraDocuments) => {
+        const knownFacts = knownOf(sample);
+        const gapKinds = (facts: Known) =>
           new Set(
-            gapsIn(of)
+            gapsIn(facts)
               .filter((each) => each.type !== 'INCOMPLETE_DOCUMENT')
               .map((each) => `${each.resourceId} ${each.type} ${each.field}`),
           );
-        const before = kinds(known);
-        const after = kinds({ ...known, documents: [...known.documents, ...more] });
+        const before = gapKinds(knownFacts);
+        const after = gapKinds({
+          ...knownFacts,
+          documents: [...knownFacts.documents, ...extraDocuments],
+        });
         for (const each of after) expect(before).toContain(each);
-        expect(gapsIn({ ...known, ...sample.of, documents: sample.of.documents })).toEqual([]);
+        expect(gapsIn({ ...knownFacts, ...sample.of, documents: sample.of.documents })).toEqual([]);
       }),
     );
   });

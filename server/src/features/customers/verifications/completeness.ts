@@ -86,10 +86,12 @@ const missingFields = (id: string, root: Json, paths: readonly string[], prefix 
   missingPaths(root, paths).map((path) => errorOf(id, 'MISSING_FIELD', { field: prefix + path }));
 
 /** Whether the documents of one type show all of its sides. */
-function isComplete(type: DocumentType, of: readonly KnownDocument[]): boolean {
-  if (!TWO_SIDED_TYPES.includes(type)) return of.length > 0;
+function isComplete(type: DocumentType, documents: readonly KnownDocument[]): boolean {
+  if (!TWO_SIDED_TYPES.includes(type)) return documents.length > 0;
   // A file without a side counts as the front.
-  return of.some((each) => each.side !== 'BACK') && of.some((each) => each.side === 'BACK');
+  return (
+    documents.some((each) => each.side !== 'BACK') && documents.some((each) => each.side === 'BACK')
+  );
 }
 
 /** Requires one identity document, with both sides if it has two. */
@@ -98,7 +100,7 @@ function identityGaps(holder: string, all: readonly KnownDocument[]): Verificati
   const byType = IDENTITY_TYPES.map(
     (type) => [type, knownDocuments.filter((each) => each.type === type)] as const,
   );
-  if (byType.some(([type, of]) => isComplete(type, of))) return [];
+  if (byType.some(([type, documents]) => isComplete(type, documents))) return [];
   const incomplete = byType.flatMap(([, [firstDocument]]) => firstDocument ?? []);
   if (!incomplete.length) return [errorOf(holder, 'MISSING_IDENTITY_DOCUMENT')];
   return incomplete.map(({ id, side }) =>
@@ -187,15 +189,15 @@ function ownerGaps({ customerId: id, owners, documents }: Known): VerificationEr
   ];
 }
 
-function businessGaps(known: Known): VerificationError[] {
-  const { customerId: id, fields, documents } = known;
+function businessGaps(facts: Known): VerificationError[] {
+  const { customerId: id, fields, documents } = facts;
   return [
     ...missingFields(id, fields, BUSINESS_FIELDS, 'customer.'),
-    ...ownerGaps(known),
+    ...ownerGaps(facts),
     ...categoryGaps(id, documents, BUSINESS_DOCUMENTS),
   ];
 }
 
 /** All gaps that block the verification of this customer. */
-export const gapsIn = (known: Known): VerificationError[] =>
-  known.type === 'INDIVIDUAL' ? personGaps(known) : businessGaps(known);
+export const gapsIn = (facts: Known): VerificationError[] =>
+  facts.type === 'INDIVIDUAL' ? personGaps(facts) : businessGaps(facts);

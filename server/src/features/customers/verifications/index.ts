@@ -17,7 +17,7 @@ export {
 export { VERIFICATION_STATUSES } from './states.ts';
 export { requirementsOf, submit, type VerificationParts } from './submit.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const verificationFeature = {
   operations: verificationOperations,
   jobs: verificationJobs,

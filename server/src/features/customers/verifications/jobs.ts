@@ -61,18 +61,21 @@ async function findPending(reader: Pick<Ctx, 'read'>, id: string): Promise<Found
 }
 
 async function applyVerdict(ctx: Ctx, id: string, arrived: boolean, verdict: IdentityVerdict) {
-  const found = await findPending(ctx, id);
-  if (!found) return;
+  const pending = await findPending(ctx, id);
+  if (!pending) return;
   if (verdict.state === 'review') scheduleCheck(ctx, id, verdict);
   else if (verdict.state === 'unknown') {
-    const checkAfterMs = Math.max(verdict.checkAfterMs, checkDelay(ctx.now - found.row.created_at));
-    // The connector knows a submission that it has received, even if a later response is lost.
+    const checkAfterMs = Math.max(
+      verdict.checkAfterMs,
+      checkDelay(ctx.now - pending.row.created_at),
+    );
+    // A submission that the connector has received exists there, even if a later response was lost.
     scheduleCheck(ctx, id, { state: arrived ? 'review' : 'unknown', checkAfterMs });
   } else {
-    const dossier = await readDossier(ctx, found.customer);
+    const dossier = await readDossier(ctx, pending.customer);
     const findings = 'findings' in verdict ? (verdict.findings ?? []) : [];
     const decision = { ...verdict, errors: errorsOf(dossier, findings) };
-    await decide(ctx, found.customer, decision, 'connector');
+    await decide(ctx, pending.customer, decision, 'connector');
   }
 }
 
@@ -84,13 +87,13 @@ export function verificationJobs(options: {
     const { verificationId: id, arrived } = job.input;
     const row = await runtime.db.read(verifications, id);
     const platform = row && (await readPlatform(runtime.db, row.platform_id));
-    if (!platform) throw new Error(`job ${job.id} names no verification`);
+    if (!platform) throw new Error(`job ${job.id} refers to a missing verification`);
     const caller = systemCaller(platform.id, platform.environment);
-    const found = await findPending(runtime.db, id);
+    const pending = await findPending(runtime.db, id);
     const { identity } = options.connectors(platform.environment);
     // If the connector has been removed since, an operator decides.
-    if (!found || !identity) return { caller, stage: async () => {} };
-    const submitted = caseOf(runtime.vault, id, await readDossier(runtime, found.customer));
+    if (!pending || !identity) return { caller, stage: async () => {} };
+    const submitted = caseOf(runtime.vault, id, await readDossier(runtime, pending.customer));
     const verdict = await (arrived ? identity.check(submitted) : identity.submit(submitted));
     return { caller, stage: (ctx) => applyVerdict(ctx, id, arrived, verdict) };
   };

@@ -111,11 +111,11 @@ export function changeVerification(
   row: VerificationRow,
   { status, errors, decidedBy }: VerificationOutcome,
 ): VerificationRow {
-  const now = ctx.update(verifications, row, {
+  const updated = ctx.update(verifications, row, {
     status,
     findings: sealFindings(ctx.vault, customer, row.id, errors),
     decided_by: decidedBy ?? null,
     updated_at: ctx.now,
   });
-  return emitStatus(ctx, customer, now);
+  return emitStatus(ctx, customer, updated);
 }

@@ -24,7 +24,8 @@ import { decide } from './decide.ts';
 import { findingsOf, latestOf } from './record.ts';
 import { type VerificationRow, verifications } from './store.ts';
 
-const notFound = (what: string): Fault => new Fault('NOT_FOUND', `The ${what} was not found.`);
+const notFound = (resource: string): Fault =>
+  new Fault('NOT_FOUND', `The ${resource} was not found.`);
 const conflict = (reason: string): Fault => new Fault('CONFLICT', reason);
 
 /** Subject of an identifier: a customer, given directly or by its verification, or one of its owners. */
@@ -88,10 +89,10 @@ export async function listVerifications(
 ) {
   const before = after === undefined ? undefined : await db.read(verifications, after);
   if (after !== undefined && !before) throw notFound('verification');
-  const place = [new Date(before?.created_at ?? 0), before?.id ?? ''];
-  const values = [status, platformId ?? null, ...place, limit];
-  const found = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
-  const rows = await Promise.all(found.map(({ id }) => db.read(verifications, id)));
+  const position = [new Date(before?.created_at ?? 0), before?.id ?? ''];
+  const values = [status, platformId ?? null, ...position, limit];
+  const ids = await db.query<{ id: string }>(LATEST_VERIFICATIONS, values);
+  const rows = await Promise.all(ids.map(({ id }) => db.read(verifications, id)));
   return rows.flatMap((row) => (row ? [view(row)] : []));
 }
 

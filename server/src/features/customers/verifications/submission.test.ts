@@ -35,8 +35,8 @@ const row = async (id: string) => {
 describe('createVerification', () => {
   it('returns the verification and emits it as an event', async () => {
     const { id } = await harness.person(as, 'Ada', { nationality: undefined });
-    const made = ok(await harness.submit(as, id), 200);
-    expect(made).toEqual({
+    const verification = ok(await harness.submit(as, id), 200);
+    expect(verification).toEqual({
       id: expect.stringMatching(/^Verification:[0-9a-f-]{36}$/),
       customerId: id,
       verificationStatus: 'RESOLVE_ERRORS',
@@ -57,22 +57,22 @@ describe('createVerification', () => {
       createdAt: '2026-01-05T09:00:00.000Z',
       updatedAt: '2026-01-05T09:00:00.000Z',
     });
-    expect(ok(await read(`/verifications/${made.id}`), 200)).toEqual(made);
-    const event = (await harness.app.events()).find((each) => each.subject === made.id);
-    expect([event?.type, event?.data]).toEqual(['VERIFICATION.RESOLVE_ERRORS', made]);
+    expect(ok(await read(`/verifications/${verification.id}`), 200)).toEqual(verification);
+    const event = (await harness.app.events()).find((each) => each.subject === verification.id);
+    expect([event?.type, event?.data]).toEqual(['VERIFICATION.RESOLVE_ERRORS', verification]);
   });
 
   it('stores the findings encrypted', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
-    const made = ok(await harness.submit(as, id), 200);
+    const verification = ok(await harness.submit(as, id), 200);
     const [stored] = await harness.app.runtime.db.query(
       'select * from verifications where id = $1',
-      [made.id],
+      [verification.id],
     );
     expect(JSON.stringify(stored)).not.toContain('MISSING');
     const erase = 'update customers set data_key = null, personal = null where id = $1';
     await harness.app.runtime.db.query(erase, [id]);
-    expect(ok(await read(`/verifications/${made.id}`), 200).errors).toEqual([]);
+    expect(ok(await read(`/verifications/${verification.id}`), 200).errors).toEqual([]);
     expect(ok(await read(`/verifications?customerId=${id}`), 200).data[0].errors).toEqual([]);
   });
 
@@ -81,13 +81,13 @@ describe('createVerification', () => {
       const { status, body } = await harness.submit(by, id);
       return [status, body.code];
     };
-    const mine = await complete('Ada Lovelace');
-    for (const id of ['unknown', `Customer:${mine.slice(-36, -4)}0000`, `${mine}x`]) {
+    const ada = await complete('Ada Lovelace');
+    for (const id of ['unknown', `Customer:${ada.slice(-36, -4)}0000`, `${ada}x`]) {
       expect(await code(id)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
     }
-    expect(await code(mine, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
-    expect(await code(mine)).toEqual([200, undefined]);
-    expect(await code(mine)).toEqual([400, 'INVALID_INPUT']);
+    expect(await code(ada, harness.app.other)).toEqual([404, 'CUSTOMER_NOT_FOUND']);
+    expect(await code(ada)).toEqual([200, undefined]);
+    expect(await code(ada)).toEqual([400, 'INVALID_INPUT']);
     const deletedPersonId = (await harness.person(as, 'Ada Lovelace')).id;
     ok(await harness.app.call('DELETE', `/customers/${deletedPersonId}`, undefined, { as }), 200);
     expect(await code(deletedPersonId)).toEqual([410, 'CUSTOMER_DELETED']);
@@ -157,8 +157,8 @@ describe('listVerifications', () => {
     expect(idsOf(await list('verificationStatus=IN_PROGRESS'))).toEqual([]);
     const first = await list('limit=3');
     expect([idsOf(first), first.hasMore]).toEqual([ids.slice(0, 3), true]);
-    const rest = await list(`limit=3&cursor=${encodeURIComponent(first.nextCursor)}`);
-    expect([idsOf(rest), rest.hasMore]).toEqual([ids.slice(3), false]);
+    const secondPage = await list(`limit=3&cursor=${encodeURIComponent(first.nextCursor)}`);
+    expect([idsOf(secondPage), secondPage.hasMore]).toEqual([ids.slice(3), false]);
     expect(idsOf(await list(`customerId=${person.id}`, harness.app.other))).toEqual([]);
     for (const query of ['verificationStatus=DONE', 'limit=0', 'cursor=x']) {
       expect((await read(`/verifications?${query}`, ownPlatform)).status).toBe(400);
@@ -169,8 +169,8 @@ describe('listVerifications', () => {
 describe('getVerification', () => {
   it('returns 404 for a verification of another platform', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
-    const made = ok(await harness.submit(as, id), 200);
-    const otherResponse = await read(`/verifications/${made.id}`, harness.app.other);
+    const verification = ok(await harness.submit(as, id), 200);
+    const otherResponse = await read(`/verifications/${verification.id}`, harness.app.other);
     expect([otherResponse.status, otherResponse.body.code]).toEqual([
       404,
       'VERIFICATION_NOT_FOUND',
@@ -197,15 +197,15 @@ describe('wantedOf', () => {
     await harness.addDocument(as, id, 'PASSPORT');
     await harness.submit(as, id);
     const [document] = ok(await read(`/documents?documentHolder=${id}`), 200).data;
-    const found = (resourceId: string, type: string, overrides = {}) => ({
+    const errorOf = (resourceId: string, type: string, overrides = {}) => ({
       ...{ resourceId, type, reason: 'Please' },
       ...overrides,
     });
     const accepted = { acceptedDocumentTypes: ['UTILITY_BILL'] };
     const errors = [
-      found(document.id, 'UNREADABLE_DOCUMENT'),
-      found(id, 'INVALID_FIELD', { field: 'address' }),
-      found(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
+      errorOf(document.id, 'UNREADABLE_DOCUMENT'),
+      errorOf(id, 'INVALID_FIELD', { field: 'address' }),
+      errorOf(id, 'MISSING_PROOF_OF_ADDRESS_DOCUMENT', accepted),
     ] as VerificationError[];
     await harness.app.operate(
       async (ctx) => void (await decide(ctx, await row(id), { state: 'unresolved', errors })),
@@ -284,9 +284,9 @@ describe('concurrent requests', () => {
         const customer = await ctx.read(customers, id);
         if (customer) await decide(ctx, customer, { state });
       }, as);
-    const both = await Promise.allSettled([decideAs('approved'), decideAs('rejected')]);
-    expect(both.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
-    const decided = both[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
+    const results = await Promise.allSettled([decideAs('approved'), decideAs('rejected')]);
+    expect(results.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected']);
+    const decided = results[0]?.status === 'fulfilled' ? 'APPROVED' : 'REJECTED';
     expect(await harness.statuses(as, id)).toEqual([decided]);
     expect((await events(id)).slice(2)).toEqual([
       ...[`VERIFICATION.${decided}`, `CUSTOMER.KYC_${decided}`],

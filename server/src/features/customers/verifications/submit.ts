@@ -27,16 +27,16 @@ import type { VerificationRow } from './store.ts';
 function isOpen(
   { customer, owners, documents }: Dossier,
   { resourceId, acceptedDocumentTypes: accepted }: VerificationError,
-  since: number,
+  decidedAt: number,
 ): boolean {
   const document = documents.find((each) => each.id === resourceId);
-  if (document) return document.updated_at <= since;
+  if (document) return document.updated_at <= decidedAt;
   const holder = [customer, ...owners].find((each) => each.id === resourceId);
   if (!holder) return false;
-  if (!accepted) return holder.updated_at <= since;
+  if (!accepted) return holder.updated_at <= decidedAt;
   return !documents.some(
     (each) =>
-      each.holder_id === resourceId && accepted.includes(each.type) && each.updated_at > since,
+      each.holder_id === resourceId && accepted.includes(each.type) && each.updated_at > decidedAt,
   );
 }
 

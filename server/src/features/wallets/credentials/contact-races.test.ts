@@ -25,7 +25,7 @@ type Open = Parameters<typeof changeCustomer>[1]['openWallets'];
 /**
  * Changes a customer; on the first attempt `concurrentWork` runs between its reads and its commit.
  */
-function change(customerId: string, more: object, concurrentWork: () => Promise<unknown>) {
+function change(customerId: string, overrides: object, concurrentWork: () => Promise<unknown>) {
   const connectors = connectorRegistry(app.effects);
   const open: Open = (ctx, ...rest) => openWallets(ctx, { connectors }, ...rest);
   const parts = {
@@ -33,7 +33,7 @@ function change(customerId: string, more: object, concurrentWork: () => Promise<
     openWallets: open,
     authorizeContactChange: tiedCredentials({ connectors }),
   };
-  const body = { customerType: 'INDIVIDUAL', ...more };
+  const body = { customerType: 'INDIVIDUAL', ...overrides };
   const input: unknown = { params: { customerId }, query: {}, headers: {}, body };
   let attempts = 0;
   return app.operate(async (ctx) => {
@@ -45,13 +45,13 @@ function change(customerId: string, more: object, concurrentWork: () => Promise<
 
 /** The change requires a signature, and the contact is unchanged. */
 async function expectRequested(
-  was: { id: string; email?: string; phoneNumber?: string },
+  previous: { id: string; email?: string; phoneNumber?: string },
   more: object,
   concurrentWork: () => Promise<unknown>,
 ) {
-  expect(await change(was.id, more, concurrentWork)).toMatchObject({ status: 202 });
-  const now = ok(await app.call('GET', `/customers/${was.id}`), 200);
-  expect([now.email, now.phoneNumber]).toEqual([was.email, was.phoneNumber]);
+  expect(await change(previous.id, more, concurrentWork)).toMatchObject({ status: 202 });
+  const current = ok(await app.call('GET', `/customers/${previous.id}`), 200);
+  expect([current.email, current.phoneNumber]).toEqual([previous.email, previous.phoneNumber]);
 }
 
 describe('a contact that changes while a credential is linked to it', () => {

@@ -28,7 +28,7 @@ type State =
 export function jpegReader(): Reader {
   // The signature consists of the first two bytes.
   let state: State = 'skip';
-  let left = 2;
+  let remaining = 2;
   let code = 0;
   const frame: number[] = [];
 
@@ -44,17 +44,17 @@ export function jpegReader(): Reader {
   }
 
   function afterLength(): State {
-    left -= 2;
-    if (left < 0) return 'broken';
-    if (isFrame(code) && frame.length === 0) return left < FRAME_BYTES ? 'broken' : 'frame';
-    return left === 0 ? afterSegment() : 'skip';
+    remaining -= 2;
+    if (remaining < 0) return 'broken';
+    if (isFrame(code) && frame.length === 0) return remaining < FRAME_BYTES ? 'broken' : 'frame';
+    return remaining === 0 ? afterSegment() : 'skip';
   }
 
   function readFrameByte(byte: number): State {
-    left--;
+    remaining--;
     if (frame.push(byte) < FRAME_BYTES) return 'frame';
     if (frame[3] === 0 && frame[4] === 0) return 'broken'; // no width
-    return left === 0 ? afterSegment() : 'skip';
+    return remaining === 0 ? afterSegment() : 'skip';
   }
 
   function readByte(byte: number): State {
@@ -64,11 +64,11 @@ export function jpegReader(): Reader {
     }
     if (state === 'code') return startSegment(byte);
     if (state === 'high') {
-      left = byte << 8;
+      remaining = byte << 8;
       return 'low';
     }
     if (state === 'low') {
-      left |= byte;
+      remaining |= byte;
       return afterLength();
     }
     if (state === 'frame') return readFrameByte(byte);
@@ -80,10 +80,10 @@ export function jpegReader(): Reader {
     for (let index = 0; index < chunk.length; ) {
       if (state === 'done' || state === 'broken') return;
       if (state === 'skip') {
-        const step = Math.min(left, chunk.length - index);
+        const step = Math.min(remaining, chunk.length - index);
         index += step;
-        left -= step;
-        if (left === 0) state = afterSegment();
+        remaining -= step;
+        if (remaining === 0) state = afterSegment();
       } else if (state === 'scan') {
         const next = chunk.indexOf(0xff, index);
         if (next < 0) return;
@@ -97,14 +97,14 @@ export function jpegReader(): Reader {
     write,
     end() {
       const [, high = 0, low = 0, wide = 0, narrow = 0] = frame;
-      const known = frame.length === FRAME_BYTES;
+      const isComplete = frame.length === FRAME_BYTES;
       return {
         complete: state === 'done',
-        readable: state !== 'broken' && (state !== 'done' || known),
+        readable: state !== 'broken' && (state !== 'done' || isComplete),
         locked: false,
-        width: known ? (wide << 8) | narrow : null,
+        width: isComplete ? (wide << 8) | narrow : null,
         // Zero: the height is defined after the image data.
-        height: (known && (high << 8) | low) || null,
+        height: (isComplete && (high << 8) | low) || null,
       };
     },
   };

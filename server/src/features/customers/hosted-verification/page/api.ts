@@ -12,7 +12,7 @@ export interface Rejection {
   requestId: string | undefined;
 }
 
-type Answer<T> = { rejected: false; body: T } | Rejection;
+type ServerReply<T> = { rejected: false; body: T } | Rejection;
 
 const UNREACHABLE = 'The connection was lost. Check your connection, then try again.';
 
@@ -47,17 +47,17 @@ export function callServer<T>(
   path: string,
   body?: Json | FormData,
   progress?: (share: number) => void,
-): Promise<Answer<T>> {
+): Promise<ServerReply<T>> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open(method, `${location.pathname}/${path}`);
     request.addEventListener('loadend', () => {
-      const answer = parsed(request.responseText);
+      const body = parsed(request.responseText);
       const { status } = request;
-      if (status >= 200 && status < 300) resolve({ rejected: false, body: answer as T });
+      if (status >= 200 && status < 300) resolve({ rejected: false, body: body as T });
       else {
         const requestId = request.getResponseHeader('x-request-id') ?? undefined;
-        resolve(rejectionOf(status, answer, requestId));
+        resolve(rejectionOf(status, body, requestId));
       }
     });
     if (progress) {

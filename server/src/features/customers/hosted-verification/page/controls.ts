@@ -37,7 +37,7 @@ const TYPES: Partial<Record<Field['kind'], string>> = {
 
 const filled = (text: string) => (text.trim() === '' ? undefined : text.trim());
 
-function textInput(field: Field, id: string, known: unknown): Input {
+function textInput(field: Field, id: string, value: unknown): Input {
   const input = h(field.kind === 'longtext' ? 'textarea' : 'input', {
     id,
     name: field.name,
@@ -48,7 +48,7 @@ function textInput(field: Field, id: string, known: unknown): Input {
     ...(field.kind === 'date' ? { max: '9999-12-31' } : {}),
     required: !field.optional,
   }) as HTMLInputElement;
-  if (known !== undefined && known !== null) input.value = String(known);
+  if (value !== undefined && value !== null) input.value = String(value);
   const read = () => {
     const text = filled(input.value);
     return field.kind === 'percent' && text !== undefined ? Number(text) : text;
@@ -70,18 +70,18 @@ const optionElements = (options: readonly Option[], first: string) => [
   ...options.map(({ value, label }) => h('option', { value }, label)),
 ];
 
-function selectInput(field: Field, id: string, known: unknown, options: Option[]): Input {
+function selectInput(field: Field, id: string, value: unknown, options: Option[]): Input {
   const select = h(
     'select',
     { id, name: field.name, autocomplete: field.autocomplete || 'off', required: !field.optional },
     ...optionElements(options, 'Select an option'),
   );
-  if (typeof known === 'string') select.value = known;
+  if (typeof value === 'string') select.value = value;
   return { body: [select], focus: select, read: () => filled(select.value), marked: [select] };
 }
 
-function boxesInput(field: Field, id: string, known: unknown, options: Option[]): Input {
-  const chosen = new Set(Array.isArray(known) ? (known as string[]) : []);
+function boxesInput(field: Field, id: string, currentValue: unknown, options: Option[]): Input {
+  const chosen = new Set(Array.isArray(currentValue) ? (currentValue as string[]) : []);
   const boxes = options.map(({ value, label }, at) => {
     const box = h('input', { type: 'checkbox', id: at ? `${id}-${at}` : id, name: field.name });
     box.value = value;
@@ -102,8 +102,8 @@ function boxesInput(field: Field, id: string, known: unknown, options: Option[])
 }
 
 /** A list of countries: select one, add it, remove it. */
-function countriesInput(id: string, known: unknown, options: Option[]): Input {
-  const codes = new Set(Array.isArray(known) ? (known as string[]) : []);
+function countriesInput(id: string, value: unknown, options: Option[]): Input {
+  const codes = new Set(Array.isArray(value) ? (value as string[]) : []);
   const list = h('ul', { class: 'chips' });
   const select = h('select', { id }, ...optionElements(options, 'Select a country'));
   const show = () => {
@@ -125,19 +125,19 @@ function countriesInput(id: string, known: unknown, options: Option[]): Input {
     );
     list.hidden = codes.size === 0;
   };
-  const take = () => {
+  const addSelected = () => {
     if (select.value) codes.add(select.value);
     select.value = '';
     show();
   };
   const add = () => {
-    take();
+    addSelected();
     select.focus();
   };
   show();
   const read = () => {
     // A selected country counts even if it was not added.
-    if (select.value) take();
+    if (select.value) addSelected();
     return codes.size ? [...codes] : undefined;
   };
   const row = h(
@@ -166,30 +166,30 @@ export const previewOf = (file: File): HTMLElement =>
   );
 
 function fileInput(field: Field, id: string): Input {
-  const shown = h('div');
+  const preview = h('div');
   const input = h('input', { type: 'file', id, name: field.name, accept: ACCEPTED_MEDIA_TYPES });
   input.addEventListener('change', () => {
-    for (const image of shown.querySelectorAll('img')) URL.revokeObjectURL(image.src);
+    for (const image of preview.querySelectorAll('img')) URL.revokeObjectURL(image.src);
     const file = input.files?.[0];
-    shown.replaceChildren(...(file ? [previewOf(file)] : []));
+    preview.replaceChildren(...(file ? [previewOf(file)] : []));
   });
-  return { body: [input, shown], focus: input, read: () => input.files?.[0], marked: [input] };
+  return { body: [input, preview], focus: input, read: () => input.files?.[0], marked: [input] };
 }
 
 interface ControlOptions {
-  known: unknown;
+  value: unknown;
   choices: State['choices'];
   onFile?: string | undefined;
 }
 
-function inputFor(field: Field, id: string, { known, choices }: ControlOptions): Input {
+function inputFor(field: Field, id: string, { value, choices }: ControlOptions): Input {
   if (field.kind === 'file') return fileInput(field, id);
-  if (field.kind === 'countries') return countriesInput(id, known, optionsOf(field, choices));
-  if (field.kind === 'choices') return boxesInput(field, id, known, optionsOf(field, choices));
+  if (field.kind === 'countries') return countriesInput(id, value, optionsOf(field, choices));
+  if (field.kind === 'choices') return boxesInput(field, id, value, optionsOf(field, choices));
   if (field.kind === 'choice' || field.kind === 'country') {
-    return selectInput(field, id, known, optionsOf(field, choices));
+    return selectInput(field, id, value, optionsOf(field, choices));
   }
-  return textInput(field, id, known);
+  return textInput(field, id, value);
 }
 
 /** Restricts the options of a list. A selected option that is no longer available is cleared. */

@@ -58,13 +58,13 @@ function shownNeeds(state: State, needs: readonly Need[]): Need[] {
   const covers = ({ holder, accepted }: Need, stored: DocumentOnFile) =>
     holder === stored.documentHolder && accepted.includes(stored.documentType);
   const needed = needs.filter((need) => gapOf(state, need) || documentsOf(state, need).length);
-  const others = state.documents
+  const optional = state.documents
     .filter((stored) => !needed.some((need) => covers(need, stored)))
     .map(({ documentHolder: holder, documentType }): Need => {
       const title = labelFor(documentType) + holderName(state, holder);
       return { key: `${holder} ${documentType}`, holder, title, accepted: [documentType] };
     });
-  return [...needed, ...new Map(others.map((need) => [need.key, need])).values()];
+  return [...needed, ...new Map(optional.map((need) => [need.key, need])).values()];
 }
 
 const gapOf = (state: State, need: Need): Gap | undefined =>
@@ -104,14 +104,15 @@ const documentFields = (isIdentity: readonly string[]): Field[] => [
 
 function fieldsFor(accepted: readonly string[], sides: readonly string[], most: number): Field[] {
   const hint = `A photo or scan: JPEG, PNG or PDF, up to ${formatLimit(most)}.`;
-  const two = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
-  const one = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
-  const when = (is: readonly string[]) => ({ field: 'documentType', is });
+  const twoSided = accepted.filter((type) => TWO_SIDED_TYPES.includes(type));
+  const singleSided = accepted.filter((type) => !TWO_SIDED_TYPES.includes(type));
+  const condition = (is: readonly string[]) => ({ field: 'documentType', is });
   const files: Field[] = [];
-  if (one.length) files.push({ name: 'file', label: 'File', kind: 'file', hint, when: when(one) });
-  for (const side of two.length ? sides : []) {
+  if (singleSided.length)
+    files.push({ name: 'file', label: 'File', kind: 'file', hint, when: condition(singleSided) });
+  for (const side of twoSided.length ? sides : []) {
     const label = `${labelFor(side)} side`;
-    files.push({ name: side, label, kind: 'file', hint, when: when(two) });
+    files.push({ name: side, label, kind: 'file', hint, when: condition(twoSided) });
   }
   return [
     { name: 'documentType', label: 'Document type', kind: 'choice' },
@@ -163,13 +164,13 @@ async function sendOne(
   form.append('file', file, file.name);
   const bar = progressBar(file.name, stage);
   bars.append(bar.root);
-  const answer = await callServer<DocumentOnFile>(method, path, form, bar.update);
+  const reply = await callServer<DocumentOnFile>(method, path, form, bar.update);
   bar.root.remove();
-  if (answer.rejected) {
+  if (reply.rejected) {
     stage.announce('');
-    return answer;
+    return reply;
   }
-  uploadedFiles.set(answer.body.id, file);
+  uploadedFiles.set(reply.body.id, file);
   stage.announce(`${file.name} was uploaded`);
   return undefined;
 }
@@ -190,7 +191,7 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
   const sending: Sending = { stage, bars, method: 'POST', path: 'documents' };
   const form = createForm({
     fields: fieldsFor(accepted, sides, state.maxFileBytes),
-    known: {
+    stored: {
       ...(accepted.length === 1 ? { documentType: accepted[0] } : {}),
       country: firstSide?.country ?? countryOf(state, need),
       documentNumber: firstSide?.documentNumber,
@@ -205,18 +206,19 @@ function uploadForm(stage: Stage, need: Need, redraw: Redraw) {
         const message = `is larger than ${formatLimit(state.maxFileBytes)}`;
         return tooLarge.map(([field]) => ({ field, message }));
       }
-      let sent = 0;
+      let sentCount = 0;
       for (const [name, file] of files) {
         const described = { ...values, documentHolder: need.holder };
         const rejection = await sendOne(sending, described, name, file as File);
         if (rejection) {
           const errors = atFile(rejection.errors, name);
-          if (!sent) return errors.length ? errors : [{ field: '', message: rejection.reason }];
+          if (!sentCount)
+            return errors.length ? errors : [{ field: '', message: rejection.reason }];
           await stage.reload();
           redraw(need.key, { errors, reason: rejection.reason });
           return undefined;
         }
-        sent++;
+        sentCount++;
       }
       await stage.reload();
       redraw(need.key);
@@ -240,7 +242,7 @@ function replaceForm(stage: Stage, stored: DocumentOnFile, redraw: Redraw, key: 
   const all = fieldsFor(accepted, [sideOf(stored)], stage.state.maxFileBytes);
   const form = createForm({
     fields: all.filter((field) => field.kind !== 'file' || field.name === name),
-    known: { ...stored },
+    stored: { ...stored },
     choices: { ...stage.state.choices, documentType: accepted },
     submitLabel: 'Replace',
     async submit(values) {
@@ -268,10 +270,10 @@ function documentRow(
   const name = stored.side ? `${kind}, ${labelFor(stored.side).toLowerCase()}` : kind;
   const file = uploadedFiles.get(stored.id);
   const reason = rejectionReason(stage.state, stored);
-  const note = h('div');
+  const message = h('div');
   const remove = async () => {
-    const answer = await callServer('DELETE', `documents/${stored.id}`);
-    if (answer.rejected) return showErrorSummary(note, [{ text: answer.reason }]);
+    const reply = await callServer('DELETE', `documents/${stored.id}`);
+    if (reply.rejected) return showErrorSummary(message, [{ text: reply.reason }]);
     stage.announce(`${stored.fileName} was removed`);
     await stage.reload();
     redraw(need.key);
@@ -293,7 +295,7 @@ function documentRow(
     ),
     reason ? h('p', { class: 'wrong' }, reason) : null,
     reason ? replaceForm(stage, stored, redraw, need.key) : null,
-    note,
+    message,
   );
 }
 

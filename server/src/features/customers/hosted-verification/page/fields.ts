@@ -81,13 +81,13 @@ export const addressFields = (prefix: string, isOwn = false): Field[] => {
   ];
 };
 
-const described = (name: string, of: string, prefix = ''): Field => ({
+const described = (name: string, choiceField: string, prefix = ''): Field => ({
   name: `${prefix}${name}`,
   label: OTHER,
   kind: 'longtext',
   hint: 'In your own words.',
   noun: 'a description',
-  when: { field: `${prefix}${of}`, is: ['OTHER'] },
+  when: { field: `${prefix}${choiceField}`, is: ['OTHER'] },
 });
 
 const purposes = (prefix: string): Field[] => [
@@ -325,14 +325,14 @@ export const ownerFields: Field[] = [
 ];
 
 /** Value at a dot path, or undefined. */
-export const valueAt = (of: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], of);
+export const valueAt = (source: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, name) => (value as Json | undefined)?.[name], source);
 
 /** Sets the value at a dot path and creates intermediate objects. */
-export function setAt(of: Json, path: string, value: unknown): void {
+export function setAt(target: Json, path: string, value: unknown): void {
   const names = path.split('.');
   const last = names.pop() as string;
-  let at = of;
+  let at = target;
   for (const name of names) {
     at[name] ??= {};
     at = at[name] as Json;

@@ -1,5 +1,6 @@
-// Form of fields: shows known values, collects input, and shows the error of each field beside it, with a
-// linked summary above. Controls read their own values, so that the form is independent of field kinds.
+// Form of fields: shows the stored values, collects input, and shows the error of each field beside it,
+// with a linked summary above. Controls read their own values, so that the form is independent of field
+// kinds.
 import { type Control, control } from './controls.ts';
 import { action, h, whileBusy } from './dom.ts';
 import { emptyMessage, type Field, setAt, valueAt } from './fields.ts';
@@ -13,8 +14,8 @@ interface Form {
 
 interface FormOptions {
   fields: Field[];
-  /** Known values, in the shape of the request. */
-  known: Json;
+  /** Stored values, in the shape of the request. */
+  stored: Json;
   choices: State['choices'];
   /** Text for a field whose value is stored but not shown. */
   onFile?: Record<string, string>;
@@ -56,22 +57,22 @@ const ERROR = 'Error: ';
 
 /** Puts the error summary above something and moves the focus there. */
 export function showErrorSummary(
-  place: HTMLElement,
+  container: HTMLElement,
   entries: { text: string; target?: HTMLElement | undefined }[],
 ): void {
-  place.replaceChildren();
+  container.replaceChildren();
   if (!entries.length) return;
   const box = summaryOf(entries);
-  place.append(box);
+  container.append(box);
   if (!document.title.startsWith(ERROR)) document.title = ERROR + document.title;
   box.focus();
 }
 
 /** Field with the properties that depend on other answers. */
-function currentField({ field }: Control, controls: readonly Control[], known: Json) {
+function currentField({ field }: Control, controls: readonly Control[], stored: Json) {
   const read = (name: string) => {
-    const other = controls.find((each) => each.field.name === name);
-    return other ? other.read() : valueAt(known, name);
+    const relatedControl = controls.find((each) => each.field.name === name);
+    return relatedControl ? relatedControl.read() : valueAt(stored, name);
   };
   return { ...field, ...field.derive?.(read) };
 }
@@ -80,45 +81,46 @@ function isVisible(field: Field & { hidden?: boolean }, controls: readonly Contr
   if (field.hidden) return false;
   if (!field.when) return true;
   const { field: name, is } = field.when;
-  const other = controls.find((each) => each.field.name === name);
-  return [other?.read()].flat().some((value) => is.includes(String(value)));
+  const relatedControl = controls.find((each) => each.field.name === name);
+  return [relatedControl?.read()].flat().some((value) => is.includes(String(value)));
 }
 
 const isPartOfAddress = ({ name }: Field) => /(^|\.)address\./.test(name);
 
 /** Collects entered values, null for cleared ones, and the controls whose value is missing. */
-function collect(controls: readonly Control[], { known, onFile = {} }: FormOptions) {
+function collect(controls: readonly Control[], { stored, onFile = {} }: FormOptions) {
   const values: Json = {};
   const missing: Control[] = [];
   for (const each of controls) {
-    const now = currentField(each, controls, known);
-    if (!isVisible(now, controls)) continue;
+    const current = currentField(each, controls, stored);
+    if (!isVisible(current, controls)) continue;
     const value = each.read();
     if (value !== undefined) setAt(values, each.field.name, value);
-    else if (now.optional) {
+    else if (current.optional) {
       // An address is replaced as a whole, so omitted parts are removed.
-      const was = valueAt(known, each.field.name);
-      if (was !== undefined && !isPartOfAddress(each.field)) setAt(values, each.field.name, null);
+      const previous = valueAt(stored, each.field.name);
+      if (previous !== undefined && !isPartOfAddress(each.field))
+        setAt(values, each.field.name, null);
     } else if (!onFile[each.field.name]) missing.push(each);
   }
   return { values, missing };
 }
 
 export function createForm(options: FormOptions): Form {
-  const { fields, known, choices, onFile = {}, submitLabel, submit, cancel } = options;
+  const { fields, stored, choices, onFile = {}, submitLabel, submit, cancel } = options;
   const above = h('div');
   const controls = fields.map((field) =>
     control(field, {
-      known: valueAt(known, field.name),
+      value: valueAt(stored, field.name),
       choices,
       onFile: onFile[field.name],
     }),
   );
   const updateVisibility = () => {
     for (const each of controls) {
-      const now = currentField(each, controls, known);
-      if (each.field.derive) each.describe(now);
-      each.root.hidden = !isVisible(now, controls);
+      const current = currentField(each, controls, stored);
+      if (each.field.derive) each.describe(current);
+      each.root.hidden = !isVisible(current, controls);
     }
   };
 
@@ -127,7 +129,7 @@ export function createForm(options: FormOptions): Form {
     const entries = errors.map((error) => {
       const at = controls.find(({ field }) => field.name === error.field);
       if (!at) return { text: error.field ? `${error.field}: ${error.message}` : error.message };
-      const text = errorMessage(currentField(at, controls, known), error);
+      const text = errorMessage(currentField(at, controls, stored), error);
       at.showError(text);
       return { text, target: at.focus };
     });

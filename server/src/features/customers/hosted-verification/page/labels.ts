@@ -50,10 +50,10 @@ function rangeOf(value: string): string | undefined {
 
 /** Label of a value of `field`. */
 export function labelFor(value: string, field = ''): string {
-  const known = LABELS[`${field}.${value}`] ?? LABELS[value] ?? rangeOf(value);
-  if (known) return known;
-  const words = value.toLowerCase().replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const label = LABELS[`${field}.${value}`] ?? LABELS[value] ?? rangeOf(value);
+  if (label) return label;
+  const text = value.toLowerCase().replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export const COUNTRIES: readonly { code: string; name: string }[] = COUNTRY_CODES.map((code) => ({

@@ -1,6 +1,6 @@
 // Entry point of the verification page: shows one view after the other until no data is missing, then
 // submits. The server stores all answers, so the page can be closed and reopened while its link is valid.
-// The step count covers everything missing or known at first; it can grow and never shrinks.
+// The step count covers all required and stored data at the start; it can grow and never shrinks.
 import { readState } from './api.ts';
 import { documentsStep, type Need, needsDocuments, needsOf } from './documents.ts';
 import { action, h } from './dom.ts';
@@ -12,7 +12,7 @@ import type { Gap, Outcome, Stage, State, Step } from './types.ts';
 
 interface PlannedStep {
   step: Step;
-  /** What the person needs for this step, shown on the start view. */
+  /** Documents and data that the applicant needs for this step, shown on the start view. */
   needs?: string;
   isNeeded(state: State): boolean;
   /** Whether it has answers to view or change. */
@@ -26,16 +26,16 @@ interface Place {
 }
 
 const heading = h('h1', { tabindex: '-1', class: 'waiting' }, 'Loading …');
-const place = h('p', { class: 'step' });
+const stepText = h('p', { class: 'step' });
 const bar = h('div', { class: 'bar', 'aria-hidden': 'true' });
-const back = h('p', { class: 'back', hidden: true });
+const backLink = h('p', { class: 'back', hidden: true });
 const screen = h(
   'div',
   { class: 'screen' },
   ...[1, 2, 3].map(() => h('div', { class: 'skeleton', 'aria-hidden': 'true' })),
 );
 const live = h('p', { class: 'unseen', role: 'status' });
-const main = h('main', {}, back, place, bar, heading, screen);
+const main = h('main', {}, backLink, stepText, bar, heading, screen);
 
 let state: State;
 let needs: Need[] = [];
@@ -48,12 +48,12 @@ const announce = (message: string) => {
 
 function showPlace(key?: string): void {
   const at = key === undefined ? -1 : counted.indexOf(key);
-  place.hidden = bar.hidden = at < 0;
-  place.textContent = at < 0 ? '' : `Step ${at + 1} of ${counted.length}`;
+  stepText.hidden = bar.hidden = at < 0;
+  stepText.textContent = at < 0 ? '' : `Step ${at + 1} of ${counted.length}`;
   bar.replaceChildren(...counted.map((_, each) => h('span', { class: each <= at ? 'past' : '' })));
   const button = action('Back', () => stage.go(stepBefore(at)), { kind: 'link' });
-  back.hidden = at < 0;
-  back.replaceChildren(button);
+  backLink.hidden = at < 0;
+  backLink.replaceChildren(button);
 }
 
 function show(title: string, key?: string): void {
@@ -72,23 +72,23 @@ function showLoadError(title: string, reason: string, requestId?: string): void 
   heading.textContent = title;
   document.title = title;
   showPlace();
-  const again = action('Try again', () => location.reload(), { kind: 'primary' });
+  const retryButton = action('Try again', () => location.reload(), { kind: 'primary' });
   const id = requestId ? [h('p', { class: 'hint' }, `Request id: ${requestId}`)] : [];
-  screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, again));
+  screen.replaceChildren(h('p', {}, reason), ...id, h('div', { class: 'buttons' }, retryButton));
   heading.focus();
 }
 
 async function reload(): Promise<State> {
-  const answer = await readState();
-  if (!answer.rejected) {
-    state = answer.body;
+  const reply = await readState();
+  if (!reply.rejected) {
+    state = reply.body;
     needs = needsOf(state, needs);
     return state;
   }
   // The server responds with the page for ended links.
-  if (answer.status === 410) location.reload();
-  showLoadError('The page could not be loaded', answer.reason, answer.requestId);
-  throw new Error(answer.code);
+  if (reply.status === 410) location.reload();
+  showLoadError('The page could not be loaded', reply.reason, reply.requestId);
+  throw new Error(reply.code);
 }
 
 function plan(): PlannedStep[] {
@@ -100,11 +100,11 @@ function plan(): PlannedStep[] {
     isAnswered: ({ owners: all }) => all.length > 0,
   };
   return [
-    ...fieldsStepsOf(state).map((of) => ({
-      step: fieldsStep(of),
-      needs: of.needs,
-      isNeeded: (now: State) => needsFields(now, of),
-      isAnswered: (now: State) => knownFields(now, of.fields).length > 0,
+    ...fieldsStepsOf(state).map((definition) => ({
+      step: fieldsStep(definition),
+      needs: definition.needs,
+      isNeeded: (now: State) => needsFields(now, definition),
+      isAnswered: (now: State) => knownFields(now, definition.fields).length > 0,
     })),
     ...(isBusiness ? [owners] : []),
     {
@@ -132,18 +132,18 @@ function count(): void {
 
 /** Step before a counted one, or the start view. Steps that are not needed are skipped. */
 function stepBefore(at: number): string {
-  const shown = shownKeys();
+  const viewKeys = shownKeys();
   const earlier = counted.slice(0, Math.max(at, 0));
-  return earlier.findLast((key) => shown.includes(key)) ?? START;
+  return earlier.findLast((key) => viewKeys.includes(key)) ?? START;
 }
 
 function draw(key: string): void {
   screen.replaceChildren();
   if (key === START) {
-    const wanted = plan().filter((each) => each.isNeeded(state) && each.needs);
+    const needs = plan().filter((each) => each.isNeeded(state) && each.needs);
     renderStart(
       stage,
-      wanted.map((each) => each.needs as string),
+      needs.map((each) => each.needs as string),
       () => showNextStep(),
     );
     show(startTitle(state));

@@ -29,7 +29,7 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
   const { choices } = stage.state;
   const form = createForm({
     fields: ownerFields,
-    known: (owner ?? {}) as Json,
+    stored: (owner ?? {}) as Json,
     choices,
     ...(owner?.personalInfo.idType
       ? {
@@ -42,9 +42,9 @@ function formFor(stage: Stage, owner: Owner | undefined, leave: () => void) {
     cancel: { label: 'Cancel', press: leave },
     async submit(values) {
       const method = owner ? 'PATCH' : 'POST';
-      const answer = await callServer(method, owner ? `owners/${owner.id}` : 'owners', values);
-      if (answer.rejected) {
-        const { errors, reason } = answer;
+      const reply = await callServer(method, owner ? `owners/${owner.id}` : 'owners', values);
+      if (reply.rejected) {
+        const { errors, reason } = reply;
         return errors.length ? errors : [{ field: '', message: reason }];
       }
       stage.announce('Saved');
@@ -68,11 +68,11 @@ export function ownersStep(): Step {
     key: 'people',
     title: 'Owners and control persons',
     render(stage) {
-      const place = h('div');
+      const container = h('div');
       const edit = (owner: Owner | undefined) => {
         const heading = owner ? `Change ${ownerName(owner)}` : 'Add a person';
         const title = h('h2', { tabindex: '-1' }, heading);
-        place.replaceChildren(title, formFor(stage, owner, list));
+        container.replaceChildren(title, formFor(stage, owner, list));
         if (!owner || !gapsOfOwner(stage.state, owner).length) title.focus();
       };
       const row = (owner: Owner) => {
@@ -101,7 +101,7 @@ export function ownersStep(): Step {
           showErrorSummary(above, [...missing, ...open]);
         };
         const people = h('ul', { class: 'people' }, ...owners.map(row));
-        place.replaceChildren(
+        container.replaceChildren(
           above,
           h(
             'p',
@@ -112,10 +112,10 @@ export function ownersStep(): Step {
           ...(owners.length ? [people] : []),
           h('div', { class: 'buttons' }, add, action('Continue', go, { kind: 'primary' })),
         );
-        if (place.isConnected) add.focus({ preventScroll: true });
+        if (container.isConnected) add.focus({ preventScroll: true });
       }
       list();
-      stage.root.append(place);
+      stage.root.append(container);
     },
   };
 }

@@ -10,13 +10,13 @@ import type { CheckStatus, Outcome, Stage, State, Step } from './types.ts';
 
 function formatValue(field: Field, value: unknown): string {
   const last = field.name.split('.').at(-1) ?? '';
-  const one = (each: unknown) => {
+  const labelOfValue = (each: unknown) => {
     const text = String(each);
     if (field.kind === 'country' || field.kind === 'countries') return countryName(text);
     if (field.kind === 'choice' || field.kind === 'choices') return labelFor(text, last);
     return field.kind === 'date' ? formatDate(text) : text;
   };
-  return [value].flat().map(one).join(', ');
+  return [value].flat().map(labelOfValue).join(', ');
 }
 
 const section = (title: string, change: () => void, ...body: HTMLElement[]) =>
@@ -37,7 +37,7 @@ function listOf(entries: readonly (readonly [string, string])[]): HTMLElement {
   return h('dl', {}, ...rows);
 }
 
-/** Labels and values of the fields that are known. */
+/** Labels and values of the fields that have a value. */
 export function knownFields(state: State, fields: readonly Field[]): (readonly [string, string])[] {
   return fields.flatMap((field) => {
     if (field.name === 'identifier' && state.hasIdentifier)
@@ -69,7 +69,7 @@ function sections(stage: Stage): HTMLElement[] {
   return parts;
 }
 
-export function reviewStep(done: (outcome: Outcome) => Promise<void>): Step {
+export function reviewStep(onDone: (outcome: Outcome) => Promise<void>): Step {
   return {
     key: 'review',
     title: 'Review and submit',
@@ -77,9 +77,9 @@ export function reviewStep(done: (outcome: Outcome) => Promise<void>): Step {
       const above = h('div');
       const button = h('button', { type: 'button', class: 'primary' }, 'Submit');
       const send = async () => {
-        const answer = await submit();
-        if (answer.rejected) return showErrorSummary(above, [{ text: answer.reason }]);
-        await done(answer.body);
+        const reply = await submit();
+        if (reply.rejected) return showErrorSummary(above, [{ text: reply.reason }]);
+        await onDone(reply.body);
       };
       button.addEventListener('click', () => void whileBusy(button, send));
       stage.root.append(

@@ -10,7 +10,7 @@ export const START = 'start';
 export const startTitle = ({ customer }: State): string =>
   customer.customerType === 'BUSINESS' ? 'Verify your business' : 'Verify your identity';
 
-const note = (title: string, ...body: HTMLElement[]) => [h('h2', {}, title), ...body];
+const section = (title: string, ...body: HTMLElement[]) => [h('h2', {}, title), ...body];
 
 const line = (text: string) => h('p', {}, text);
 
@@ -24,19 +24,19 @@ export function renderStart({ root, state }: Stage, needs: string[], begin: () =
       'div',
       { class: 'notes' },
       ...(needs.length
-        ? note('What you need', h('ul', {}, ...needs.map((each) => h('li', {}, each))))
+        ? section('What you need', h('ul', {}, ...needs.map((each) => h('li', {}, each))))
         : []),
-      ...note(
+      ...section(
         'Who sees your answers',
         line(
           `${name}, and the services that check identities for it. Answers are stored encrypted.`,
         ),
       ),
-      ...note(
+      ...section(
         'What happens next',
         line(`You review your answers before you submit them. ${name} receives the result.`),
       ),
-      ...note(
+      ...section(
         'If you want to stop',
         line(
           'Close the page at any time. Each completed step is saved, and this link works until ' +

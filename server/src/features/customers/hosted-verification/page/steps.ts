@@ -19,7 +19,7 @@ interface FieldsStep {
   key: string;
   title: string;
   lead?: string;
-  /** What the person needs for this step, shown on the start view. */
+  /** Documents and data that the applicant needs for this step, shown on the start view. */
   needs: string;
   fields: Field[];
   /** Whether one missing field requests all fields of the view. */
@@ -100,10 +100,11 @@ export const needsFields = (state: State, { fields }: FieldsStep): boolean =>
 
 function requestedFields(state: State, { fields, whole }: FieldsStep): Field[] {
   const names = requestedNames(state);
-  const wanted = fields.filter((field) => isRequested(names, field));
-  if (whole || !wanted.length) return fields;
+  const requested = fields.filter((field) => isRequested(names, field));
+  if (whole || !requested.length) return fields;
   return fields.filter(
-    (field) => wanted.includes(field) || wanted.some((each) => each.name === field.when?.field),
+    (field) =>
+      requested.includes(field) || requested.some((each) => each.name === field.when?.field),
   );
 }
 
@@ -120,17 +121,17 @@ function issuerOf(customer: Json): unknown {
   return countries.find((country) => country && country !== 'US');
 }
 
-export function fieldsStep(of: FieldsStep): Step {
+export function fieldsStep(definition: FieldsStep): Step {
   return {
-    key: of.key,
-    title: of.title,
+    key: definition.key,
+    title: definition.title,
     render(stage: Stage) {
       const { state } = stage;
       const { customer, choices, hasIdentifier } = state;
-      const fields = requestedFields(state, of);
+      const fields = requestedFields(state, definition);
       const form = createForm({
         fields,
-        known: { ...customer, countryOfIssuance: issuerOf(customer) },
+        stored: { ...customer, countryOfIssuance: issuerOf(customer) },
         choices,
         ...(hasIdentifier
           ? { onFile: { identifier: 'A number is on file. Leave the field empty to keep it.' } }
@@ -138,16 +139,16 @@ export function fieldsStep(of: FieldsStep): Step {
         submitLabel: 'Continue',
         async submit(values: Json) {
           const body = { customerType: customer.customerType, ...values };
-          const answer = await callServer('PATCH', 'customer', body);
-          if (!answer.rejected) {
+          const reply = await callServer('PATCH', 'customer', body);
+          if (!reply.rejected) {
             await stage.next();
             return undefined;
           }
-          const { errors, reason } = answer;
+          const { errors, reason } = reply;
           return errors.length ? errors : [{ field: '', message: reason }];
         },
       });
-      if (of.lead) stage.root.append(h('p', {}, of.lead));
+      if (definition.lead) stage.root.append(h('p', {}, definition.lead));
       stage.root.append(form.root);
       const findings = findingErrors(state, fields);
       if (findings.length) form.showErrors(findings);

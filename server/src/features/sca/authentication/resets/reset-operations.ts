@@ -71,8 +71,13 @@ async function show(ctx: Ctx, parts: ScaParts, customerId: string, id: string) {
     return { status: 200, body: presentReset(row) } as const;
   }
   const polled = ctx.update(scaResets, row, { polls: row.polls + 1 });
-  const now = applyLiveness(ctx, customer, polled, await liveness.check(checkOf(polled), ctx.now));
-  return { status: 200, body: presentReset(now) } as const;
+  const updated = applyLiveness(
+    ctx,
+    customer,
+    polled,
+    await liveness.check(checkOf(polled), ctx.now),
+  );
+  return { status: 200, body: presentReset(updated) } as const;
 }
 
 /** Maximum of E.164, including the calling code. */
