@@ -106,7 +106,7 @@ export const partsOf = (resources: Resources) => {
   return {
     ...resources,
     loopbackWebhooks: webhooks.loopbackWebhooks,
-    word: () => webhooks.naming.prefix,
+    serviceNamePrefix: () => webhooks.naming.prefix,
     provision: ((ctx, currencies) =>
       openPlatformAccounts(
         ctx,

@@ -29,7 +29,7 @@ const ATTEMPTS = `select min(attempts) as least, max(attempts) as most, count(*)
 
 describe('text messages of a failing service', () => {
   it('wait without an attempt while its circuit is open, and go out afterwards', async () => {
-    service.answer(503);
+    service.respondWith(503);
     await app.operate(async (ctx) => {
       for (let index = 0; index < 40; index++) {
         sendMessage(ctx, {
@@ -49,24 +49,24 @@ describe('text messages of a failing service', () => {
       ...{ level: 'warn', message: 'circuit is open', provider: 'sms', failures: MAX_FAILURES },
     });
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 2');
-    // Every job was due again by now, and none of them used an attempt.
+    // Every job has been due again, and none of them has used an attempt.
     for (let second = 0; second < 20; second++) {
       pass(1_000);
       await app.settle();
     }
     expect(service.requests()).toBe(tried);
     expect(await app.runtime.db.query(ATTEMPTS, [])).toEqual([{ least: 0, most: 1, count: 40 }]);
-    service.answer(200);
+    service.respondWith(200);
     await app.advance(OPEN_MS + 2 * SPREAD_MS);
-    const sent = "select count(*)::int4 as count from messages where status = 'SENT'";
-    expect(await app.runtime.db.query(sent, [])).toEqual([{ count: 40 }]);
+    const sentCount = "select count(*)::int4 as count from messages where status = 'SENT'";
+    expect(await app.runtime.db.query(sentCount, [])).toEqual([{ count: 40 }]);
     expect(await scrape()).toContain('railhead_circuit_state{provider="sms"} 0');
   });
 });
 
 /** A rail of a bank with an HTTP interface, by the rules of the ports. */
 function httpRail(guardedEffects: Effects, url: string): RailPort {
-  const ask = async (id: string): Promise<Progress> => {
+  const requestStatus = async (id: string): Promise<Progress> => {
     const limits = { timeoutMs: 1_000, maxBytes: 100, publicOnly: false };
     const unknown = { state: 'unknown', checkAfterMs: 1_000 } as const;
     try {
@@ -78,17 +78,17 @@ function httpRail(guardedEffects: Effects, url: string): RailPort {
       return unknown;
     }
   };
-  const known = new Set<string>();
+  const sentIds = new Set<string>();
   return {
     supportsPayout: () => true,
     async send({ id }) {
-      const progress = await ask(id);
-      known.add(id);
+      const progress = await requestStatus(id);
+      sentIds.add(id);
       return progress;
     },
     // An instruction that was never sent is unknown to the bank and was not paid.
     check: async ({ id }) =>
-      known.has(id) ? ask(id) : { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' },
+      sentIds.has(id) ? requestStatus(id) : { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' },
   };
 }
 
@@ -108,7 +108,7 @@ describe('a payout whose rail has an open circuit', () => {
     const { person, account } = await fundedCustomer(app);
     const payee = await externalAccount(app, person.id, 'USD');
     await app.settle();
-    service.answer(503);
+    service.respondWith(503);
     const probe = { url: service.url, method: 'GET', headers: {} } as const;
     for (let index = 0; index < MAX_FAILURES; index++) {
       await guardedEffects.http({ ...probe, timeoutMs: 1_000, maxBytes: 10, publicOnly: false });
@@ -124,7 +124,7 @@ describe('a payout whose rail has an open circuit', () => {
     const job = "select attempts, state from jobs where kind = 'payout.send'";
     expect(await app.runtime.db.query(job, [])).toEqual([{ attempts: 0, state: 'queued' }]);
     expect(await status()).toBe('PROCESSING');
-    service.answer(200);
+    service.respondWith(200);
     pass(OPEN_MS + SPREAD_MS);
     await worker.runDue();
     expect(await status()).toBe('COMPLETED');

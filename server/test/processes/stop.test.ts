@@ -31,17 +31,17 @@ interface Token {
 const basicOf = ({ clientId, clientSecret }: Token) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let receiver: Receiver;
 /** A provider of text messages. */
 let provider: IdentityService;
 let server: Running;
 const sockets: net.Socket[] = [];
 
-const start = () => place.start([], { RAILHEAD_SMS_URL: provider.url, LOG_LEVEL: 'warn' });
+const start = () => dataFolder.start([], { RAILHEAD_SMS_URL: provider.url, LOG_LEVEL: 'warn' });
 
 beforeAll(async () => {
-  place = createDataFolder('stop');
+  dataFolder = createDataFolder('stop');
   receiver = await startReceiver();
   provider = await startIdentityService();
   server = await start();
@@ -49,21 +49,21 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
-  await Promise.all([place.remove(), receiver.close(), provider.close()]);
+  await Promise.all([dataFolder.remove(), receiver.close(), provider.close()]);
 }, 60_000);
 
-async function call(method: string, where: string, body?: object, as: Token = server.credentials) {
-  const reply = await fetch(`${server.credentials.baseUrl}${where}`, {
+async function call(method: string, target: string, body?: object, as: Token = server.credentials) {
+  const reply = await fetch(`${server.credentials.baseUrl}${target}`, {
     method,
     headers: { authorization: basicOf(as), 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await reply.text();
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   return { status: reply.status, body: (text ? JSON.parse(text) : undefined) as any };
 }
 
-const created = async (fullName: string) =>
+const createCustomer = async (fullName: string) =>
   (await call('POST', '/customers', { customerType: 'INDIVIDUAL', fullName })).status;
 
 const names = async (): Promise<string[]> =>
@@ -87,21 +87,21 @@ async function connection(text: string): Promise<{ socket: net.Socket; received:
 }
 
 /** The headers of a request, up to the empty line. */
-const head = (line: string, more = '') =>
-  `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${more}`;
+const head = (line: string, extraHeaders = '') =>
+  `${line} HTTP/1.1\r\nhost: railhead\r\nauthorization: ${basicOf(server.credentials)}\r\n${extraHeaders}`;
 
 /** Sends the signal, expects a clean exit, and returns its duration. */
 async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
   const sentMs = performance.now();
   server.child.kill(signal);
-  expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
   const ms = performance.now() - sentMs;
   expect(ms).toBeLessThan(LIMIT_MS);
-  expect(await place.remainingProcesses()).toEqual([]);
+  expect(await dataFolder.remainingProcesses()).toEqual([]);
   return ms;
 }
 
-/** Each leaves something open that does not end by itself. */
+/** Each request leaves a connection or a job open that does not end automatically. */
 const DELAYS: Record<string, () => Promise<unknown>> = {
   'a connection that never sent a byte': () => connection(''),
   'a kept connection after a reply': async () => {
@@ -134,7 +134,7 @@ const DELAYS: Record<string, () => Promise<unknown>> = {
 
 describe('a stop', () => {
   it('does not wait for open connections', async () => {
-    expect(await created('Ada Lovelace')).toBe(201);
+    expect(await createCustomer('Ada Lovelace')).toBe(201);
     for (const open of Object.values(DELAYS)) await open();
     await sleep(200);
     await stopped();
@@ -143,9 +143,9 @@ describe('a stop', () => {
   }, 90_000);
 
   it.each(['a kept connection after a reply', 'a connection that never sent a byte'])(
-    'is immediate beside %s',
-    async (which) => {
-      await DELAYS[which]?.();
+    'is immediate despite %s',
+    async (connection) => {
+      await DELAYS[connection]?.();
       expect(await stopped()).toBeLessThan(4_000);
       server = await start();
     },
@@ -154,19 +154,19 @@ describe('a stop', () => {
 
   it('completes a request whose body is still arriving', async () => {
     const body = JSON.stringify({ customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' });
-    const more = `${JSON_TYPE}content-length: ${body.length}\r\n`;
+    const bodyHeaders = `${JSON_TYPE}content-length: ${body.length}\r\n`;
     const { socket, received } = await connection(
-      `${head('POST /2025-10-13/customers', more)}\r\n${body.slice(0, 20)}`,
+      `${head('POST /2025-10-13/customers', bodyHeaders)}\r\n${body.slice(0, 20)}`,
     );
     await sleep(200);
-    const end = stopped();
+    const stopping = stopped();
     await sleep(1_500);
     const ready = fetch(`${server.origin}/readyz`).then(({ status }) => status);
     expect(await ready.catch(() => 503)).toBe(503);
     socket.write(body.slice(20));
     await vi.waitUntil(() => received().includes('Grace Hopper'), { timeout: 5_000 });
     expect(received()).toMatch(/^HTTP\/1\.1 201 /);
-    await end;
+    await stopping;
     server = await start();
     expect(await names()).toContain('Grace Hopper');
   }, 90_000);
@@ -174,7 +174,7 @@ describe('a stop', () => {
   it('returns the usual error format for a request during the stop', async () => {
     const { socket, received } = await connection(head('GET /2025-10-13/customers'));
     await sleep(200);
-    const end = stopped();
+    const stopping = stopped();
     await sleep(300);
     socket.write('\r\n');
     await vi.waitUntil(() => received().includes('}'), { timeout: 5_000 });
@@ -183,19 +183,19 @@ describe('a stop', () => {
       /"code":"SERVICE_UNAVAILABLE","reason":"The server is shutting down. Retry the request."/,
     );
     expect(received()).toMatch(/\r\nconnection: close\r\n/i);
-    await end;
+    await stopping;
     server = await start();
   }, 90_000);
 
   it('leaves a hanging job and a hanging delivery for the next start', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...[OPERATOR, 'platform', 'create', '--name', 'Shop', '--environment', 'production'],
-      ...['--currencies', 'USD,EUR', '--data-dir', place.dir, '--json'],
+      ...['--currencies', 'USD,EUR', '--data-dir', dataFolder.dir, '--json'],
     ]);
     const service = JSON.parse(stdout) as Token;
     const createdCustomer = await call('POST', '/customers', GERMAN, service);
     expect(createdCustomer).toMatchObject({ status: 201 });
-    provider.answer(() => undefined);
+    provider.respondWith(() => undefined);
     receiver.behave(() => undefined);
     const config = { webhookEndpoint: receiver.url };
     expect((await call('PATCH', '/config', config)).status).toBe(200);
@@ -206,12 +206,12 @@ describe('a stop', () => {
       service,
     );
     expect(code).toMatchObject({ status: 204 });
-    expect(await created('Alan Turing')).toBe(201);
+    expect(await createCustomer('Alan Turing')).toBe(201);
     await vi.waitUntil(() => provider.cases.length > 0 && receiver.arrivals.length > 0, {
       timeout: 10_000,
     });
     await stopped();
-    provider.answer({});
+    provider.respondWith({});
     receiver.behave(200);
     const [messages, deliveries] = [provider.cases.length, receiver.arrivals.length];
     server = await start();
@@ -227,11 +227,11 @@ describe('a stop', () => {
   it('ignores further signals', async () => {
     await DELAYS['half of a request body']?.();
     await sleep(200);
-    const end = stopped('SIGINT');
+    const stopping = stopped('SIGINT');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       await sleep(100);
       server.child.kill(signal);
     }
-    await end;
+    await stopping;
   }, 90_000);
 });

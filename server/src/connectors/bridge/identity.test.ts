@@ -58,7 +58,7 @@ describe('httpIdentity', () => {
     httpIdentity(testEffects(), service.url, (problem) => void notes.push(problem));
 
   it('posts the case as it is and reads the verdict', async () => {
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     expect(await port().submit(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
     expect(await port().check(SUBMITTED)).toEqual({ state: 'approved', owners: {} });
     expect(service.cases).toEqual([SUBMITTED, SUBMITTED]);
@@ -67,13 +67,13 @@ describe('httpIdentity', () => {
 
   it('returns unknown for any other response and logs neither case nor address', async () => {
     const unknown = { state: 'unknown', checkAfterMs: 60_000 };
-    service.answer((reply) => reply.writeHead(201).end('{"state":"approved"}'));
+    service.respondWith((reply) => reply.writeHead(201).end('{"state":"approved"}'));
     expect(await port().submit(SUBMITTED)).toEqual(unknown);
-    service.answer((reply) => reply.writeHead(200).end('approved'));
+    service.respondWith((reply) => reply.writeHead(200).end('approved'));
     expect(await port().submit(SUBMITTED)).toEqual(unknown);
-    service.answer((reply) => reply.socket?.destroy());
+    service.respondWith((reply) => reply.socket?.destroy());
     expect(await port().submit(SUBMITTED)).toEqual(unknown);
-    service.answer((reply) => {
+    service.respondWith((reply) => {
       reply.writeHead(200).end(JSON.stringify({ state: 'approved', pad: 'x'.repeat(1_100_000) }));
     });
     expect(await port().submit(SUBMITTED)).toEqual(unknown);

@@ -50,7 +50,7 @@ function setUp(issuers: readonly string[] = [provider.issuer]) {
 beforeEach(() => {
   provider.restore();
   provider.show(firstProviderKey, elliptic);
-  provider.seen();
+  provider.takeRequests();
 });
 
 describe('accepted tokens', () => {
@@ -108,7 +108,7 @@ describe('malformed tokens', () => {
     const signed = `${segment({ alg: 'HS256', kid: 'first' })}.${segment(claims())}`;
     const mac = createHmac('sha256', pem).update(signed).digest('base64url');
     expect(await verify(`${signed}.${mac}`)).toEqual({ problem: 'rejected', reason });
-    expect(provider.seen()).toEqual([]);
+    expect(provider.takeRequests()).toEqual([]);
   });
 
   it('a key of another type than in the token, or one inside the token', async () => {
@@ -151,7 +151,7 @@ describe('malformed tokens', () => {
       problem: 'malformed',
       reason: 'is from an unsupported issuer',
     });
-    expect(provider.seen()).toEqual([]);
+    expect(provider.takeRequests()).toEqual([]);
   });
 });
 
@@ -159,22 +159,22 @@ describe('the keys of a provider', () => {
   it('are cached for five minutes', async () => {
     const { judge, pass } = setUp();
     await judge(firstProviderKey);
-    expect(provider.seen()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(BOTH);
     pass(5 * 60_000 - 1);
     expect(await judge(firstProviderKey)).toHaveProperty('identity');
-    expect(provider.seen()).toEqual([]);
+    expect(provider.takeRequests()).toEqual([]);
     // A key that the provider has removed is not accepted longer than that.
     provider.show(secondProviderKey);
     pass(1);
     expect(await judge(firstProviderKey)).toEqual(NO_KEY);
-    expect(provider.seen()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(BOTH);
   });
 
   it('are fetched once for concurrent requests', async () => {
     const { judge } = setUp();
     const verdicts = await Promise.all([1, 2, 3, 4].map(() => judge(firstProviderKey)));
     for (const verdict of verdicts) expect(verdict).toHaveProperty('identity');
-    expect(provider.seen()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(BOTH);
   });
 
   it('are fetched again for an unknown one, at a limited rate', async () => {
@@ -182,21 +182,21 @@ describe('the keys of a provider', () => {
     await judge(firstProviderKey);
     provider.show(firstProviderKey, secondProviderKey);
     pass(30_000);
-    provider.seen();
+    provider.takeRequests();
     expect(await judge(secondProviderKey)).toHaveProperty('identity');
-    expect(provider.seen()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(BOTH);
     const unknownKeyResult = (kid: string) => judge(secondProviderKey, {}, { kid });
     for (const kid of ['a', 'b', 'c']) expect(await unknownKeyResult(kid)).toEqual(NO_KEY);
-    expect(provider.seen()).toEqual([]);
+    expect(provider.takeRequests()).toEqual([]);
     pass(29_999);
     expect(await unknownKeyResult('d')).toEqual(NO_KEY);
-    expect(provider.seen()).toEqual([]);
+    expect(provider.takeRequests()).toEqual([]);
     pass(1);
     expect(await Promise.all([unknownKeyResult('e'), unknownKeyResult('f')])).toEqual([
       NO_KEY,
       NO_KEY,
     ]);
-    expect(provider.seen()).toEqual(BOTH);
+    expect(provider.takeRequests()).toEqual(BOTH);
   });
 
   it('are of one provider only', async () => {
@@ -249,11 +249,11 @@ describe('an unavailable provider', () => {
       provider.spoil('/more', { keys: [firstProviderKey.jwk] });
       await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
       expect(notes).toEqual([`The identity provider ${provider.issuer} does not give its keys.`]);
-      expect(provider.seen()).not.toContain('/more');
+      expect(provider.takeRequests()).not.toContain('/more');
       // The provider is not called again for a while, and then once more.
       provider.restore();
       await expect(judge(firstProviderKey)).rejects.toThrow('a moment ago');
-      expect(provider.seen()).toEqual([]);
+      expect(provider.takeRequests()).toEqual([]);
       pass(5_000);
       expect(await judge(firstProviderKey)).toHaveProperty('identity');
     },

@@ -294,14 +294,14 @@ describe.each(MESSENGERS)('the %s connector', (_name, start) => {
 /** An operator's service that reports a pending review three times before its decision. */
 const service = await startIdentityService();
 afterAll(() => service.close());
-service.answer((reply, { id }) => {
+service.respondWith((reply, { id }) => {
   const requested = service.cases.filter((each) => each.id === id).length;
   const verdict = requested < 3 ? { state: 'review', checkAfterMs: 5_000 } : { state: 'approved' };
   reply.writeHead(200).end(JSON.stringify(verdict));
 });
 const silent = await startIdentityService();
 afterAll(() => silent.close());
-silent.answer((reply) => reply.socket?.destroy());
+silent.respondWith((reply) => reply.socket?.destroy());
 const CHECKERS = [
   ['sandbox', registry('sandbox').identity],
   ['bridge', connectorRegistry(effects, { identityUrl: service.url })('production').identity],

@@ -85,8 +85,8 @@ function withPostedAmounts(row: TransactionLine): TransactionLine {
     return { ...row, sent_amount: postedAmountOf(facts, 'debit', currency) };
   }
   const received_amount = postedAmountOf(facts, 'credit', currency);
-  const none = { sent_currency: null, sent_amount: null };
-  return { ...row, ...none, received_currency: currency, received_amount };
+  const noSentAmount = { sent_currency: null, sent_amount: null };
+  return { ...row, ...noSentAmount, received_currency: currency, received_amount };
 }
 
 /** Transactions created in the range, oldest first. */
@@ -94,8 +94,8 @@ export async function* exportTransactions(
   stream: RowStream,
   range: ExportRange,
 ): AsyncGenerator<TransactionLine[]> {
-  for await (const piece of stream<TransactionLine>(TRANSACTIONS, valuesOf(range))) {
-    yield piece.map(withPostedAmounts);
+  for await (const chunk of stream<TransactionLine>(TRANSACTIONS, valuesOf(range))) {
+    yield chunk.map(withPostedAmounts);
   }
 }
 

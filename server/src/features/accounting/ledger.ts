@@ -165,8 +165,8 @@ const totalOf = (counted: CountedTotal): CurrencyTotal => ({
 
 /** Recomputes every balance from the transfers. Returns totals by currency, and problems as sentences. */
 export async function verifyLedger({ db }: Runtime) {
-  const [found] = await db.query<Recount>(VERIFY);
-  const recount = found as Recount;
+  const [counted] = await db.query<Recount>(VERIFY);
+  const recount = counted as Recount;
   const supply = await supplyProblems((text) => db.query(text));
   const problems = [...problemsOf(recount), ...supply];
   const money = recount.totals.filter(({ currency }) => !currency.startsWith(TOKEN_UNIT));

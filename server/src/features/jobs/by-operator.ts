@@ -20,7 +20,7 @@ import { asOutgoing, readTransaction } from '../payments/transactions/index.ts';
 import { readPlatform, systemCaller } from '../tenancy/platform/index.ts';
 import { TRANSFER_OF, undoneBy } from './kinds.ts';
 
-/** With the consequence while the job is dead or after it is cancelled. */
+/** With the consequence if the job is dead or cancelled. */
 const detailsOf = (job: JobSummary) => ({ ...job, undone: undoneBy(job.kind) });
 
 export type JobDetails = ReturnType<typeof detailsOf>;

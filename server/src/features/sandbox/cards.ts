@@ -1,6 +1,6 @@
-// A simulated card network. Each operation is one message, which the same functions process as messages of a
-// real issuer, in the change set of the request. Only messages that a network would not send are rejected
-// here.
+// A simulated card network. Each operation is one message, processed by the same functions as
+// messages of a real issuer, in the change set of the request. Only messages that a network would
+// not send are rejected here.
 
 import type { CardMerchant, CardNotice, CardRequest } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -149,23 +149,23 @@ const requestOperations = (parts: CardParts) => {
 export const sandboxCardOperations = (parts: CardParts) => [
   ...requestOperations(parts),
   handle(sandboxSimulateCardAuthorizationAdvice, async (ctx, { params, body }) => {
-    const of = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, of, {
+    const target = { ...params, transactionId: body.cardTransactionId };
+    return sendNotice(ctx, parts, target, {
       kind: 'AUTHORIZATION_ADVICE',
       amount: BigInt(body.amount),
     });
   }),
   handle(sandboxSimulateCardClearing, async (ctx, { params, body }) => {
-    const of = { ...params, transactionId: body.cardTransactionId };
-    if (body.amount === 0) return sendNotice(ctx, parts, of, { kind: 'AUTHORIZATION_EXPIRY' });
-    return sendNotice(ctx, parts, of, { kind: 'CLEARING', amount: BigInt(body.amount) });
+    const target = { ...params, transactionId: body.cardTransactionId };
+    if (body.amount === 0) return sendNotice(ctx, parts, target, { kind: 'AUTHORIZATION_EXPIRY' });
+    return sendNotice(ctx, parts, target, { kind: 'CLEARING', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturn, async (ctx, { params, body }) => {
-    const of = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, of, { kind: 'RETURN', amount: BigInt(body.amount) });
+    const target = { ...params, transactionId: body.cardTransactionId };
+    return sendNotice(ctx, parts, target, { kind: 'RETURN', amount: BigInt(body.amount) });
   }),
   handle(sandboxSimulateCardReturnReversal, async (ctx, { params, body }) => {
-    const of = { ...params, transactionId: body.cardTransactionId };
-    return sendNotice(ctx, parts, of, { kind: 'RETURN_REVERSAL' });
+    const target = { ...params, transactionId: body.cardTransactionId };
+    return sendNotice(ctx, parts, target, { kind: 'RETURN_REVERSAL' });
   }),
 ];

@@ -18,8 +18,8 @@ describe('sandboxFundInternalAccount', () => {
       balance: { ...balance, amount: 12_345 },
       totalBalance: { ...totalBalance, amount: 12_345 },
     });
-    const more = await fund(app, account.id, 5);
-    expect(more.balance.amount).toBe(12_350);
+    const secondResponse = await fund(app, account.id, 5);
+    expect(secondResponse.balance.amount).toBe(12_350);
   });
 
   it("funds the platform's own account and names the platform", async () => {
@@ -58,15 +58,15 @@ describe('sandboxFundInternalAccount', () => {
     const person = await customer(app);
     const account = await internalAccount(app, person.id, 'USDC');
     const address = '0x52908400098527886E0F7030069857D2E4169EE7';
-    const held = async (payerAccountIdentifier: string) => {
+    const fundFrom = async (payerAccountIdentifier: string) => {
       const body = { amount: 40, pendingReason: 'COUNTERPARTY_DECLARATION_REQUIRED' };
       return ok(await app.call('POST', path(account.id), { ...body, payerAccountIdentifier }), 200);
     };
     await fund(app, account.id, 2);
-    const response = await held(address);
+    const response = await fundFrom(address);
     expect([response.balance.amount, response.totalBalance.amount]).toEqual([2, 42]);
     expect(await balances(app, account.id)).toEqual({ balance: 2, total: 42 });
-    await held('0xde709f2102306220921060314715629080e2fb77');
+    await fundFrom('0xde709f2102306220921060314715629080e2fb77');
     const query = `/transactions?accountIdentifier=${account.id}&status=PENDING`;
     const waiting = async () => ok(await app.call('GET', query), 200).data;
     expect(await waiting()).toMatchObject([

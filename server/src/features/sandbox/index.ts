@@ -12,7 +12,7 @@ export type { ClockWork } from './clock/advance.ts';
 export type { SandboxWorldParts } from './world/operations.ts';
 export type { ClockParts };
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const sandboxFeature = {
   operations: (parts: CardParts & SandboxWorldParts & ClockParts) => [
     ...sandboxWorldOperations(parts),

@@ -59,13 +59,13 @@ export const sandboxSendOperations = [
     if (quote.sending_currency !== currency) {
       throw new Fault('INVALID_CURRENCY', `The quote must be funded in ${quote.sending_currency}.`);
     }
-    const taken = await receiveFunds(ctx, {
+    const receipt = await receiveFunds(ctx, {
       quoteId,
       currency,
       amount: currencyAmount === undefined ? quote.sending_amount : BigInt(currencyAmount),
       origin: { accountHolderName: 'Sandbox payer' },
     });
-    const transaction = presentTransaction(taken) as Static<typeof TransactionOneOf>;
+    const transaction = presentTransaction(receipt) as Static<typeof TransactionOneOf>;
     return { status: 200, body: transaction };
   }),
 ];

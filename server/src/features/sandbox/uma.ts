@@ -115,13 +115,14 @@ async function senderOf(ctx: Ctx, uma: UmaPort, input: string, receiver: string)
 
 /** The customer with this address and id, if both are present. Throws UMA_NOT_FOUND. */
 async function receiverOf(ctx: Ctx, { receiverUmaAddress, customerId }: Request) {
-  const named = customerId === undefined ? undefined : await customerOf(ctx, customerId);
-  let row: CustomerRow | undefined = named;
+  const requestedCustomer =
+    customerId === undefined ? undefined : await customerOf(ctx, customerId);
+  let row: CustomerRow | undefined = requestedCustomer;
   if (receiverUmaAddress !== undefined) {
     const address = { uma_address: receiverUmaAddress.toLowerCase() };
     [row] = await findCustomers(ctx.db, { platform_id: ctx.caller.platformId, ...address });
   }
-  if (!row || (named && named.id !== row.id)) {
+  if (!row || (requestedCustomer && requestedCustomer.id !== row.id)) {
     throw new Fault('UMA_NOT_FOUND', 'No customer of the platform was found for this UMA address.');
   }
   return customerOf(ctx, row.id, { alive: true });

@@ -12,7 +12,7 @@ import { stablecoins } from './store.ts';
 const app = testApp();
 const fixture = stablecoinFixture(app);
 
-const shown = async (id: string) => ok(await fixture.read(`/stablecoins/${id}`), 200);
+const readCoin = async (id: string) => ok(await fixture.read(`/stablecoins/${id}`), 200);
 
 /** Sets the service status of a token. */
 const setStatus = (id: string, status: ServiceStatus) =>
@@ -48,10 +48,10 @@ describe('requestStablecoinServiceEnablement', () => {
         'STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE',
       ]);
       expect(response.body.reason).toContain(status);
-      expect((await shown(id)).serviceOperationsStatus).toBe(status);
+      expect((await readCoin(id)).serviceOperationsStatus).toBe(status);
     } else {
       expect(ok(response, 200).serviceOperationsStatus).toBe(outcome);
-      expect(await shown(id)).toEqual(response.body);
+      expect(await readCoin(id)).toEqual(response.body);
     }
   });
 
@@ -68,12 +68,12 @@ describe('requestStablecoinServiceEnablement', () => {
     const { id } = await fixture.coin();
     ok(await fixture.request(id), 200);
     await app.advance(60_000);
-    expect(await shown(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
-    expect(await shown(id)).not.toHaveProperty('currency');
+    expect(await readCoin(id)).toMatchObject({ serviceOperationsStatus: 'PENDING_APPROVAL' });
+    expect(await readCoin(id)).not.toHaveProperty('currency');
     await approve(id);
-    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
+    expect((await readCoin(id)).serviceOperationsStatus).toBe('ENABLING');
     await app.settle();
-    const coin = await shown(id);
+    const coin = await readCoin(id);
     expect(coin).toMatchObject({ serviceOperationsStatus: 'ENABLED', currency: coin.symbol });
   });
 
@@ -82,9 +82,9 @@ describe('requestStablecoinServiceEnablement', () => {
     ok(await fixture.request(id), 200);
     await approve(id);
     await app.advance(29_999);
-    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLING');
+    expect((await readCoin(id)).serviceOperationsStatus).toBe('ENABLING');
     await app.advance(1);
-    expect(await shown(id)).toMatchObject({
+    expect(await readCoin(id)).toMatchObject({
       issuanceStatus: 'PROVISIONED',
       serviceOperationsStatus: 'ENABLED',
     });
@@ -92,10 +92,10 @@ describe('requestStablecoinServiceEnablement', () => {
 
   it('needs no operator in the sandbox for a token that ends in 006', async () => {
     const { id } = await fixture.coin({ token: '006' });
-    expect((await shown(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
+    expect((await readCoin(id)).serviceOperationsStatus).toBe('NOT_ENABLED');
     expect(ok(await fixture.request(id), 200).serviceOperationsStatus).toBe('PENDING_APPROVAL');
     await app.settle();
-    expect((await shown(id)).serviceOperationsStatus).toBe('ENABLED');
+    expect((await readCoin(id)).serviceOperationsStatus).toBe('ENABLED');
   });
 
   it('requires MANAGE and a token of the platform', async () => {
@@ -114,18 +114,18 @@ describe('a server with another service name prefix', () => {
     const acme = await startApp({ serviceNamePrefix: 'Acme' });
     try {
       const separateFixture = stablecoinFixture(acme);
-      const made = await separateFixture.coin();
-      expect(made.acmeOperationsStatus).toBe('NOT_ENABLED');
-      expect(made).not.toHaveProperty('serviceOperationsStatus');
-      const path = `/stablecoins/${made.id}/request-acme-enablement`;
+      const coin = await separateFixture.coin();
+      expect(coin.acmeOperationsStatus).toBe('NOT_ENABLED');
+      expect(coin).not.toHaveProperty('serviceOperationsStatus');
+      const path = `/stablecoins/${coin.id}/request-acme-enablement`;
       const requested = ok(await acme.call('POST', path), 200);
       expect(requested.acmeOperationsStatus).toBe('PENDING_APPROVAL');
       const list = await separateFixture.read('/stablecoins?acmeOperationsStatus=PENDING_APPROVAL');
       expect(ok(list, 200).data).toHaveLength(1);
-      const none = await separateFixture.read('/stablecoins?acmeOperationsStatus=ENABLED');
-      expect(ok(none, 200).data).toEqual([]);
+      const enabledList = await separateFixture.read('/stablecoins?acmeOperationsStatus=ENABLED');
+      expect(ok(enabledList, 200).data).toEqual([]);
       await acme.operate(async (ctx) => {
-        const row = await ctx.read(stablecoins, made.id);
+        const row = await ctx.read(stablecoins, coin.id);
         if (row) decideService(ctx, row, 'approve');
       });
       const secondResponse = await acme.call('POST', path);
@@ -152,22 +152,22 @@ describe('a token that is not issued', () => {
     ['ENABLING', 'DISABLED'],
     ['NOT_ENABLED', 'NOT_ENABLED'],
     ['DISABLED', 'DISABLED'],
-  ] as const)('drops out of the service from %s', async (was, becomes) => {
+  ] as const)('loses its service status %s', async (previous, becomes) => {
     const { id } = await fixture.coin({ token: '005' });
-    await setStatus(id, was);
+    await setStatus(id, previous);
     // The provider no longer has the token.
     await app.runtime.db.query(
       "update stablecoins set provider_token_identifier = 'gone-004' where id = $1",
       [id],
     );
     await app.advance(15_000);
-    expect(await shown(id)).toMatchObject({
+    expect(await readCoin(id)).toMatchObject({
       issuanceStatus: 'FAILED',
       serviceOperationsStatus: becomes,
     });
     const actions = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(actions, [id])).toEqual(
-      was === becomes
+      previous === becomes
         ? []
         : [{ actor: 'service', action: 'drop', reason: 'The token is FAILED at its provider.' }],
     );

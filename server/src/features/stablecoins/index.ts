@@ -15,7 +15,7 @@ export { endStablecoinOperation, searchStablecoinOperations } from './minting/by
 export { OPERATION_STATUSES, SERVICE_STATUSES } from './states.ts';
 export { supplyProblems } from './supply/reconciliation.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const stablecoinFeature = {
   operations: stablecoinOperations,
   jobs: stablecoinJobs,

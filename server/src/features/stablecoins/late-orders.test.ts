@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok } from '../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import {
+  BEFORE_BURN,
   BURNT,
   DOLLAR,
   mintFixture,
   PENDING,
-  UNTOUCHED,
 } from '../../../test/kit/payments/mints.ts';
 import {
   FINAL,
@@ -43,13 +43,13 @@ const burnOrdered = () => fixture.burnOrdered(bank.id);
 describe('an EXPIRED mint or burn', () => {
   const expired = replies('expired');
 
-  /** A burn that its provider has expired, with later answers. */
+  /** A burn that its provider has expired, with later responses. */
   async function expiredBurn(...responses: readonly (ProviderReply | Error)[]) {
     const ordered = await burnOrdered();
     const worker = workerReplying(expired, ...responses);
     await worker.after(0);
-    expect((await fixture.look(ordered.id)).status).toBe('EXPIRED');
-    expect(await fixture.supply(ordered.coin.id)).toEqual(UNTOUCHED);
+    expect((await fixture.readOperation(ordered.id)).status).toBe('EXPIRED');
+    expect(await fixture.supply(ordered.coin.id)).toEqual(BEFORE_BURN);
     return { ...ordered, ...worker };
   }
 
@@ -64,9 +64,9 @@ describe('an EXPIRED mint or burn', () => {
     const { coin, id, after, calls } = await expiredBurn(expired, expired, replies('completed'));
     await after(2 * HOUR);
     expect(calls).toHaveLength(3);
-    expect((await fixture.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     await after(HOUR);
-    expect(await fixture.look(id)).toMatchObject({
+    expect(await fixture.readOperation(id)).toMatchObject({
       status: 'COMPLETED',
       providerStatus: 'completed',
     });
@@ -83,15 +83,15 @@ describe('an EXPIRED mint or burn', () => {
 
   it.each([
     ['completed', [replies('completed')], 'COMPLETED', 'burn.late! post 10000000', BURNT],
-    ['failed', [failed], 'FAILED', 'burn.late! void 10000000', UNTOUCHED],
+    ['failed', [failed], 'FAILED', 'burn.late! void 10000000', BEFORE_BURN],
   ] as const)('is held again when it continues: %s', async (_, last, status, step, supply) => {
     const { coin, id, after } = await expiredBurn(replies('submitted'), ...last);
     await after(HOUR);
-    expect((await fixture.look(id)).status).toBe('PROCESSING');
+    expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
     expect(await fixture.problems()).toEqual([]);
     await after(HOUR);
-    expect((await fixture.look(id)).status).toBe(status);
+    expect((await fixture.readOperation(id)).status).toBe(status);
     expect((await ledgerOf(id)).at(-1)).toBe(step);
     expect(await fixture.supply(coin.id)).toEqual(supply);
   });
@@ -104,13 +104,13 @@ describe('an EXPIRED mint or burn', () => {
     const body = fixture.burnBody(bank.id, { amount: String(16n * DOLLAR) });
     const otherBurn = ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     const row = await app.runtime.db.read(mintsAndBurns, id);
     expect(row?.uncounted).toBe(6n * DOLLAR);
     expect((await ledgerOf(id)).at(-1)).toMatch(/^burn.late!? post(ed)? 4000000$/);
     expect(await fixture.problems()).toEqual([]);
     await workerReplying(replies('completed')).after(HOUR);
-    expect((await fixture.look(otherBurn.id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(otherBurn.id)).status).toBe('COMPLETED');
     expect((await fixture.supply(coin.id)).circulating).toBe(0n);
   });
 
@@ -119,7 +119,7 @@ describe('an EXPIRED mint or burn', () => {
     const body = fixture.burnBody(bank.id, { amount: String(20n * DOLLAR) });
     ok(await fixture.burn(coin.id, body), 201);
     await after(2 * HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await ledgerOf(id)).toHaveLength(2);
     expect(await fixture.problems()).toEqual([]);
     await workerReplying(FINAL).after(HOUR);
@@ -129,7 +129,7 @@ describe('an EXPIRED mint or burn', () => {
     const coin = await fixture.coin();
     const { id } = ok(await fixture.mint(coin.id, fixture.mintBody(wallet.id)), 201);
     await workerReplying(expired, replies('completed')).after(2 * HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
       burning: 0n,
@@ -141,7 +141,7 @@ describe('an EXPIRED mint or burn', () => {
     const { id, after, calls } = await expiredBurn(expired);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(1 + 7 * 24);
-    expect((await fixture.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     const actions = 'select actor, action, reason from account_actions where account_id = $1';
     expect(await app.runtime.db.query(actions, [id])).toEqual([
       {
@@ -159,6 +159,6 @@ describe('an EXPIRED mint or burn', () => {
     const { id, after, calls } = await expiredBurn(response);
     await after(30 * 24 * HOUR);
     expect(calls).toHaveLength(2);
-    expect((await fixture.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
   });
 });

@@ -24,12 +24,12 @@ afterAll(async () => {
 /** Statuses of an operation at these times after now. */
 async function statesAt(id: string, times: readonly number[]): Promise<string[]> {
   const began = app.effects.now();
-  const seen: string[] = [];
+  const statuses: string[] = [];
   for (const time of times) {
     await app.advance(began + time - app.effects.now());
-    seen.push((await fixture.look(id)).status);
+    statuses.push((await fixture.readOperation(id)).status);
   }
-  return seen;
+  return statuses;
 }
 
 const TIMES = [0, 1_999, 2_000, 4_999, 5_000, 60_000];
@@ -76,17 +76,17 @@ describe('createStablecoinMint', () => {
       minting: 100n * DOLLAR,
     });
     const waiting = 'PENDING_FUNDING';
-    const [done, going] = ['COMPLETED', 'PROCESSING'];
+    const [completed, going] = ['COMPLETED', 'PROCESSING'];
     expect(await statesAt(createdMint.id, TIMES)).toEqual([
       waiting,
       waiting,
       going,
       going,
-      done,
-      done,
+      completed,
+      completed,
     ]);
-    const ended = await fixture.look(createdMint.id);
-    expect(ended).toMatchObject({ status: done, providerStatus: 'complete' });
+    const ended = await fixture.readOperation(createdMint.id);
+    expect(ended).toMatchObject({ status: completed, providerStatus: 'complete' });
     expect(ended.failureReason).toBeUndefined();
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 100n * DOLLAR,
@@ -105,8 +105,15 @@ describe('createStablecoinMint', () => {
     expect(createdMint.source).toEqual(fundingSource);
     expect(createdMint.fundingInstructions).toBeUndefined();
     expect(createdMint.expiresAt).toBeUndefined();
-    const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
-    expect(await statesAt(createdMint.id, TIMES)).toEqual([begun, begun, going, going, done, done]);
+    const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
+    expect(await statesAt(createdMint.id, TIMES)).toEqual([
+      pending,
+      pending,
+      going,
+      going,
+      completed,
+      completed,
+    ]);
     expect((await fixture.supply(coin.id)).circulating).toBe(100n * DOLLAR);
   });
 
@@ -118,7 +125,10 @@ describe('createStablecoinMint', () => {
     const body = fixture.mintBody(wallet.id, { description: `mint ${suffix}` });
     const createdMint = ok(await fixture.mint(coin.id, body), 201);
     await app.advance(afterMs);
-    expect(await fixture.look(createdMint.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.readOperation(createdMint.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason,
+    });
     expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 
@@ -132,7 +142,10 @@ describe('createStablecoinMint', () => {
     );
     await app.advance(5 * SECOND);
     const failureReason = 'PROVIDER_TRANSFER_FAILED';
-    expect(await fixture.look(createdMint.id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.readOperation(createdMint.id)).toMatchObject({
+      status: 'FAILED',
+      failureReason,
+    });
   });
 
   it('described …005 completes after half a minute', async () => {
@@ -156,7 +169,9 @@ describe('createStablecoinMint', () => {
     const waiting = 'PENDING_FUNDING';
     const states = await statesAt(createdMint.id, [0, 6 * DAY, 7 * DAY - 1, 7 * DAY, 8 * DAY]);
     expect(states).toEqual([waiting, waiting, waiting, 'EXPIRED', 'EXPIRED']);
-    expect(await fixture.look(createdMint.id)).toMatchObject({ providerStatus: 'expired' });
+    expect(await fixture.readOperation(createdMint.id)).toMatchObject({
+      providerStatus: 'expired',
+    });
     expect(await fixture.supply(coin.id)).toEqual({ circulating: 0n, burning: 0n, minting: 0n });
   });
 });
@@ -179,14 +194,14 @@ describe('createStablecoinBurn', () => {
       burning: 10n * DOLLAR,
       minting: 0n,
     });
-    const [waiting, going, done] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
+    const [waiting, going, completed] = ['PENDING_FUNDING', 'PROCESSING', 'COMPLETED'];
     expect(await statesAt(createdBurn.id, TIMES)).toEqual([
       waiting,
       waiting,
       going,
       going,
-      done,
-      done,
+      completed,
+      completed,
     ]);
     expect(await fixture.supply(coin.id)).toEqual({
       circulating: 90n * DOLLAR,
@@ -205,9 +220,9 @@ describe('createStablecoinBurn', () => {
     await app.advance(afterMs - 1);
     expect((await fixture.supply(coin.id)).burning).toBe(10n * DOLLAR);
     await app.advance(1);
-    expect((await fixture.look(createdBurn.id)).status).toBe(status);
-    const left = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(coin.id)).toEqual(left);
+    expect((await fixture.readOperation(createdBurn.id)).status).toBe(status);
+    const unburned = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+    expect(await fixture.supply(coin.id)).toEqual(unburned);
   });
 
   it.each(['ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT'])(
@@ -226,14 +241,14 @@ describe('createStablecoinBurn', () => {
       );
       expect(createdBurn.fundingInstructions).toBeUndefined();
       expect(createdBurn.destination).toEqual({ accountId: bank.id, rail });
-      const [begun, going, done] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
+      const [pending, going, completed] = ['PENDING_PROVIDER', 'PROCESSING', 'COMPLETED'];
       expect(await statesAt(createdBurn.id, TIMES)).toEqual([
-        begun,
-        begun,
+        pending,
+        pending,
         going,
         going,
-        done,
-        done,
+        completed,
+        completed,
       ]);
       expect((await fixture.supply(coin.id)).circulating).toBe(10n * DOLLAR);
     },
@@ -249,28 +264,30 @@ describe('createStablecoinBurn', () => {
     expect(codes.filter((code) => code === 'made')).toHaveLength(11);
     expect(codes.filter((code) => code === 'STABLECOIN_PROVIDER_ERROR')).toHaveLength(9);
     await app.advance(5 * SECOND);
-    const left = { circulating: DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(coin.id)).toEqual(left);
+    const remaining = { circulating: DOLLAR, burning: 0n, minting: 0n };
+    expect(await fixture.supply(coin.id)).toEqual(remaining);
   });
 });
 
 describe('listStablecoinOperations', () => {
   it('shows the newest first, by pages and by type', async () => {
     const coin = await fixture.circulating(100);
-    const made: string[] = [];
+    const operationIds: string[] = [];
     for (const amount of ['10000', '20000', '30000']) {
       await app.advance(SECOND);
-      made.unshift(ok(await fixture.burn(coin.id, fixture.burnBody(bank.id, { amount })), 201).id);
+      operationIds.unshift(
+        ok(await fixture.burn(coin.id, fixture.burnBody(bank.id, { amount })), 201).id,
+      );
     }
     const request = async (query: string) =>
       ok(await fixture.read(`/stablecoins/${coin.id}/operations${query}`), 200);
     const all = await request('');
-    expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(made);
+    expect(all.data.map((each: { id: string }) => each.id).slice(0, 3)).toEqual(operationIds);
     expect([all.totalCount, all.hasMore, all.data[3].operationType]).toEqual([4, false, 'MINT']);
     const first = await request('?operationType=BURN&limit=2');
     const second = await request(`?operationType=BURN&limit=2&cursor=${first.nextCursor}`);
     const paged = [...first.data, ...second.data].map((each: { id: string }) => each.id);
-    expect([paged, first.totalCount, second.hasMore]).toEqual([made, 3, false]);
+    expect([paged, first.totalCount, second.hasMore]).toEqual([operationIds, 3, false]);
     expect((await request('?operationType=MINT')).data).toHaveLength(1);
     expect((await fixture.read(`/stablecoins/${coin.id}/operations?operationType=X`)).status).toBe(
       400,

@@ -26,8 +26,8 @@ import { providerAccounts, stablecoins } from './store.ts';
 type AccountsQuery = Static<(typeof listStablecoinProviderAccounts)['query']>;
 type CoinsQuery = Static<(typeof listStablecoins)['query']>;
 
-async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...wanted }: AccountsQuery) {
-  const { provider, status } = wanted;
+async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...filter }: AccountsQuery) {
+  const { provider, status } = filter;
   const { platformId: platform_id } = ctx.caller;
   const filters = equals({ platform_id, provider, status });
   const query = { filters, sort: 'desc', limit, cursor } as const;
@@ -36,11 +36,11 @@ async function listAccounts(ctx: Ctx, { limit = 20, cursor, ...wanted }: Account
 }
 
 /** There is one provider, so a filter by it selects all tokens. */
-async function listCoins(ctx: Ctx, { limit = 20, cursor, ...wanted }: CoinsQuery) {
+async function listCoins(ctx: Ctx, { limit = 20, cursor, ...filter }: CoinsQuery) {
   const filters = equals({
     platform_id: ctx.caller.platformId,
-    issuance_status: wanted.issuanceStatus,
-    service_status: wanted.serviceOperationsStatus,
+    issuance_status: filter.issuanceStatus,
+    service_status: filter.serviceOperationsStatus,
   });
   const query = { filters, sort: 'desc', limit, cursor } as const;
   const { rows, ...rest } = await ctx.db.page(stablecoins, query);

@@ -27,7 +27,7 @@ const isInternal = (error: unknown): boolean =>
   error instanceof RangeError ||
   (error instanceof TypeError && error.cause === undefined);
 
-/** The provider's answer while a client waits. Throws SERVICE_UNAVAILABLE if there is none. */
+/** The provider's response while a client waits. Throws SERVICE_UNAVAILABLE if there is none. */
 export async function callProvider<R>(call: () => Promise<R>): Promise<R> {
   try {
     return await call();

@@ -1,5 +1,5 @@
-// Export of orders that name a customer's accounts. An erasure keeps them. The record of manual
-// decisions is described here, because orders are the last of what it names.
+// Export of orders that refer to a customer's accounts. An erasure keeps them. The record of manual
+// decisions is described here, because orders are the last resources that it refers to.
 import type { PersonalData } from '../../runtime/operation/personal-data.ts';
 
 const EXTERNAL_ACCOUNTS = 'select id from external_accounts where customer_id = $1';

@@ -34,7 +34,7 @@ describe('a good form', () => {
     expect(reply.status).toBe(201);
     expect(reply.body).toMatchObject({ fileName: 'scan.pdf', size: 150_000, name: 'passport' });
     expect(reply.body.sha256).toBe(createHash('sha256').update(content).digest('hex'));
-    expect(reply.body.findings.pieces).toBeGreaterThan(0);
+    expect(reply.body.findings.chunks).toBeGreaterThan(0);
     expect(await at.stored()).toHaveLength(before.length + 1);
     const row = await at.app.runtime.db.read(files, reply.body.id);
     expect(row).toMatchObject({ state: 'KEPT', size: 150_000n, platform_id: at.app.platform.id });
@@ -95,10 +95,10 @@ describe('before a byte of the body is read', () => {
 });
 
 describe('an upload that no operation stores is removed', () => {
-  it.each(['refuse', 'forget'])('if it does: %s', async (name) => {
+  it.each(['reject', 'unused'])('if it does: %s', async (name) => {
     const before = await at.stored();
     const reply = await at.send([['name', name], ...GOOD.slice(1)]);
-    expect(reply.status).toBe(name === 'refuse' ? 409 : 201);
+    expect(reply.status).toBe(name === 'reject' ? 409 : 201);
     expect(await at.stored()).toEqual(before);
   });
 

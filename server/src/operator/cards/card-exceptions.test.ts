@@ -83,13 +83,13 @@ describe('cards exceptions', () => {
       const again = await run('suspense', 'return', paid.id, '--reference', reference);
       expect([again.code, again.err]).toEqual([1, 'The transaction has no funds in suspense.\n']);
     }
-    expect(await paid.now()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
+    expect(await paid.state()).toEqual({ status: 'REFUNDED', account: '0 of 0' });
     // A refund that was sent and is reversed by the network is missing until it is resolved.
     await paid.notify({ kind: 'RETURN_REVERSAL' });
     expect(await json('suspense', 'list')).toMatchObject([{ amount: -60, to: null }]);
     await json('suspense', 'settle', paid.id, '--reference', 'WIRE-3');
     expect(await listed()).toEqual([]);
-    expect(await paid.now()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
+    expect(await paid.state()).toEqual({ status: 'SETTLED', account: '0 of 0', settled: 60 });
   });
 });
 
@@ -113,11 +113,11 @@ describe('cards resolve', () => {
     expect(collected).toEqual({
       ...{ transactionId: one.id, status: 'SETTLED', writtenOffAmount: 0, currency: 'USD' },
     });
-    expect(await one.now()).toMatchObject({ account: '0 of 0', settled: 120 });
+    expect(await one.state()).toMatchObject({ account: '0 of 0', settled: 120 });
     const two = await short();
     const { out } = await run('cards', 'resolve', two.id, '--outcome', 'write-off');
     expect(out).toBe(`${two.id} is SETTLED, 0.20 USD written off.\n`);
-    expect(await two.now()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
+    expect(await two.state()).toMatchObject({ status: 'SETTLED', account: '10 of 10' });
     const again = await run('cards', 'resolve', two.id, ...COLLECT);
     expect([again.code, again.err]).toEqual([1, 'The payment is SETTLED, not EXCEPTION.\n']);
   });
@@ -130,6 +130,6 @@ describe('cards resolve', () => {
     const [deposit] = (await app.call('GET', '/transactions?type=INCOMING&limit=1')).body.data;
     const other = await run('cards', 'resolve', deposit.id, ...COLLECT);
     expect([other.code, other.err]).toEqual([1, 'Card payment not found.\n']);
-    expect((await paid.now()).status).toBe('EXCEPTION');
+    expect((await paid.state()).status).toBe('EXCEPTION');
   });
 });

@@ -117,7 +117,7 @@ describe('customers export', () => {
     expect((await app.call('DELETE', `/customers/${id}`)).status).toBe(200);
     expect((await run('customers', 'erase', id, '--yes')).code).toBe(0);
     await app.advance(5_000);
-    expect((await fixture.look(createdBurn.id)).status).toBe('FAILED');
+    expect((await fixture.readOperation(createdBurn.id)).status).toBe('FAILED');
   });
 });
 
@@ -151,7 +151,7 @@ describe('stablecoins end', () => {
   ] as const)('ends one that is %s: as %s', async (status, as, becomes, dollars) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toEqual({ code: 0, out: `${id} is ${becomes}.\n`, err: '' });
-    const shown = await fixture.look(id);
+    const shown = await fixture.readOperation(id);
     expect(shown.status).toBe(becomes);
     expect(shown.failureReason).toBe(as === 'failed' ? 'ENDED_BY_SERVICE' : undefined);
     const left = { circulating: dollars * DOLLAR, burning: 0n, minting: 0n };
@@ -171,8 +171,8 @@ describe('stablecoins end', () => {
     expect(await json('stablecoins', 'history', id)).toMatchObject([move]);
     const { calls, after } = workerReplying(app, replies('expired'), replies('completed'));
     await after(2 * 3_600_000);
-    expect(calls.map(({ what }) => what)).toEqual(['check', 'check']);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect(calls.map(({ type }) => type)).toEqual(['check', 'check']);
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coinId)).toMatchObject({ circulating: 10n * DOLLAR, burning: 0n });
     expect(await fixture.problems()).toEqual([]);
   });
@@ -183,7 +183,7 @@ describe('stablecoins end', () => {
   ] as const)('rejects an impossible result: %s as %s', async (status, as, reason) => {
     const { id, coinId } = await burnIn(status);
     expect(await end(id, as)).toMatchObject({ code: 1, err: `${reason}\n` });
-    expect((await fixture.look(id)).status).toBe(status);
+    expect((await fixture.readOperation(id)).status).toBe(status);
     expect(await fixture.problems()).toEqual([]);
     expect(await json('stablecoins', 'history', id)).toEqual([]);
     expect((await fixture.supply(coinId)).circulating).toBe(20n * DOLLAR);

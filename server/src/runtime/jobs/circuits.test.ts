@@ -8,7 +8,7 @@ import { circuitOpenIn } from '../../kernel/net/circuit.ts';
 import { type CircuitChange, createCircuits, MAX_FAILURES, OPEN_MS } from './circuits.ts';
 
 const server = opened(startHanging);
-afterEach(() => server.answer(undefined));
+afterEach(() => server.respondWith(undefined));
 
 function fixture() {
   const effects = testEffects();
@@ -53,19 +53,19 @@ describe('circuit breaker', () => {
   it('opens on server errors, not on rejections', async () => {
     const refusing = fixture();
     for (const status of [400, 401, 404, 422, 429]) {
-      server.answer(status);
+      server.respondWith(status);
       expect(await refusing.requestMany(2)).toEqual([String(status), String(status)]);
     }
-    server.answer(503);
+    server.respondWith(503);
     expect(await refusing.requestMany(6)).toEqual([...Array(5).fill('503'), OPEN]);
   });
 
   it('counts consecutive failures only', async () => {
     const { requestMany, circuits } = fixture();
     for (let round = 0; round < 3; round++) {
-      server.answer(500);
+      server.respondWith(500);
       await requestMany(MAX_FAILURES - 1);
-      server.answer(200);
+      server.respondWith(200);
       await requestMany(1);
     }
     expect([...circuits.states()]).toEqual([['sms', 'closed']]);
@@ -73,9 +73,9 @@ describe('circuit breaker', () => {
 
   it('makes one probe after a while and closes if the probe succeeds', async () => {
     const { request, requestMany, effects, changes } = fixture();
-    server.answer(500);
+    server.respondWith(500);
     await requestMany(MAX_FAILURES);
-    server.answer(200);
+    server.respondWith(200);
     effects.set(effects.now() + OPEN_MS - 1);
     expect(await request()).toBe(OPEN);
     effects.set(effects.now() + 1);
@@ -87,7 +87,7 @@ describe('circuit breaker', () => {
 
   it('opens again if its probe fails', async () => {
     const { request, requestMany, effects, changes } = fixture();
-    server.answer(500);
+    server.respondWith(500);
     await requestMany(MAX_FAILURES);
     effects.set(effects.now() + OPEN_MS);
     expect(await requestMany(2)).toEqual(['500', OPEN]);
@@ -98,7 +98,7 @@ describe('circuit breaker', () => {
 
   it('applies to one provider and one origin', async () => {
     const { circuits, requestMany, effects } = fixture();
-    server.answer(500);
+    server.respondWith(500);
     await requestMany(MAX_FAILURES);
     const otherEffects = circuits.effects(effects, 'rates');
     const request = { url: server.url, method: 'GET', headers: {} } as const;

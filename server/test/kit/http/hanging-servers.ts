@@ -12,30 +12,30 @@ export interface HangingServer {
   requests(): number;
   /** Most connections that were open at once. */
   peak(): number;
-  /** Answers every request from now on with this status; undefined hangs again. */
-  answer(status: number | undefined): void;
+  /** Responds to every request from now on with this status; undefined hangs again. */
+  respondWith(status: number | undefined): void;
   close(): Promise<void>;
 }
 
 const TRICKLE_MS = 20;
 
-function hang(how: Hanging, response: http.ServerResponse): void {
-  if (how === 'silent') return;
+function hang(mode: Hanging, response: http.ServerResponse): void {
+  if (mode === 'silent') return;
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
-  if (how === 'head') return;
+  if (mode === 'head') return;
   const trickle = setInterval(() => response.write(' '), TRICKLE_MS);
   response.on('close', () => clearInterval(trickle));
 }
 
-export async function startHanging(how: Hanging = 'silent'): Promise<HangingServer> {
+export async function startHanging(mode: Hanging = 'silent'): Promise<HangingServer> {
   const sockets = new Set<Socket>();
   let [requests, peak] = [0, 0];
   let status: number | undefined;
   const server = http.createServer((request, response) => {
     requests++;
     request.resume();
-    if (status === undefined) hang(how, response);
+    if (status === undefined) hang(mode, response);
     else response.writeHead(status, { 'content-length': '0' }).end();
   });
   server.on('connection', (socket) => {
@@ -50,7 +50,7 @@ export async function startHanging(how: Hanging = 'silent'): Promise<HangingServ
     url: `http://127.0.0.1:${port}/`,
     requests: () => requests,
     peak: () => peak,
-    answer(next) {
+    respondWith(next) {
       status = next;
     },
     close: () =>

@@ -36,10 +36,10 @@ export const signToken = (
     .setProtectedHeader({ alg, kid: jwk.kid, ...header } as { alg: string })
     .sign(privateKey);
 
-type ApiResponse = (reply: ServerResponse, request: IncomingMessage) => void;
+type ScriptedReply = (reply: ServerResponse, request: IncomingMessage) => void;
 
 const json =
-  (value: unknown): ApiResponse =>
+  (value: unknown): ScriptedReply =>
   (reply) =>
     reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 
@@ -49,15 +49,15 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
   let providerKeys = keys;
   let requested: string[] = [];
   /** Replies by path that replace the correct ones. */
-  const spoilt = new Map<string, ApiResponse>();
+  const spoilt = new Map<string, ScriptedReply>();
   const server = createServer((request, reply) => {
     const path = request.url as string;
     requested.push(path);
-    const right: Record<string, ApiResponse> = {
+    const correctReplies: Record<string, ScriptedReply> = {
       '/.well-known/openid-configuration': json({ issuer, jwks_uri: `${issuer}/keys` }),
       '/keys': json({ keys: providerKeys.map(({ jwk }) => jwk) }),
     };
-    const response = spoilt.get(path) ?? right[path];
+    const response = spoilt.get(path) ?? correctReplies[path];
     if (response) response(reply, request);
     else reply.writeHead(404).end();
   });
@@ -69,11 +69,14 @@ export async function startIdentityProvider(keys: readonly ProviderKey[] = []) {
     show(...fresh: ProviderKey[]) {
       providerKeys = fresh;
     },
-    spoil: (path: string, response: ApiResponse | object) =>
-      spoilt.set(path, typeof response === 'function' ? (response as ApiResponse) : json(response)),
+    spoil: (path: string, response: ScriptedReply | object) =>
+      spoilt.set(
+        path,
+        typeof response === 'function' ? (response as ScriptedReply) : json(response),
+      ),
     restore: () => spoilt.clear(),
     /** Paths requested since the last call. */
-    seen(): string[] {
+    takeRequests(): string[] {
       const before = requested;
       requested = [];
       return before;

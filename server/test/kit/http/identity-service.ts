@@ -9,7 +9,7 @@ export interface IdentityService {
   /** All received cases, in order. */
   cases: IdentityCase[];
   /** Sets the reply: a value as JSON with 200, or a function. */
-  answer(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
+  respondWith(how: object | ((reply: ServerResponse, submitted: IdentityCase) => void)): void;
   close(): Promise<void>;
 }
 
@@ -18,10 +18,10 @@ export async function startIdentityService(): Promise<IdentityService> {
   let respond: (reply: ServerResponse, submitted: IdentityCase) => void = (reply) =>
     reply.writeHead(503).end();
   const server: Server = createServer((request, reply) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => void pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => void chunks.push(chunk));
     request.on('end', () => {
-      const submitted = JSON.parse(Buffer.concat(pieces).toString()) as IdentityCase;
+      const submitted = JSON.parse(Buffer.concat(chunks).toString()) as IdentityCase;
       cases.push(submitted);
       respond(reply, submitted);
     });
@@ -31,12 +31,14 @@ export async function startIdentityService(): Promise<IdentityService> {
   return {
     url: `http://127.0.0.1:${port}/cases`,
     cases,
-    answer(how) {
+    respondWith(replyOrFunction) {
       respond =
-        typeof how === 'function'
-          ? (how as typeof respond)
+        typeof replyOrFunction === 'function'
+          ? (replyOrFunction as typeof respond)
           : (reply) =>
-              reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(how));
+              reply
+                .writeHead(200, { 'content-type': 'application/json' })
+                .end(JSON.stringify(replyOrFunction));
     },
     close: () =>
       new Promise((resolve) => {

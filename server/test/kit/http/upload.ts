@@ -31,8 +31,8 @@ export const uploadThing = operation({
   upload: {
     maxBytes: MAX_FILE_BYTES,
     inspect: () => {
-      let pieces = 0;
-      return { write: () => void pieces++, end: () => ({ pieces }) };
+      let chunks = 0;
+      return { write: () => void chunks++, end: () => ({ chunks }) };
     },
   },
   body: Type.Object({
@@ -63,11 +63,11 @@ const handle = handler<Ctx>();
 const operations = [
   handle(uploadThing, async (ctx, { body }) => {
     const { file, name } = body;
-    if (name === 'refuse') throw new Fault('CONFLICT', 'Not this one.');
-    if (name !== 'forget') await attachFile(ctx, file);
+    if (name === 'reject') throw new Fault('CONFLICT', 'The name is in use.');
+    if (name !== 'unused') await attachFile(ctx, file);
     const { fileName, size, sha256, findings } = file;
-    const shown = { id: file.id, fileName, size, sha256, findings, name };
-    return { status: 201 as const, body: shown };
+    const result = { id: file.id, fileName, size, sha256, findings, name };
+    return { status: 201 as const, body: result };
   }),
   handle(uploadByLink, async () => ({ status: 201 as const, body: {} })),
 ];
@@ -83,8 +83,8 @@ export const GOOD: Entry[] = [
 /** The body of a form whose boundary is `b`. */
 export function formOf(entries: Entry[], end = '--b--\r\n'): Buffer {
   const parts = entries.map(([name, value, fileName]) => {
-    const named = fileName === undefined ? '' : `; filename="${fileName}"`;
-    const head = `--b\r\ncontent-disposition: form-data; name="${name}"${named}\r\n\r\n`;
+    const fileNameParameter = fileName === undefined ? '' : `; filename="${fileName}"`;
+    const head = `--b\r\ncontent-disposition: form-data; name="${name}"${fileNameParameter}\r\n\r\n`;
     return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
   });
   return Buffer.concat([...parts, Buffer.from(end)]);
@@ -100,7 +100,8 @@ export async function startUploads() {
     ...{ runtime, files, operations, naming: namingFor('Service'), metrics: createMetrics() },
     log: createLog(app.effects, 'debug', (line) => app.log.push(line)),
     async authenticate(authorization) {
-      if (!authorization?.startsWith('Basic ')) throw new Fault('UNAUTHORIZED', 'Who are you?');
+      if (!authorization?.startsWith('Basic '))
+        throw new Fault('UNAUTHORIZED', 'The credentials are missing.');
       const permission = authorization === 'Basic viewer' ? 'VIEW' : 'TRANSACT';
       return { ...systemCaller(platform.id, 'sandbox'), permissions: [permission] };
     },
@@ -123,7 +124,7 @@ export async function startUploads() {
       body: body as NonNullable<RequestInit['body']>,
       duplex: 'half',
     } as RequestInit);
-    // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
+    // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
     return { status: reply.status, headers: reply.headers, body: (await reply.json()) as any };
   }
 

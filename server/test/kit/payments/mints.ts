@@ -16,9 +16,9 @@ type Json = Record<string, unknown>;
 export const DOLLAR = 1_000_000n;
 
 /** Ledger supply of the coin of `burnOrdered`: without the burn, during it, and after it. */
-export const UNTOUCHED = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
-export const PENDING = { ...UNTOUCHED, burning: 10n * DOLLAR };
-export const BURNT = { ...UNTOUCHED, circulating: 10n * DOLLAR };
+export const BEFORE_BURN = { circulating: 20n * DOLLAR, burning: 0n, minting: 0n };
+export const PENDING = { ...BEFORE_BURN, burning: 10n * DOLLAR };
+export const BURNT = { ...BEFORE_BURN, circulating: 10n * DOLLAR };
 
 export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {}) {
   const fixture = stablecoinFixture(app, options);
@@ -101,7 +101,7 @@ export function mintFixture(app: TestApp, options: Pick<CallOptions, 'as'> = {})
     burn,
     mintBody,
     burnBody,
-    look: readOperation,
+    readOperation,
     supply,
     circulating,
     burnOrdered,

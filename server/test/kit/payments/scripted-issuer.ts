@@ -19,9 +19,9 @@ export type ScriptedReply = ProviderReply | Error | (() => Promise<ProviderReply
 /** A worker whose provider returns the replies in order, and repeats the last one. */
 export function workerReplying(app: TestApp, ...responses: readonly ScriptedReply[]) {
   const { mint } = app.connectorsOf('sandbox');
-  const calls: { what: string; id: string }[] = [];
+  const calls: { type: string; id: string }[] = [];
   const reply = async (event: string, { id }: MintOrder): Promise<ProviderReply> => {
-    const response = responses[Math.min(calls.push({ what: event, id }), responses.length) - 1];
+    const response = responses[Math.min(calls.push({ type: event, id }), responses.length) - 1];
     if (response instanceof Error || !response) throw response;
     return typeof response === 'function' ? response() : response;
   };

@@ -41,19 +41,19 @@ async function decideManually(id: string, state: 'approved' | 'rejected') {
 describe('a service', () => {
   it('is not called for incomplete data', async () => {
     const { id } = await harness.person(as, 'Ada Lovelace');
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     expect((await submitted(id)).verificationStatus).toBe('RESOLVE_ERRORS');
     expect(service.cases).toEqual([]);
   });
 
   it('receives the complete case and can decide immediately', async () => {
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     const id = await complete('Ada Lovelace 002');
-    const made = await submitted(id);
-    expect(made.verificationStatus).toBe('APPROVED');
+    const verification = await submitted(id);
+    expect(verification.verificationStatus).toBe('APPROVED');
     expect(service.cases).toMatchObject([
       {
-        ...{ id: made.id, customerId: id, platformId: as.id, type: 'INDIVIDUAL' },
+        ...{ id: verification.id, customerId: id, platformId: as.id, type: 'INDIVIDUAL' },
         identifier: '123-45-6789',
         details: { fullName: 'Ada Lovelace 002', nationality: 'US' },
         documents: [{ holder: id, documentType: 'PASSPORT', documentNumber: 'X-100' }],
@@ -63,13 +63,13 @@ describe('a service', () => {
   });
 
   it('that needs time is polled until it has decided', async () => {
-    service.answer({ state: 'review', checkAfterMs: 5 * MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: 5 * MINUTE });
     const id = await complete();
-    const made = await submitted(id);
+    const verification = await submitted(id);
     expect(await harness.eventTypes(id)).toEqual(PENDING);
     await harness.app.advance(6 * MINUTE);
-    expect(service.cases.map((each) => each.id)).toEqual([made.id, made.id]);
-    service.answer({ state: 'approved' });
+    expect(service.cases.map((each) => each.id)).toEqual([verification.id, verification.id]);
+    service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.eventTypes(id)).toEqual([...PENDING, ...APPROVED]);
     expect((await latestOf(harness.app.runtime, id))?.decided_by).toBe('connector');
@@ -78,11 +78,11 @@ describe('a service', () => {
   });
 
   it('that is unavailable delays the decision', async () => {
-    service.answer((reply) => reply.socket?.destroy());
+    service.respondWith((reply) => reply.socket?.destroy());
     const id = await complete();
     expect((await submitted(id)).verificationStatus).toBe('PENDING_MANUAL_REVIEW');
     await harness.app.advance(MINUTE);
-    service.answer({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
+    service.respondWith({ state: 'rejected', findings: [{ type: 'APPLICANT_SANCTIONED' }] });
     await harness.app.advance(MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
     const last = (await harness.app.events()).findLast(
@@ -96,20 +96,20 @@ describe('a service', () => {
   });
 
   it('that stays unavailable is polled with increasing intervals', async () => {
-    service.answer((reply) => reply.socket?.destroy());
+    service.respondWith((reply) => reply.socket?.destroy());
     const id = await complete();
     await submitted(id);
     await harness.app.advance(24 * 60 * MINUTE);
     expect(service.cases.length).toBeGreaterThan(30);
     expect(service.cases.length).toBeLessThan(100);
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     await harness.app.advance(60 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['APPROVED']);
   });
 
   it('can request more information, immediately or later', async () => {
     const findings = [{ type: 'EXPIRED_DOCUMENT', resourceId: 'Document:unknown', field: 'x' }];
-    service.answer({ state: 'unresolved', findings });
+    service.respondWith({ state: 'unresolved', findings });
     const id = await complete();
     const first = await submitted(id);
     // Findings about unknown resources are attributed to the customer, and only field findings have a
@@ -118,11 +118,11 @@ describe('a service', () => {
       { resourceId: id, type: 'EXPIRED_DOCUMENT', reason: expect.any(String) },
     ]);
     expect(await harness.statuses(as, id)).toEqual(['UNVERIFIED']);
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitted(id);
     const [document] = service.cases.at(-1)?.documents ?? [];
     const about = { type: 'EXPIRED_DOCUMENT', resourceId: document?.id, reason: 'Since May.' };
-    service.answer({ state: 'unresolved', findings: [about] });
+    service.respondWith({ state: 'unresolved', findings: [about] });
     await harness.app.advance(2 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['HOLD']);
     const heldEvent = (await harness.app.events()).findLast(({ data }) => data?.customerId === id);
@@ -130,16 +130,16 @@ describe('a service', () => {
       'VERIFICATION.RESOLVE_ERRORS',
       [{ ...about, acceptedDocumentTypes: ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'] }],
     ]);
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     expect((await submitted(id)).verificationStatus).toBe('APPROVED');
   });
 
   it('that decides after an operator changes nothing', async () => {
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitted(id);
     await decideManually(id, 'rejected');
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     const before = await harness.eventTypes(id);
     await harness.app.advance(5 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['REJECTED']);
@@ -147,11 +147,11 @@ describe('a service', () => {
   });
 
   it('that is overtaken during its call changes nothing', async () => {
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitted(id);
     let deciding: Promise<void> | undefined;
-    service.answer((reply) => {
+    service.respondWith((reply) => {
       deciding = decideManually(id, 'rejected');
       void deciding.then(() => reply.writeHead(200).end('{"state":"approved"}'));
     });
@@ -164,25 +164,25 @@ describe('a service', () => {
   });
 
   it('retains documents uploaded before its decision', async () => {
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitted(id);
     const { id: bill } = await harness.addDocument(as, id, 'UTILITY_BILL');
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     await harness.app.advance(2 * MINUTE);
-    const { id: later } = await harness.addDocument(as, id, 'BANK_STATEMENT');
+    const { id: addedLater } = await harness.addDocument(as, id, 'BANK_STATEMENT');
     const drop = (documentId: string) =>
       harness.app.call('DELETE', `/documents/${documentId}`, undefined, { as });
-    expect([(await drop(bill)).status, (await drop(later)).status]).toEqual([409, 204]);
+    expect([(await drop(bill)).status, (await drop(addedLater)).status]).toEqual([409, 204]);
   });
 
   it('decides only the latest submission', async () => {
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     const first = await submitted(id);
-    service.answer({ state: 'review' });
+    service.respondWith({ state: 'review' });
     const second = await submitted(id);
-    service.answer((reply, { id: submittedId }) => {
+    service.respondWith((reply, { id: submittedId }) => {
       const state = submittedId === first.id ? 'rejected' : 'approved';
       reply.writeHead(200).end(JSON.stringify({ state }));
     });
@@ -195,11 +195,11 @@ describe('a service', () => {
   });
 
   it('has no effect on a deleted customer', async () => {
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     const id = await complete();
     await submitted(id);
     ok(await harness.app.call('DELETE', `/customers/${id}`, undefined, { as }), 200);
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.eventTypes(id)).toEqual(PENDING);
   });
@@ -208,7 +208,7 @@ describe('a service', () => {
     const { id } = await harness.business(as, 'REG-1');
     const owners = await harness.completeBusiness(as, id, ['Hopper', 'Lamarr', 'Noether']);
     const [first, second] = owners.map((each) => each.id);
-    service.answer({
+    service.respondWith({
       state: 'approved',
       owners: { [first as string]: 'REJECTED', [second as string]: 'PENDING' },
     });
@@ -219,10 +219,10 @@ describe('a service', () => {
   it('does not decide owners that were added after the submission', async () => {
     const { id } = await harness.business(as, 'REG-2');
     await harness.completeBusiness(as, id);
-    service.answer({ state: 'review', checkAfterMs: MINUTE });
+    service.respondWith({ state: 'review', checkAfterMs: MINUTE });
     await submitted(id);
     const lateOwner = await harness.addOwner(as, id, 'Late', 20);
-    service.answer({ state: 'approved' });
+    service.respondWith({ state: 'approved' });
     await harness.app.advance(5 * MINUTE);
     expect(await harness.statuses(as, id)).toEqual(['APPROVED', 'APPROVED', 'UNVERIFIED']);
     const event = (await harness.app.events()).find(

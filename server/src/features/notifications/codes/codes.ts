@@ -26,7 +26,7 @@ export interface CodeRules {
 export interface CodePurpose {
   /** Purpose and subject. Only the latest code of an id is valid. */
   id: string;
-  /** What the code is bound to, such as an address: a code sent to another address is invalid. */
+  /** Binding of the code, such as an address: a code sent to another address is invalid. */
   binding: string;
   rules: CodeRules;
   /** Sandbox code instead of a random one; also valid before `issueCode`. */
@@ -83,18 +83,18 @@ export async function issueCode(ctx: Ctx, purpose: CodePurpose): Promise<string>
     throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
   }
   const code = fixed ?? generateCode(ctx.effects, rules);
-  const fresh = {
+  const values = {
     digest: digestOf(ctx.vault, purpose, code),
     wrong: 0,
     sent_at: ctx.now,
     expires_at: ctx.now + rules.validityMs,
   };
-  if (before) ctx.update(codes, before, fresh);
-  else ctx.insert(codes, { id: purpose.id, platform_id: ctx.caller.platformId, ...fresh });
+  if (before) ctx.update(codes, before, values);
+  else ctx.insert(codes, { id: purpose.id, platform_id: ctx.caller.platformId, ...values });
   return code;
 }
 
-/** `none`: no code is pending; it was used, expired or had too many failed attempts. */
+/** `none`: no code is pending, because it was used, expired or had too many failed attempts. */
 type CodeResult = 'valid' | 'invalid' | 'none';
 
 /**

@@ -13,7 +13,7 @@ export {
   verifyCode,
 } from './codes.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const codeFeature = {
   sweeps: () => [codeSweep()],
 } satisfies Feature;

@@ -29,15 +29,15 @@ export async function listPending(
   limit: number,
 ): Promise<(DeliveryView & { platformId: string })[]> {
   const keys = await pendingKeys(db, platformId, limit);
-  const shown: (DeliveryView & { platformId: string })[] = [];
+  const views: (DeliveryView & { platformId: string })[] = [];
   for (const platform of new Set(keys.map((key) => key.platformId))) {
-    const own = keys.filter((key) => key.platformId === platform);
+    const keysOfPlatform = keys.filter((key) => key.platformId === platform);
     const targets = await deliveryTargets(db, platform);
     const filter = { platformId: platform, status: 'PENDING' as const };
-    const rows = await details(db, filter, own, { order: 'asc', limit });
-    shown.push(...rows.map((row) => ({ platformId: platform, ...presentDelivery(row, targets) })));
+    const rows = await details(db, filter, keysOfPlatform, { order: 'asc', limit });
+    views.push(...rows.map((row) => ({ platformId: platform, ...presentDelivery(row, targets) })));
   }
-  return shown;
+  return views;
 }
 
 /** The deliveries of an event with all attempts, by endpoint. Throws NOT_FOUND. */
@@ -81,16 +81,16 @@ export async function resendEventByOperator(
 ): Promise<string[]> {
   const { platformId, type } = await eventById(db, eventId);
   const targets = [...(await deliveryTargets(db, platformId)).values()];
-  const wanted = targets.filter((target) =>
+  const recipients = targets.filter((target) =>
     endpointId === undefined ? isWanted(target, type) : target.isLive && target.id === endpointId,
   );
-  if (endpointId !== undefined && !wanted.length) {
+  if (endpointId !== undefined && !recipients.length) {
     throw new Fault('NOT_FOUND', 'Webhook endpoint not found.');
   }
-  if (!wanted.length) {
+  if (!recipients.length) {
     throw new Fault('CONFLICT', 'The event cannot be resent: no endpoint gets events of its type.');
   }
-  const numbers = wanted.map(({ number }) => number);
+  const numbers = recipients.map(({ number }) => number);
   const resent = await requeueEvents(db, [eventId], effects.now(), numbers);
   if (!resent.length) {
     throw new Fault(

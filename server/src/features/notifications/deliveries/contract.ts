@@ -15,8 +15,8 @@ import {
 const TAG = 'Webhook deliveries';
 const MAX_ID = 200;
 
-const text = (description: string, more: Record<string, unknown> = {}) =>
-  Type.String({ description, ...more });
+const text = (description: string, options: Record<string, unknown> = {}) =>
+  Type.String({ description, ...options });
 const time = (description: string) => described(Timestamp, description);
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(schema);
 

@@ -29,11 +29,11 @@ const change = async (body: object) =>
   ok(await app.call('PATCH', `/webhook-endpoints/${endpointId}`, body), 200);
 
 async function all(query: Record<string, string>): Promise<DeliveryView[]> {
-  const found: DeliveryView[] = [];
+  const deliveries: DeliveryView[] = [];
   let page = await list(query);
   for (;;) {
-    found.push(...page.data);
-    if (!page.hasMore) return found;
+    deliveries.push(...page.data);
+    if (!page.hasMore) return deliveries;
     page = await list({ ...query, cursor: page.nextCursor as string });
   }
 }
@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 describe('listWebhookDeliveries', () => {
-  it('has one delivery for each event and endpoint, with its last attempt', async () => {
+  it('contains one delivery for each event and endpoint, with its last attempt', async () => {
     second.behave(503);
     const { resourceId, deliveries } = await emitted();
     expect(deliveries.map((each) => [each.endpointId === endpointId, each.status])).toEqual([
@@ -87,9 +87,9 @@ describe('listWebhookDeliveries', () => {
     expect(next).toBeLessThan(6_000);
     expect(delivered).not.toHaveProperty('nextAttemptAt');
     await change({ status: 'PAUSED' });
-    const [kept] = await all({ resourceId, endpointId });
-    expect(kept).toMatchObject({ status: 'PENDING' });
-    expect(kept).not.toHaveProperty('nextAttemptAt');
+    const [delivery] = await all({ resourceId, endpointId });
+    expect(delivery).toMatchObject({ status: 'PENDING' });
+    expect(delivery).not.toHaveProperty('nextAttemptAt');
   });
 
   it('is filtered by endpoint, event, type, resource, status and time', async () => {
@@ -135,11 +135,11 @@ describe('listWebhookDeliveries', () => {
     const { resourceId } = await emitted();
     ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
     await app.advance(MINUTE);
-    const [left] = await all({ resourceId, endpointId: extra.id });
+    const [delivery] = await all({ resourceId, endpointId: extra.id });
     // Its retry is discarded, and the first attempt was the last.
-    expect(left).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
-    expect(await all({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([left]);
-    expect(await resend(left?.id as string)).toMatchObject({ status: 409 });
+    expect(delivery).toMatchObject({ status: 'FAILED', lastAttempt: { result: 'FAILED' } });
+    expect(await all({ resourceId, endpointId: extra.id, status: 'FAILED' })).toEqual([delivery]);
+    expect(await resend(delivery?.id as string)).toMatchObject({ status: 409 });
   });
 
   it.each([
@@ -174,8 +174,8 @@ describe('getWebhookDeliveryById', () => {
     const { deliveries } = await emitted();
     const id = deliveries[0]?.id as string;
     await app.advance(10_000);
-    const { attempts, ...shown } = await get(id);
-    expect(shown).toMatchObject({ status: 'PENDING', attemptCount: 2, endpointId });
+    const { attempts, ...view } = await get(id);
+    expect(view).toMatchObject({ status: 'PENDING', attemptCount: 2, endpointId });
     expect(attempts.map((each) => [each.number, each.result, each.responseStatus])).toEqual([
       [1, 'RETRY', 500],
       [2, 'RETRY', 500],
@@ -191,24 +191,32 @@ describe('getWebhookDeliveryById', () => {
   it('does not exist for other platforms and malformed ids', async () => {
     const { deliveries } = await emitted();
     const { id } = deliveries[0] as DeliveryView;
-    const [, rest] = id.split('-');
+    const [, endpointPart] = id.split('-');
     const unknown = id.replace(/[0-9a-f]{4}$/, '0000');
-    for (const path of [id, 'WebhookDelivery:x', unknown, `WebhookDelivery:7-${rest}`]) {
+    for (const path of [id, 'WebhookDelivery:x', unknown, `WebhookDelivery:7-${endpointPart}`]) {
       const as = path === id ? app.other : app.platform;
-      for (const [method, end] of [
+      for (const [method, pathEnd] of [
         ['GET', ''],
         ['POST', '/resend'],
       ] as const) {
-        const reply = await app.call(method, `/webhook-deliveries/${path}${end}`, undefined, {
+        const reply = await app.call(method, `/webhook-deliveries/${path}${pathEnd}`, undefined, {
           as,
         });
         expect([reply.status, reply.body.code], path).toEqual([404, 'NOT_FOUND']);
       }
     }
-    const foreign = await app.call('POST', `/events/${deliveries[0]?.eventId}/resend`, undefined, {
-      as: app.other,
-    });
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
+    const otherPlatformResponse = await app.call(
+      'POST',
+      `/events/${deliveries[0]?.eventId}/resend`,
+      undefined,
+      {
+        as: app.other,
+      },
+    );
+    expect([otherPlatformResponse.status, otherPlatformResponse.body.code]).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
   });
 });
 
@@ -227,7 +235,7 @@ describe('resendWebhookDelivery', () => {
     expect(first.arrivals.filter((each) => each.id === eventId)).toHaveLength(1);
   });
 
-  it('makes a failed delivery pending, which can fail again', async () => {
+  it('makes a failed delivery pending', async () => {
     first.behave(500);
     const { deliveries } = await emitted();
     const { id } = deliveries[1] as DeliveryView;
@@ -254,11 +262,11 @@ describe('resendEvent', () => {
       await app.call('POST', '/webhook-endpoints', { url: second.url, eventTypes: ['TEST'] }),
       201,
     );
-    const one = ok(await app.call('POST', path, { endpointId: extra.id }), 202);
-    expect(one.deliveryIds).toHaveLength(1);
+    const resent = ok(await app.call('POST', path, { endpointId: extra.id }), 202);
+    expect(resent.deliveryIds).toHaveLength(1);
     await app.settle();
-    const shown = await get(one.deliveryIds[0]);
-    expect(shown).toMatchObject({ endpointId: extra.id, status: 'DELIVERED', eventId });
+    const delivery = await get(resent.deliveryIds[0]);
+    expect(delivery).toMatchObject({ endpointId: extra.id, status: 'DELIVERED', eventId });
     ok(await app.call('DELETE', `/webhook-endpoints/${extra.id}`), 204);
     expect(await app.call('POST', path, { endpointId: extra.id })).toMatchObject({ status: 404 });
   });
@@ -312,7 +320,7 @@ describe('a delivery', () => {
     expect([reply.status, reply.body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('keeps its deleted endpoint as long as itself', async () => {
+  it('keeps its deleted endpoint until it is deleted', async () => {
     const { id } = ok(await app.call('POST', '/webhook-endpoints', { url: second.url }), 201);
     const { resourceId } = await emitted();
     ok(await app.call('DELETE', `/webhook-endpoints/${id}`), 204);
@@ -329,24 +337,24 @@ describe('a delivery', () => {
   it('is deleted with its attempts and its event after 30 days', async () => {
     const { resourceId, deliveries } = await emitted();
     const attempts = `select count(*)::int as n from webhook_attempts where event_id = $1`;
-    const left = async () =>
+    const attemptCount = async () =>
       (await app.runtime.db.query<{ n: number }>(attempts, [deliveries[0]?.eventId]))[0]?.n;
     await app.advance(29 * DAY);
-    expect([await left(), (await all({ resourceId })).length]).toEqual([2, 2]);
+    expect([await attemptCount(), (await all({ resourceId })).length]).toEqual([2, 2]);
     await app.advance(3 * DAY);
-    expect([await left(), await all({ resourceId })]).toEqual([0, []]);
+    expect([await attemptCount(), await all({ resourceId })]).toEqual([0, []]);
   });
 });
 
-describe('a platform with a clock of its own', () => {
-  it('has times of its clock, by which events are sent again', async () => {
+describe('a platform with its own clock', () => {
+  it('uses the times of its clock, also for sending events again', async () => {
     ok(await app.call('POST', '/sandbox/clock', { advance: 'P3D' }), 200);
     const { deliveries } = await emitted();
     const { id } = deliveries[0] as DeliveryView;
     ok(await resend(id), 202);
     await app.settle();
     expect(await get(id)).toMatchObject({ status: 'DELIVERED', attemptCount: 2 });
-    const since = new Date(app.effects.now() + 2 * DAY).toISOString();
-    expect((await all({ createdAfter: since })).map((each) => each.id)).toContain(id);
+    const createdAfter = new Date(app.effects.now() + 2 * DAY).toISOString();
+    expect((await all({ createdAfter })).map((each) => each.id)).toContain(id);
   });
 });

@@ -13,7 +13,7 @@ export { pageOfDeliveries } from './list.ts';
 export { deliveryId, eventIdsOf } from './position.ts';
 export { countUndelivered } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const deliveryFeature = {
   operations: () => deliveryOperations,
 } satisfies Feature;

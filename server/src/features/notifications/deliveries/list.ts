@@ -5,10 +5,12 @@ import type { Database } from '../../../runtime/db/database.ts';
 import type { DeliveryKey } from './position.ts';
 import { candidates, type DeliveryFilter, type DeliveryRow, details, type Step } from './store.ts';
 
-/** Deliveries of the first step of a filter that may skip many, and of the longest. */
+/**
+ * Number of deliveries in the first step of a filter that may skip many, and in the longest step.
+ */
 const FIRST_STEP = 250;
 const LONGEST_STEP = 2_000;
-/** A page ends when it has taken this long. */
+/** Maximum duration of a page. */
 const PAGE_MS = 100;
 
 export interface DeliveryPage {
@@ -38,18 +40,18 @@ export async function pageOfDeliveries(
   const started = performance.now();
   const rows: DeliveryRow[] = [];
   let length = isSelective(filter) ? Math.max(limit + 1, FIRST_STEP) : limit + 1;
-  let place = after;
+  let position = after;
   for (;;) {
-    const keys = await candidates(db, filter, { order, after: place, limit: length });
-    const left = limit + 1 - rows.length;
-    if (keys.length) rows.push(...(await details(db, filter, keys, { order, limit: left })));
+    const keys = await candidates(db, filter, { order, after: position, limit: length });
+    const remaining = limit + 1 - rows.length;
+    if (keys.length) rows.push(...(await details(db, filter, keys, { order, limit: remaining })));
     if (rows.length > limit) {
-      const kept = rows.slice(0, limit);
-      return { rows: kept, end: keyOf(kept.at(-1) as DeliveryRow) };
+      const page = rows.slice(0, limit);
+      return { rows: page, end: keyOf(page.at(-1) as DeliveryRow) };
     }
-    place = keys.at(-1);
+    position = keys.at(-1);
     if (keys.length < length) return { rows, end: undefined };
-    if (performance.now() - started > PAGE_MS) return { rows, end: place };
+    if (performance.now() - started > PAGE_MS) return { rows, end: position };
     length = Math.min(LONGEST_STEP, Math.max(FIRST_STEP, length * 2));
   }
 }

@@ -34,20 +34,20 @@ function boundsOf(
   const before = createdBefore === undefined ? undefined : Date.parse(createdBefore);
   const errors = rangeErrors(query);
   if (errors.length) throw invalid(errors);
-  // Events about a resource are not older than it. Ids that follow from a seed state no real time.
-  const made = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
-  const since = Math.max(ownClock ? 0 : after, made <= effects.now() ? made : 0);
-  return eventIdsOf(since, ownClock ? undefined : before);
+  // Events about a resource are not older than the resource. Ids from a seed contain no real time.
+  const createdAt = resourceId !== undefined && isAnyId(resourceId) ? timeOfId(resourceId) : 0;
+  const lowerBound = Math.max(ownClock ? 0 : after, createdAt <= effects.now() ? createdAt : 0);
+  return eventIdsOf(lowerBound, ownClock ? undefined : before);
 }
 
 function filterOf(ctx: Ctx, targets: Targets, query: Query): DeliveryFilter {
   const { endpointId, status, eventId, eventType, resourceId, createdAfter, createdBefore } = query;
-  const wanted = [...targets.values()].filter(
+  const matchingTargets = [...targets.values()].filter(
     ({ id }) => endpointId === undefined || id === endpointId,
   );
   return {
     platformId: ctx.caller.platformId,
-    endpoints: wanted.map(({ number }) => number),
+    endpoints: matchingTargets.map(({ number }) => number),
     status,
     eventId,
     types: eventType,
@@ -87,9 +87,10 @@ const cannotResend = () =>
 async function receiversOf(ctx: Ctx, type: string, endpointId?: string): Promise<number[]> {
   if (endpointId !== undefined) return [(await endpointOf(ctx, endpointId)).number];
   const targets = await deliveryTargets(ctx.db, ctx.caller.platformId);
-  const wanted = [...targets.values()].filter((target) => isWanted(target, type));
-  if (!wanted.length) throw new Fault('CONFLICT', 'No webhook endpoint gets events of this type.');
-  return wanted.map(({ number }) => number);
+  const recipients = [...targets.values()].filter((target) => isWanted(target, type));
+  if (!recipients.length)
+    throw new Fault('CONFLICT', 'No webhook endpoint gets events of this type.');
+  return recipients.map(({ number }) => number);
 }
 
 export const deliveryOperations = [

@@ -15,7 +15,7 @@ import {
 } from './store.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_DELIVERIES ?? 30_000);
-/** Blocks of a step of twenty deliveries of two endpoints. */
+/** Maximum blocks of a step of twenty deliveries of two endpoints. */
 const FEW = 400;
 
 const app = testApp();
@@ -47,7 +47,7 @@ beforeAll(async () => {
     select ${platform}, 1, ${idSql('Webhook', 'n')}, to_timestamp(1990000000 + n)
     from generate_series(1, ${EVENTS}) n where n % 3 = 0`);
   await client.query('vacuum analyze events, webhook_attempts, webhook_queue');
-  // The tables beside them are almost empty.
+  // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
   checkFlat = planner(client);
 }, 120_000);
@@ -60,11 +60,11 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
   it.each(STATUSES)('of status %s reads a range of an index', async (status) => {
     for (const platformId of [app.platform.id, app.other.id, 'none']) {
       for (const after of [undefined, middle]) {
-        const wanted = { ...filter, platformId, status };
+        const query = { ...filter, platformId, status };
         const step = { order, after, limit: 21 };
-        await checkFlat(candidatesSql(wanted, step), FEW);
+        await checkFlat(candidatesSql(query, step), FEW);
         const bounded = { from: 'Webhook:0', before: 'Webhook:9' };
-        await checkFlat(candidatesSql({ ...wanted, ...bounded }, step), FEW);
+        await checkFlat(candidatesSql({ ...query, ...bounded }, step), FEW);
       }
     }
   });
@@ -84,20 +84,20 @@ describe.each(['asc', 'desc'] as const)('a page, %s', (order) => {
     ['a type', { types: ['CARD.STATE_CHANGE'] }, 2 * Math.ceil(EVENTS / 20_000)],
     ['a resource', { resourceId: `Transaction:${uuid(77)}` }, 6],
     ['a status', { status: 'FAILED', types: ['TEST'] }, 0],
-  ])('finds all that a filter by %s matches, each once', async (_, more, count) => {
-    const found = new Set<string>();
+  ])('finds all that a filter by %s matches, each once', async (_, filters, count) => {
+    const ids = new Set<string>();
     let after: DeliveryKey | undefined;
     do {
       const step = { order, after, limit: 2 };
-      const page = await pageOfDeliveries(app.runtime.db, { ...filter, ...more }, step);
+      const page = await pageOfDeliveries(app.runtime.db, { ...filter, ...filters }, step);
       for (const row of page.rows) {
         const key = JSON.stringify(keyOf(row));
-        expect(found).not.toContain(key);
-        found.add(key);
+        expect(ids).not.toContain(key);
+        ids.add(key);
       }
       after = page.end;
     } while (after);
-    expect(found.size).toBe(count);
+    expect(ids.size).toBe(count);
   });
 });
 
@@ -117,6 +117,6 @@ it('counts what is pending or failed up to a maximum, with a range that has few 
     ...counted,
     count: 50,
   });
-  const whole = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);
-  expect(whole.count).toBe(Math.floor(EVENTS / 10) - Math.floor(EVENTS / 1000));
+  const total = await countUndelivered(app.runtime.db, { ...range, endpoint: 0 }, EVENTS);
+  expect(total.count).toBe(Math.floor(EVENTS / 10) - Math.floor(EVENTS / 1000));
 });

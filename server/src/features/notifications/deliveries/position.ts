@@ -19,7 +19,7 @@ const uuidOf = (eventId: string) => eventId.slice(eventId.indexOf(':') + 1);
 export const deliveryId = ({ eventId, endpoint }: DeliveryKey): string =>
   `WebhookDelivery:${endpoint}-${uuidOf(eventId)}`;
 
-/** The delivery of an id, or undefined for a text that is none. */
+/** Parses the id of a delivery; undefined for any other text. */
 export function deliveryOf(id: string): DeliveryKey | undefined {
   const [, endpoint, uuid] = ID.exec(id) ?? [];
   return uuid === undefined
@@ -31,7 +31,7 @@ export function deliveryOf(id: string): DeliveryKey | undefined {
 export const cursorAfter = ({ eventId, endpoint }: DeliveryKey): string =>
   Buffer.from(`${endpoint} ${uuidOf(eventId)}`).toString('base64url');
 
-/** Throws a fault on the field `cursor` for a text that `cursorAfter` did not make. */
+/** Throws a fault on the field `cursor` for a text that `cursorAfter` did not create. */
 export function readCursor(cursor: string): DeliveryKey {
   const [, endpoint, uuid] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const key = uuid && { eventId: `Webhook:${uuid}`, endpoint: Number(endpoint) };
@@ -43,8 +43,8 @@ export function readCursor(cursor: string): DeliveryKey {
 
 const MAX_TIME = 2 ** 48 - 1;
 /**
- * Ids of events have real time and `createdAt` that of their operation: they differ by less than
- * this.
+ * Maximum difference between the real time in the id of an event and its `createdAt`, which is the
+ * time of its operation.
  */
 const DISORDER_MS = 120_000;
 
@@ -57,8 +57,8 @@ function eventIdFrom(at: Time): string {
 }
 
 /**
- * Bounds of the ids of events from one time to another, both inclusive: from the first, before the
- * second. A platform with a clock of its own has other times in its events.
+ * Bounds of the ids of events in a time range, both times inclusive: from the first id, before the
+ * second. Events of a platform with its own clock have other times.
  */
 export const eventIdsOf = (after: Time, before: Time | undefined) => ({
   from: eventIdFrom(after - DISORDER_MS),

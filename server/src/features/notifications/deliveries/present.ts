@@ -15,9 +15,9 @@ export type Targets = ReadonlyMap<number, Target>;
 
 const RESULTS = { delivered: 'DELIVERED', retry: 'RETRY', dropped: 'FAILED' } as const;
 
-type Shown = Pick<AttemptDetails, 'attempt' | 'at' | 'status' | 'error' | 'ms' | 'result'>;
+type AttemptSummary = Pick<AttemptDetails, 'attempt' | 'at' | 'status' | 'error' | 'ms' | 'result'>;
 
-const presentAttempt = ({ attempt, at, status, error, ms, result }: Shown) => ({
+const presentAttempt = ({ attempt, at, status, error, ms, result }: AttemptSummary) => ({
   number: attempt,
   at: iso(at),
   result: RESULTS[result],
@@ -26,7 +26,7 @@ const presentAttempt = ({ attempt, at, status, error, ms, result }: Shown) => ({
   durationMs: ms,
 });
 
-function lastAttemptOf(row: DeliveryRow): Shown | undefined {
+function lastAttemptOf(row: DeliveryRow): AttemptSummary | undefined {
   const { attempt, at, http_status: status, error, ms, result } = row;
   if (attempt === null || at === null || ms === null || result === null) return undefined;
   return { attempt, at, status, error, ms, result };

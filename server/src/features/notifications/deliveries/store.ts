@@ -241,13 +241,13 @@ interface EndpointRange {
   createdBefore: Time;
 }
 
-/** Counts up to `most` deliveries of a range that are pending or failed. */
+/** Counts up to `maximum` deliveries of a range that are pending or failed. */
 export async function countUndelivered(
   db: Database,
   { platformId, endpoint, from, before, createdAfter, createdBefore }: EndpointRange,
-  most: number,
+  maximum: number,
 ): Promise<Counted> {
   const times = [new Date(createdAfter), new Date(createdBefore)];
-  const values = [platformId, endpoint, from, before, ...times, most];
+  const values = [platformId, endpoint, from, before, ...times, maximum];
   return (await db.query<Counted>(COUNT_UNDELIVERED, values))[0] as Counted;
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../kernel/schema.ts';
 
 const TAG = 'Events';
-/** Less than the time after which an idle connection is closed. */
+/** Shorter than the period after which idle connections are closed. */
 const MAX_WAIT_S = 60;
 const MAX_CURSOR = 400;
 

@@ -1,5 +1,6 @@
-// Cursors of the list of events: a place in the order (position, id), and the time until which the list was
-// read. A place is between two events, so a cursor remains valid when the event that it names is deleted.
+// Cursors of the list of events: a place in the order (position, id), and the time until which the
+// list was read. A place is between two events, so a cursor remains valid after the deletion of the
+// event that it names.
 import type { Time } from '../../../kernel/effects.ts';
 import { invalidField } from '../../../kernel/fault.ts';
 
@@ -15,11 +16,11 @@ export interface Cursor extends Place {
   at: Time;
 }
 
-/** Accepted instead of a cursor: before the oldest event. */
+/** Accepted instead of a cursor: the position before the oldest event. */
 export const BEGINNING = 'beginning';
 
 const FORM = /^ *(-?\d{1,19}) +(\d{1,15}) ([\x21-\x7e]{0,200})$/;
-/** Cursors of all times and positions have one length. */
+/** All cursors have the same length. */
 const POSITION_WIDTH = 24;
 const TIME_WIDTH = 20;
 
@@ -28,7 +29,7 @@ export function cursorOf({ position, id, at }: Cursor): string {
   return Buffer.from(`${places} ${id}`).toString('base64url');
 }
 
-/** Throws a fault on `field` for a text that `cursorOf` did not make. */
+/** Throws a fault on `field` for a text that `cursorOf` did not create. */
 export function readCursor(field: string, text: string): Cursor {
   const [, position, at, id] = FORM.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (position !== undefined && id !== undefined) {

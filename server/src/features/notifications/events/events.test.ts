@@ -84,16 +84,16 @@ describe('listEvents', () => {
 
   it('are filtered by types, customer and time together', async () => {
     const { person, account, payment } = await paid(app);
-    const of = await follow(app, { customerId: person.id });
-    const resources = new Set(of.all.map((each) => each.resourceId));
+    const follower = await follow(app, { customerId: person.id });
+    const resources = new Set(follower.all.map((each) => each.resourceId));
     for (const id of [person.id, account.id, payment]) expect(resources).toContain(id);
-    const others = (await follow(app)).all.filter(
-      (each) => !ids({ data: of.all }).includes(each.id),
+    const otherEvents = (await follow(app)).all.filter(
+      (each) => !ids({ data: follower.all }).includes(each.id),
     );
-    for (const each of others) expect(each.data?.customerId).not.toBe(person.id);
+    for (const each of otherEvents) expect(each.data?.customerId).not.toBe(person.id);
     const type = 'OUTGOING_PAYMENT.PENDING,OUTGOING_PAYMENT.PROCESSING';
-    const two = await list(app, { customerId: person.id, type });
-    expect(new Set(two.data.map((each: Event) => each.type))).toEqual(new Set(type.split(',')));
+    const listed = await list(app, { customerId: person.id, type });
+    expect(new Set(listed.data.map((each: Event) => each.type))).toEqual(new Set(type.split(',')));
     const now = app.effects.now();
     const at = (ms: number) => new Date(now + ms).toISOString();
     expect((await list(app, { createdAfter: at(1) })).data).toEqual([]);
@@ -166,10 +166,9 @@ describe('listEvents', () => {
     const text = await (await app.server.inject('/metrics')).body;
     expect(text).toContain('railhead_event_followers 0\n');
     // Waiting does not count as duration.
-    const slow = /railhead_request_seconds_sum\{operation="listEvents",status="200"\} (\S+)/.exec(
-      text,
-    );
-    expect(Number(slow?.[1])).toBeLessThan(5);
+    const durationMatch =
+      /railhead_request_seconds_sum\{operation="listEvents",status="200"\} (\S+)/.exec(text);
+    expect(Number(durationMatch?.[1])).toBeLessThan(5);
   });
 });
 
@@ -184,13 +183,13 @@ describe('getEventById', () => {
   });
 
   it('does not return events of another platform', async () => {
-    const [mine] = (await list(app)).data;
+    const [ownEvent] = (await list(app)).data;
     const as = app.other;
-    expect(await app.call('GET', `/events/${mine.id}`, undefined, { as })).toMatchObject({
+    expect(await app.call('GET', `/events/${ownEvent.id}`, undefined, { as })).toMatchObject({
       status: 404,
       body: { code: 'NOT_FOUND' },
     });
-    const { body } = await app.call('GET', `/events?resourceId=${mine.resourceId}`, undefined, {
+    const { body } = await app.call('GET', `/events?resourceId=${ownEvent.resourceId}`, undefined, {
       as,
     });
     expect(body.data).toEqual([]);
@@ -226,12 +225,12 @@ describe('events of a server', () => {
     const old = await follow(app, {}, after);
     await app.runtime.db.query('delete from webhook_queue');
     await app.advance(29 * 86_400_000);
-    const kept = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of old.all) expect(kept).toContain(each.id);
+    const keptIds = new Set((await follow(app)).all.map((each) => each.id));
+    for (const each of old.all) expect(keptIds).toContain(each.id);
     const newer = await follow(app, {}, old.after);
     await app.advance(3 * 86_400_000);
-    const left = new Set((await follow(app)).all.map((each) => each.id));
-    for (const each of old.all) expect(left).not.toContain(each.id);
+    const remainingIds = new Set((await follow(app)).all.map((each) => each.id));
+    for (const each of old.all) expect(remainingIds).not.toContain(each.id);
     const rejected = await app.call('GET', `/events?after=${old.after}`);
     expect(rejected.status).toBe(400);
     expect(rejected.body.details.errors[0]).toMatchObject({ field: 'after' });
@@ -252,17 +251,17 @@ describe('events of a server', () => {
   it('keep their order and their cursors when the database is restored into another cluster', async () => {
     const { all, after } = await follow(app);
     const { db } = app.runtime;
-    // As from a cluster with much higher transaction ids.
+    // Simulates a cluster with much higher transaction ids.
     await db.query('update events set position = position + 1000000000');
     await db.query(`update event_epochs set cluster = 'another'`);
     await db.query('select open_event_epoch()');
     expect((await follow(app)).all.map((each) => each.id)).toEqual(all.map((each) => each.id));
-    const again = await follow(app, {}, after);
+    const resumed = await follow(app, {}, after);
     await fundedCustomer(app);
-    const added = await follow(app, {}, again.after);
+    const added = await follow(app, {}, resumed.after);
     expect(added.all.length).toBeGreaterThan(0);
-    const whole = await follow(app);
-    expect(whole.all.map((each) => each.id)).toEqual([
+    const fullList = await follow(app);
+    expect(fullList.all.map((each) => each.id)).toEqual([
       ...all.map((each) => each.id),
       ...added.all.map((each) => each.id),
     ]);

@@ -1,6 +1,6 @@
-// Requests that wait for events. One loop of the process asks the database for all of them with one
-// statement: soon after a commit of this process, and several times per second for those of other
-// processes. Without waiting requests it does not run.
+// Requests that wait for events. One loop per process polls the database for all of them with one
+// statement: immediately after a commit of this process, and several times per second for commits
+// of other processes. The loop stops when no request waits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../kernel/fault.ts';
 import type { Database } from '../../../runtime/db/database.ts';
@@ -9,26 +9,26 @@ import type { Metrics } from '../../../runtime/observability/metrics.ts';
 import type { Place } from './cursor.ts';
 import { arrivedFor, type Waiting } from './store.ts';
 
-/** Waiting requests of one platform, and of all, in one process. */
+/** Maximum number of waiting requests in one process, per platform and in total. */
 const MAX_OF_PLATFORM = 20;
 const MAX_WAITING = 2_000;
-/** For events of other processes. */
+/** Poll interval for events of other processes. */
 const POLL_MS = 250;
-/** For events of this process; and a poll takes at most a fifth of the time. */
+/** Poll interval for events of this process; polling takes at most a fifth of the time. */
 const MIN_PAUSE_MS = 20;
 const PAUSE_SHARE = 4;
-/** While the process stops, so that clients do not repeat their requests at once. */
+/** Delay while the process stops, so that clients do not repeat their requests immediately. */
 const STOPPING_MS = 500;
 
 interface Waiter extends Waiting {
   arrived(): void;
 }
 
-/** The right of one request to wait. */
+/** The registration of one waiting request. */
 interface Seat {
-  /** Resolves when the platform has an event behind the place, or after `ms`, or when it is closed. */
+  /** Resolves when the platform has an event after the place, after `ms`, or when it is closed. */
   wait(place: Place, ms: number): Promise<void>;
-  /** Whether to answer now: the client has disconnected or the process stops. */
+  /** Whether to respond immediately, because the client has disconnected or the process stops. */
   readonly isClosed: boolean;
   release(): void;
 }
@@ -36,9 +36,9 @@ interface Seat {
 export interface Followers {
   /** Throws RATE_LIMITED if too many requests wait. */
   take(platformId: string, closed?: AbortSignal): Seat;
-  /** Events may have been committed. */
+  /** Call it after a commit that may have stored events. */
   wake(): void;
-  /** Ends all waiting; later requests wait briefly. */
+  /** Ends all waits; later requests wait briefly. */
   close(): void;
 }
 
@@ -53,13 +53,13 @@ const tooMany = (reason: string) =>
 
 /** Counts the requests that wait. */
 function createSeats() {
-  const taken = new Map<string, number>();
+  const waitingCounts = new Map<string, number>();
   let total = 0;
   return {
     total: () => total,
-    /** Returns a function that gives the seat back. */
+    /** Returns a function that releases the registration. */
     take(platformId: string): () => void {
-      const ofPlatform = taken.get(platformId) ?? 0;
+      const ofPlatform = waitingCounts.get(platformId) ?? 0;
       if (ofPlatform >= MAX_OF_PLATFORM) {
         throw tooMany(
           `${MAX_OF_PLATFORM} requests of the platform wait for events. Follow with fewer, or ` +
@@ -68,19 +68,19 @@ function createSeats() {
       }
       if (total >= MAX_WAITING)
         throw tooMany('Too many requests wait for events. Try again later.');
-      taken.set(platformId, ofPlatform + 1);
+      waitingCounts.set(platformId, ofPlatform + 1);
       total++;
       return () => {
         total--;
-        const left = (taken.get(platformId) ?? 1) - 1;
-        if (left) taken.set(platformId, left);
-        else taken.delete(platformId);
+        const remaining = (waitingCounts.get(platformId) ?? 1) - 1;
+        if (remaining) waitingCounts.set(platformId, remaining);
+        else waitingCounts.delete(platformId);
       };
     },
   };
 }
 
-/** Polls for the waiters until there are none. */
+/** Polls while requests wait. */
 function createLoop({ db, log }: FollowersOptions) {
   const waiters = new Set<Waiter>();
   let isRunning = false;
@@ -123,7 +123,8 @@ function createLoop({ db, log }: FollowersOptions) {
     },
     add(waiter: Waiter): void {
       waiters.add(waiter);
-      // An event may have been committed since the request read; it must not wait for a whole pause.
+      // An event may have been committed since the request read; it must not wait for a complete
+      // poll interval.
       isWoken = true;
       wakeUp?.();
       if (isRunning) return;
@@ -143,19 +144,19 @@ export function createFollowers(options: FollowersOptions): Followers {
   let isStopping = false;
   options.metrics.watch('railhead_event_followers', 'Requests that wait for events.', seats.total);
 
-  function wait(platformId: string, place: Place, ms: number, closed?: AbortSignal) {
+  function wait(platformId: string, cursor: Place, ms: number, closed?: AbortSignal) {
     return new Promise<void>((resolve) => {
-      const { position, id } = place;
-      const end = () => {
+      const { position, id } = cursor;
+      const finish = () => {
         clearTimeout(timer);
-        closed?.removeEventListener('abort', end);
+        closed?.removeEventListener('abort', finish);
         loop.remove(waiter);
         resolve();
       };
-      const waiter: Waiter = { platformId, position, id, arrived: end };
-      const timer = setTimeout(end, ms);
-      closed?.addEventListener('abort', end);
-      if (closed?.aborted) end();
+      const waiter: Waiter = { platformId, position, id, arrived: finish };
+      const timer = setTimeout(finish, ms);
+      closed?.addEventListener('abort', finish);
+      if (closed?.aborted) finish();
       else loop.add(waiter);
     });
   }
@@ -165,9 +166,9 @@ export function createFollowers(options: FollowersOptions): Followers {
       const release = seats.take(platformId);
       let mayWait = true;
       return {
-        async wait(place, ms) {
+        async wait(position, ms) {
           const isLast = isStopping;
-          await wait(platformId, place, isLast ? Math.min(ms, STOPPING_MS) : ms, closed);
+          await wait(platformId, position, isLast ? Math.min(ms, STOPPING_MS) : ms, closed);
           if (isStopping) mayWait = false;
         },
         get isClosed() {

@@ -7,7 +7,7 @@ export { createFollowers, type Followers } from './followers.ts';
 export { countEvents, eventsAfter } from './range.ts';
 export { type Counted, countedSql, horizonOf, OPEN_EPOCH, openEpoch } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const eventFeature = {
   operations: (parts: EventDeps) => eventOperations(parts),
   sweeps: ({ eventRetentionMs }: Pick<EventDeps, 'eventRetentionMs'>) =>

@@ -28,14 +28,14 @@ import { walk } from './walk.ts';
 export interface EventDeps {
   followers: Pick<Followers, 'take'>;
   log: Log;
-  /** How long events are kept. */
+  /** Retention period of events. */
   eventRetentionMs: number;
 }
 
 type Query = Static<typeof listEvents.query>;
 type Balances = Parameters<typeof withBalances>[0];
 
-/** The data of an event as its webhook shows it; null if it is erased. */
+/** The data of an event as in its webhook; null if it is erased. */
 function dataOf({ vault }: Ctx, log: Log, row: EventRow): Record<string, unknown> | null {
   if (row.type === testEvent.type) return {};
   try {
@@ -60,14 +60,17 @@ const present = (row: EventRow, data: Record<string, unknown> | null) => ({
   data,
 });
 
-/** Whether an event is about a customer; an erased one is, if its data was the customer's. */
+/**
+ * Whether an event is about a customer. An erased event is if its data was encrypted for the
+ * customer.
+ */
 const isAbout = (customerId: string, row: EventRow, data: unknown) =>
   (customerOf(row.subject, data) ?? row.sealed_for) === customerId;
 
 function presentAll(ctx: Ctx, log: Log, rows: readonly EventRow[], customerId?: string) {
   return rows.flatMap((row) => {
     const data = dataOf(ctx, log, row);
-    // The index knows only a part of the customer's hash.
+    // The index contains only a part of the customer's hash.
     const isOther = customerId !== undefined && !isAbout(customerId, row, data);
     return isOther ? [] : [present(row, data)];
   });
@@ -90,7 +93,7 @@ function queryErrors(query: Query): FieldError[] {
 
 const HOUR_MS = 3_600_000;
 
-/** The cursor to read on from. Throws if events behind it may have been deleted. */
+/** The cursor from which to continue. Throws if events after it may have been deleted. */
 function followedFrom(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): Cursor {
   const oldest = ctx.effects.now() - eventRetentionMs;
   // The cursors of the first pages must not expire before they are used.
@@ -105,8 +108,8 @@ function followedFrom(ctx: Ctx, { eventRetentionMs }: EventDeps, text: string): 
 }
 
 /**
- * Events about a resource or a customer are not older than it. Ids that follow from a seed state no
- * real time.
+ * Events about a resource or a customer are not older than it. Ids from a seed contain no real
+ * time.
  */
 function sinceOf(now: Time, ids: readonly (string | undefined)[]): Time {
   const times = ids.map((id) => (id !== undefined && isAnyId(id) ? timeOfId(id) : 0));
@@ -148,13 +151,18 @@ async function pageAfter(ctx: Ctx, query: Query, from: Cursor) {
   const read = await walk(ctx.db, filter, { order: 'asc', ...bounds, from, limit });
   const firstEvent = read.rows[0];
   const last = read.rows.at(-1);
-  // Everything until now is read if the walk has reached the horizon.
+  // All events until now are read if the walk has reached the horizon.
   const at: Time = read.hasMore ? Math.max(from.at, last ? timeOfId(last.id) : 0) : started;
-  const end = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
+  const nextPosition = read.hasMore || bounds.high === horizon ? read.end : (last ?? from);
   const before = firstEvent
     ? cursorOf({ ...placeOf(firstEvent), at: timeOfId(firstEvent.id) })
     : undefined;
-  return { rows: read.rows, hasMore: read.hasMore, after: { ...placeOf(end), at }, before };
+  return {
+    rows: read.rows,
+    hasMore: read.hasMore,
+    after: { ...placeOf(nextPosition), at },
+    before,
+  };
 }
 
 const placeOf = ({ position, id }: Place): Place => ({ position, id });
@@ -164,9 +172,9 @@ async function pageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
   const { limit = MAX_LIMIT } = query;
   const filter = filterOf(ctx, query);
   const horizon = await horizonOf(ctx.db);
-  const top: Cursor = { position: horizon, id: '', at: ctx.effects.now() };
+  const horizonCursor: Cursor = { position: horizon, id: '', at: ctx.effects.now() };
   const bounds = await boundsOf(ctx.db, filter, horizon);
-  const from = before ?? top;
+  const from = before ?? horizonCursor;
   const read = await walk(ctx.db, filter, { order: 'desc', ...bounds, from, limit });
   const [firstEvent] = read.rows;
   const newest =
@@ -175,11 +183,11 @@ async function pageBefore(ctx: Ctx, query: Query, before: Cursor | undefined) {
     rows: read.rows,
     hasMore: read.hasMore,
     after: newest,
-    before: read.hasMore ? cursorOf({ ...read.end, at: top.at }) : undefined,
+    before: read.hasMore ? cursorOf({ ...read.end, at: horizonCursor.at }) : undefined,
   };
 }
 
-/** Reads on until there is an event, the time is over, or the client or the process ends it. */
+/** Reads until there is an event, the time is over, or the client or the process ends the wait. */
 async function follow(
   ctx: Ctx,
   { followers }: EventDeps,

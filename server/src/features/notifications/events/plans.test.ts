@@ -8,11 +8,11 @@ import { BOUNDARY, countSql, type EventFilter, LOWEST, rangeSql } from './store.
 import { walk } from './walk.ts';
 
 const EVENTS = Number(process.env.RAILHEAD_PLANNED_EVENTS ?? 100_000);
-/** Events of one transaction. */
+/** Number of events of one transaction. */
 const TOGETHER = 7;
 const HIGH = BigInt(Math.ceil(EVENTS / TOGETHER));
 const MIDDLE = HIGH / 2n;
-/** Blocks of a page of twenty events, one for each event included. */
+/** Maximum blocks of a page of twenty events, one for each event included. */
 const FEW = 150;
 
 const app = testApp();
@@ -36,7 +36,7 @@ beforeAll(async () => {
       n % 32768
     from generate_series(1, ${EVENTS}) n`);
   await client.query('vacuum analyze events');
-  // The tables beside it are almost empty.
+  // The other tables are almost empty.
   await client.query('set enable_seqscan = off');
   checkFlat = planner(client);
 }, 120_000);
@@ -60,14 +60,14 @@ it.each(['asc', 'desc'] as const)('reads the range of a page, %s', async (order)
 });
 
 it('counts the events of a range along the index', async () => {
-  const wanted = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
+  const query = { ...filter, createdAfter: 1_790_000_000_000, createdBefore: 1_990_000_000_000 };
   const range = { low: MIDDLE, high: MIDDLE + 10n };
-  await checkFlat(countSql(wanted, range, 100), FEW);
-  await checkFlat(countSql({ ...wanted, types: ['CARD.STATE_CHANGE'] }, range, 100), FEW);
-  await checkFlat(countSql(wanted, { low: LOWEST, high: HIGH }, 50), FEW);
+  await checkFlat(countSql(query, range, 100), FEW);
+  await checkFlat(countSql({ ...query, types: ['CARD.STATE_CHANGE'] }, range, 100), FEW);
+  await checkFlat(countSql(query, { low: LOWEST, high: HIGH }, 50), FEW);
 });
 
-it('finds a time by halving', async () => {
+it('finds a time by binary search', async () => {
   for (const platformId of [app.platform.id, app.other.id, 'none']) {
     const time = new Date(1_790_000_000_000 + EVENTS * 500);
     await checkFlat({ text: BOUNDARY, values: [platformId, HIGH, time] }, FEW);
@@ -79,16 +79,16 @@ it.each<[string, Partial<EventFilter>]>([
   ['a resource', { resourceId: `Transaction:${uuid(77)}` }],
   ['a customer', { customerKey: 77 }],
   ['everything', { types: ['CARD.STATE_CHANGE'], resourceId: 'x', customerKey: 77 }],
-])('reads entries of the index for a filter by %s', async (_, more) => {
+])('reads entries of the index for a filter by %s', async (_, filters) => {
   const from = { position: MIDDLE, id: '' };
   const range = { order: 'asc' as const, low: MIDDLE, high: MIDDLE + 1_000n, from, limit: 21 };
-  await checkFlat(rangeSql({ ...filter, ...more }, range), FEW);
+  await checkFlat(rangeSql({ ...filter, ...filters }, range), FEW);
 });
 
-it.each(['asc', 'desc'] as const)('finds all that a filter matches, %s', async (order) => {
+it.each(['asc', 'desc'] as const)('finds all events that a filter matches, %s', async (order) => {
   const start = order === 'asc' ? LOWEST : HIGH;
   const range = { order, low: LOWEST, high: HIGH, limit: 100 };
-  const found: string[] = [];
+  const ids: string[] = [];
   let from = { position: start, id: '' };
   for (;;) {
     const page = await walk(
@@ -96,9 +96,9 @@ it.each(['asc', 'desc'] as const)('finds all that a filter matches, %s', async (
       { ...filter, types: ['CARD.STATE_CHANGE'] },
       { ...range, from },
     );
-    found.push(...page.rows.map((row) => row.id));
+    ids.push(...page.rows.map((row) => row.id));
     if (!page.hasMore) break;
     from = page.end;
   }
-  expect(found).toHaveLength(Math.ceil(EVENTS / 20_000));
+  expect(ids).toHaveLength(Math.ceil(EVENTS / 20_000));
 });

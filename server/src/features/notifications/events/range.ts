@@ -13,10 +13,10 @@ export interface EventRange {
   createdBefore: Time;
 }
 
-/** Counts up to `most` events, without tests. */
-export async function countEvents(db: Database, range: EventRange, most: number) {
+/** Counts up to `maximum` events, excluding test webhooks. */
+export async function countEvents(db: Database, range: EventRange, maximum: number) {
   const { low, high } = await boundsOf(db, range, await horizonOf(db));
-  return countIn(db, range, { low, high }, most);
+  return countIn(db, range, { low, high }, maximum);
 }
 
 const FORM = /^(-?\d{1,19}) ([\x21-\x7e]{0,200})$/;
@@ -30,7 +30,7 @@ function placeOf(text: string | null): Place {
 
 export interface EventStep {
   events: { id: string; type: string }[];
-  /** Where to continue; null at the end of the range. */
+  /** The place from which to continue; null at the end of the range. */
   place: string | null;
 }
 
@@ -41,12 +41,12 @@ export interface EventStep {
 export async function eventsAfter(
   db: Database,
   range: EventRange,
-  place: string | null,
+  position: string | null,
   limit: number,
 ): Promise<EventStep> {
   const filter: EventFilter = range;
   const bounds = await boundsOf(db, filter, await horizonOf(db));
-  const from = placeOf(place);
+  const from = placeOf(position);
   const { rows, end, hasMore } = await walk(db, filter, { order: 'asc', ...bounds, from, limit });
   return {
     events: rows.map(({ id, type }) => ({ id, type })),

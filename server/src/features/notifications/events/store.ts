@@ -16,7 +16,7 @@ export interface EventRow extends StoredEvent {
 
 type Stored = EventRow & { base_id: string | null; base: string | null };
 
-/** What a list returns of the events of a platform; absent fields do not filter. */
+/** Filters of a list of the events of a platform; absent fields do not filter. */
 export interface EventFilter {
   platformId: string;
   types?: readonly string[] | undefined;
@@ -25,7 +25,7 @@ export interface EventFilter {
   customerKey?: number | undefined;
   createdAfter?: Time | undefined;
   createdBefore?: Time | undefined;
-  /** No event that matches is older. */
+  /** Lower bound for the ids of matching events. */
   since?: Time | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface Counted {
   /** One more than the maximum if there are more. */
   count: number;
   oldest: Time | null;
-  /** If there are more than the maximum: a time up to which there are not. */
+  /** If there are more than the maximum: a time up to which the number does not exceed it. */
   newest: Time | null;
 }
 
@@ -110,10 +110,10 @@ export const countedSql = (times: string, most: string) => `
 export function countSql(
   { platformId, types, createdAfter = 0, createdBefore = 0 }: EventFilter,
   { low, high }: Pick<Range, 'low' | 'high'>,
-  most: number,
+  maximum: number,
 ) {
   const times = [new Date(createdAfter), new Date(createdBefore)];
-  const values: unknown[] = [platformId, low, high, ...times, most];
+  const values: unknown[] = [platformId, low, high, ...times, maximum];
   const ofTypes = types ? `and ${OF_TYPES(`$${values.push(types)}`)}` : '';
   const ordered = `select e.created_at from events e
     where ${OF_PLATFORM} and e.position >= $2 and e.position < $3
@@ -127,9 +127,9 @@ export async function countIn(
   db: Database,
   filter: EventFilter,
   range: Pick<Range, 'low' | 'high'>,
-  most: number,
+  maximum: number,
 ): Promise<Counted> {
-  const { text, values } = countSql(filter, range, most);
+  const { text, values } = countSql(filter, range, maximum);
   return (await db.query<Counted>(text, values))[0] as Counted;
 }
 
@@ -171,7 +171,10 @@ export const BOUNDARY = `with recursive halves(low, high, step) as (
   )
   select low, high from halves order by step desc limit 1`;
 
-/** Bounds of the positions of events of a time, found by halving: the number of events does not matter. */
+/**
+ * Bounds of the positions of events of a time, found by binary search, so its cost does not depend
+ * on the number of events.
+ */
 export async function boundsOf(
   db: Database,
   { platformId, createdAfter, createdBefore, since }: EventFilter,
@@ -201,7 +204,7 @@ export async function firstPositionOf(db: Database, platformId: string) {
   return row?.position;
 }
 
-/** A follower: the platform, and the place behind which it waits for an event. */
+/** A waiting request: the platform, and the place after which it waits for an event. */
 export interface Waiting extends Place {
   platformId: string;
 }
@@ -213,7 +216,7 @@ const ARRIVED = `select w.at from unnest($1::int[], $2::text[], $3::bigint[], $4
       and e.position >= w.position and e.position < $5
       and (e.position, e.id) > (w.position, w.id))`;
 
-/** Which of the followers have an event to read, by their place in the list. */
+/** The followers that have an event to read, by their index in the list. */
 export async function arrivedFor(db: Database, waiting: readonly Waiting[]): Promise<number[]> {
   const horizon = await horizonOf(db);
   const rows = await db.query<{ at: number }>(ARRIVED, [
@@ -231,7 +234,7 @@ export const OPEN_EPOCH = 'select open_event_epoch()';
 
 export const openEpoch = (db: Database) => db.query(OPEN_EPOCH);
 
-// Event ids are ordered by time. An event that is still to be delivered is kept.
+// Deletes events by id, which is ordered by time. Events with a pending delivery remain.
 const DELETE = `with old as (
     select e.id, e.platform_id from events e
     where e.id < $1 and not exists (select from webhook_queue q

@@ -15,12 +15,12 @@ import {
 /** Positions of the first step; the length doubles while steps are short. */
 const FIRST_STEP = 4_096n;
 const SHORT_STEP_MS = 20;
-/** A page ends when it has taken this long. */
+/** Maximum duration of a page. */
 const PAGE_MS = 100;
 
 export interface Walk {
   rows: EventRow[];
-  /** Where the walk has ended: everything before it, in its order, is in `rows` or does not match. */
+  /** End of the walk: everything before it, in its order, is in `rows` or does not match. */
   end: Place;
   hasMore: boolean;
 }
@@ -32,12 +32,12 @@ const isSelective = ({ types, resourceId, customerKey }: EventFilter) =>
 const greater = (a: bigint, b: bigint) => (a > b ? a : b);
 const lesser = (a: bigint, b: bigint) => (a < b ? a : b);
 
-/** The next part of what is left of a range, and what is left after it. */
+/** The next part of a range, and the rest after it. */
 function split({ order, low, high, ...rest }: Range, length: bigint | undefined) {
-  if (length === undefined) return { part: { order, low, high, ...rest }, left: undefined };
+  if (length === undefined) return { part: { order, low, high, ...rest }, next: undefined };
   const cut = order === 'asc' ? lesser(low + length, high) : greater(high - length, low);
   const isLast = order === 'asc' ? cut === high : cut === low;
-  const [part, left] =
+  const [part, remaining] =
     order === 'asc'
       ? [
           { low, high: cut },
@@ -49,40 +49,40 @@ function split({ order, low, high, ...rest }: Range, length: bigint | undefined)
         ];
   return {
     part: { order, ...part, ...rest },
-    left: isLast ? undefined : { order, ...left, ...rest },
+    next: isLast ? undefined : { order, ...remaining, ...rest },
   };
 }
 
-const place = ({ position, id }: Place): Place => ({ position, id });
+const placeOf = ({ position, id }: Place): Place => ({ position, id });
 
 /** Up to `limit` events of a range that begins at its place. */
-export async function walk(db: Database, filter: EventFilter, whole: Range): Promise<Walk> {
-  const { order, from, limit } = whole;
+export async function walk(db: Database, filter: EventFilter, fullRange: Range): Promise<Walk> {
+  const { order, from, limit } = fullRange;
   const started = performance.now();
   // Steps begin at the oldest event and not at the lowest number.
   const first = isSelective(filter) ? await firstPositionOf(db, filter.platformId) : LOWEST;
-  const range = { ...whole, low: greater(whole.low, first ?? whole.high) };
+  const range = { ...fullRange, low: greater(fullRange.low, first ?? fullRange.high) };
   // Steps begin at the place; the positions before it are not read.
-  let rest: Range | undefined =
+  let remaining: Range | undefined =
     order === 'asc'
       ? { ...range, low: greater(range.low, from.position) }
       : { ...range, high: lesser(range.high, from.position + 1n) };
   let length = isSelective(filter) ? FIRST_STEP : undefined;
   const rows: EventRow[] = [];
-  while (rest && rest.low < rest.high) {
-    const begun = performance.now();
-    const { part, left } = split(rest, length);
+  while (remaining && remaining.low < remaining.high) {
+    const startedAt = performance.now();
+    const { part, next } = split(remaining, length);
     rows.push(...(await eventsIn(db, filter, { ...part, limit: limit + 1 - rows.length })));
     if (rows.length > limit) {
-      const storedEvents = rows.slice(0, limit);
-      return { rows: storedEvents, end: place(storedEvents.at(-1) as EventRow), hasMore: true };
+      const pageEvents = rows.slice(0, limit);
+      return { rows: pageEvents, end: placeOf(pageEvents.at(-1) as EventRow), hasMore: true };
     }
-    rest = left;
-    if (length !== undefined && performance.now() - begun < SHORT_STEP_MS) length *= 2n;
-    if (rest && performance.now() - started > PAGE_MS) {
+    remaining = next;
+    if (length !== undefined && performance.now() - startedAt < SHORT_STEP_MS) length *= 2n;
+    if (remaining && performance.now() - started > PAGE_MS) {
       return {
         rows,
-        end: { position: order === 'asc' ? rest.low : rest.high, id: '' },
+        end: { position: order === 'asc' ? remaining.low : remaining.high, id: '' },
         hasMore: true,
       };
     }

@@ -1,4 +1,4 @@
-// What other features may use of messages.
+// Public interface of messages.
 import type { Feature } from '../../../runtime/operation/feature.ts';
 import { messagePersonalData } from './personal-data.ts';
 import { messageJobs } from './send.ts';
@@ -16,7 +16,7 @@ export {
   walletExportedText,
 } from './texts.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const messageFeature = {
   jobs: messageJobs,
   personalData: messagePersonalData,

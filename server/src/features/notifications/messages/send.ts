@@ -72,7 +72,10 @@ export function sendMessage(ctx: Ctx, message: NewMessage): MessageRow {
   return row;
 }
 
-/** Reads a customer's data key; undefined after an erasure. A port: customers are a later wing. */
+/**
+ * Reads a customer's data key; undefined after an erasure. A port, because the customers feature depends on
+ * messages.
+ */
 export type CustomerKey = (reader: Reader, customerId: string) => Promise<DataKey | undefined>;
 
 /** Decrypts a message; parts that were cleared are missing. */
@@ -147,8 +150,8 @@ export const messageJobs = ({ connectors, customerKey }: MessageParts): JobHandl
         return {
           caller,
           async stage(ctx) {
-            const now = await ctx.read(messages, messageId);
-            if (now?.status === 'QUEUED') endMessage(ctx, now, outcome, job.attempts);
+            const current = await ctx.read(messages, messageId);
+            if (current?.status === 'QUEUED') endMessage(ctx, current, outcome, job.attempts);
           },
         };
       },

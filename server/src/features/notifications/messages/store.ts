@@ -34,7 +34,7 @@ export const messages = table(
     failure: col.enum<MessageFailure>().null.mut,
     /** Send attempts, set in a final status. */
     attempts: col.int4.mut,
-    /** The message is not sent after this time. */
+    /** Time after which the message is no longer sent. */
     expires_at: col.time,
     sent_at: col.time.null.mut,
     created_at: col.time,

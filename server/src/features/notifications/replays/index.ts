@@ -5,7 +5,7 @@ import { replayOperations } from './operations.ts';
 import { replayStates } from './states.ts';
 import { replayRetention } from './store.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const replayFeature = {
   operations: () => replayOperations,
   jobs: replayJobs,

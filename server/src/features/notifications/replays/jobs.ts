@@ -22,17 +22,17 @@ import { type ReplayRow, webhookReplays } from './store.ts';
 
 export const REPLAY_STEP = defineJob('webhooks.replay', Type.Object({ replayId: Type.String() }));
 
-/** Events of one step. */
+/** Maximum number of events of one step. */
 const STEP = 500;
 /** Due deliveries of an endpoint above which a replay waits: newer events are behind them. */
 const MAX_DUE = 500;
 const WAIT_MS = 250;
 /**
- * How long one run waits for the endpoint, in real time: a clock of a sandbox platform may stand.
+ * Maximum wait of one run for the endpoint, in real time, because a sandbox clock may be frozen.
  */
 const MAX_WAIT_MS = 3_000;
 
-/** Whether few enough deliveries are due, at once or after a while. */
+/** Whether few enough deliveries are due, immediately or after a wait. */
 async function hasFewDueDeliveries({ db, effects }: Runtime, row: ReplayRow): Promise<boolean> {
   const lane = { platformId: row.platform_id, endpoint: row.endpoint };
   for (let waited = 0; ; waited += WAIT_MS) {
@@ -90,7 +90,7 @@ async function run(runtime: Runtime, job: JobOf<typeof REPLAY_STEP>): Promise<Re
   const row = await runtime.db.read(webhookReplays, replayId);
   if (!row) throw new Error(`job ${job.id} names no replay`);
   const caller = await callerOf(runtime.db, row.platform_id);
-  // It was ended because it made no progress.
+  // The replay was ended because it made no progress.
   if (row.status !== 'PROCESSING') return { caller, stage: async () => undefined };
   const target = (await deliveryTargets(runtime.db, row.platform_id)).get(row.endpoint);
   // The number of a deleted endpoint is used again later.

@@ -21,7 +21,7 @@ import { countReplay, type ReplayRange } from './range.ts';
 import { type ReplayRow, webhookReplays } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** A replay without progress for so long is ended by the next one. */
+/** Period after which a replay without progress is ended by the next one. */
 const STALLED_MS = 3_600_000;
 
 const present = (row: ReplayRow) => ({
@@ -55,12 +55,16 @@ async function rangeOf(
 }
 
 /**
- * Throws if another replay to the endpoint is in progress; ends one that stalled. Of concurrent
- * requests the unique key lets one insert, and the others find its row.
+ * Throws if another replay to the endpoint is in progress; ends a stalled one. The unique key
+ * allows one of several concurrent requests to insert; the others find its row.
  */
 async function requireIdle(ctx: Ctx, { target, platformId }: ReplayRange): Promise<void> {
-  const where = { platform_id: platformId, endpoint: target.number, status: 'PROCESSING' } as const;
-  const running = await ctx.db.find(webhookReplays, where);
+  const filter = {
+    platform_id: platformId,
+    endpoint: target.number,
+    status: 'PROCESSING',
+  } as const;
+  const running = await ctx.db.find(webhookReplays, filter);
   const active = running.find((row) => row.updated_at > ctx.now - STALLED_MS);
   if (active) {
     const details = { replayId: active.id };

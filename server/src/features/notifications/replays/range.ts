@@ -1,4 +1,4 @@
-// The events of a replay: how many there are, and the next ones after a place.
+// The events of a replay: their number, and the next ones after a place.
 import type { Time } from '../../../kernel/effects.ts';
 import type { Database } from '../../../runtime/db/database.ts';
 import { countUndelivered, eventIdsOf, pageOfDeliveries } from '../deliveries/index.ts';
@@ -13,13 +13,13 @@ export interface ReplayRange {
   scope: ReplayScope;
   from: Time;
   to: Time;
-  /** Whether the platform has a clock of its own. */
+  /** Whether the platform has its own clock. */
   ownClock: boolean;
 }
 
 const boundsOf = ({ platformId, from, to, ownClock }: ReplayRange) => ({
   platformId,
-  // Without a clock of its own, ids of events show when they occurred.
+  // Without its own clock, ids of events contain the time at which they occurred.
   ...(ownClock ? eventIdsOf(0, undefined) : eventIdsOf(from, to)),
   createdAfter: from,
   createdBefore: to,
@@ -40,7 +40,7 @@ export const countReplay = (db: Database, range: ReplayRange): Promise<Counted> 
 
 interface ReplayStep {
   eventIds: string[];
-  /** Where to continue; null at the end. */
+  /** The place from which to continue; null at the end. */
   place: string | null;
 }
 
@@ -48,18 +48,18 @@ interface ReplayStep {
 export async function nextEvents(
   db: Database,
   range: ReplayRange,
-  place: string | null,
+  position: string | null,
   limit: number,
 ): Promise<ReplayStep> {
   const { target, scope } = range;
   const idsOf = (events: readonly { id: string; type: string }[]) =>
     events.filter(({ type }) => type !== 'TEST' && isWanted(target, type)).map(({ id }) => id);
   if (scope === 'ALL') {
-    const step = await eventsAfter(db, eventsOf(range), place, limit);
+    const step = await eventsAfter(db, eventsOf(range), position, limit);
     return { eventIds: idsOf(step.events), place: step.place };
   }
   const filter = { ...boundsOf(range), endpoints: [target.number], status: scope };
-  const after = place === null ? undefined : { eventId: place, endpoint: target.number };
+  const after = position === null ? undefined : { eventId: position, endpoint: target.number };
   const { rows, end } = await pageOfDeliveries(db, filter, { order: 'asc', after, limit });
   const eventIds = rows.filter(({ type }) => type !== 'TEST').map(({ event_id }) => event_id);
   return { eventIds, place: end?.eventId ?? null };

@@ -1,4 +1,4 @@
-// Replays: their preview, their progress, what they send, and a step that is repeated.
+// Replays: preview, progress, sent events, and repetition of a step.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { customer, ok } from '../../../../test/kit/app/fixtures.ts';
 import { eventIdSql } from '../../../../test/kit/app/query-plans.ts';
@@ -43,7 +43,7 @@ afterEach(async () => {
 afterAll(() => receiver.close());
 
 describe('createWebhookReplay', () => {
-  it('sends what failed or is pending, as the preview counts it, not what was delivered', async () => {
+  it('sends failed and pending events, as counted by the preview, but no delivered ones', async () => {
     await emit(1);
     const from = time(app.effects.now() - HOUR);
     receiver.behave(503);
@@ -57,11 +57,11 @@ describe('createWebhookReplay', () => {
     receiver.arrivals.length = 0;
     await app.settle();
     expect([types(), (await list()).data]).toEqual([[], []]);
-    const made = ok(await create(body), 202);
-    expect(made).toMatchObject({ status: 'PROCESSING', scope: 'UNDELIVERED', total: 3, done: 0 });
+    const replay = ok(await create(body), 202);
+    expect(replay).toMatchObject({ status: 'PROCESSING', scope: 'UNDELIVERED', total: 3, done: 0 });
     await app.settle();
     expect(types()).toEqual(Array(3).fill('CUSTOMER.KYC_APPROVED'));
-    expect(await get(made.id)).toMatchObject({
+    expect(await get(replay.id)).toMatchObject({
       status: 'COMPLETED',
       total: 3,
       done: 3,
@@ -77,8 +77,11 @@ describe('createWebhookReplay', () => {
     const from = time(app.effects.now());
     await emit(2);
     const other = await startReceiver();
-    const late = ok(await app.call('POST', '/webhook-endpoints', { url: other.url }), 201).id;
-    const body = { endpointId: late, from, to: time(app.effects.now()), scope: 'ALL' };
+    const laterEndpoint = ok(
+      await app.call('POST', '/webhook-endpoints', { url: other.url }),
+      201,
+    ).id;
+    const body = { endpointId: laterEndpoint, from, to: time(app.effects.now()), scope: 'ALL' };
     const { count } = ok(await preview(body), 200);
     expect(count).toBeGreaterThanOrEqual(2);
     expect(ok(await preview({ ...body, scope: 'UNDELIVERED' }), 200).count).toBe(0);
@@ -87,30 +90,30 @@ describe('createWebhookReplay', () => {
     expect(await get(id)).toMatchObject({ status: 'COMPLETED', total: count, done: count });
     expect(other.arrivals).toHaveLength(count);
     const ids = other.arrivals.map((each) => each.id);
-    expect(ids.filter((each) => receiver.arrivals.some((seen) => seen.id === each))).toHaveLength(
-      2,
-    );
-    ok(await app.call('DELETE', `/webhook-endpoints/${late}`), 204);
+    expect(
+      ids.filter((each) => receiver.arrivals.some((delivery) => delivery.id === each)),
+    ).toHaveLength(2);
+    ok(await app.call('DELETE', `/webhook-endpoints/${laterEndpoint}`), 204);
     await other.close();
   });
 
-  it('is done in steps, and one that is repeated changes nothing', async () => {
+  it('runs in steps, and a repeated step changes nothing', async () => {
     const from = time(app.effects.now());
     await emit(2);
     receiver.arrivals.length = 0;
-    const made = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
-    const [row] = await app.runtime.db.find(webhookReplays, { id: made.id });
-    const input = { replayId: made.id };
+    const replay = ok(await create({ endpointId, from, scope: 'ALL' }), 202);
+    const [row] = await app.runtime.db.find(webhookReplays, { id: replay.id });
+    const input = { replayId: replay.id };
     const [handler] = replayJobs();
-    // A worker that ended before it could record its step.
+    // Simulates a worker that stopped before it could record its step.
     await handler?.run(app.runtime, { id: 'Job:1', kind: 'webhooks.replay', input } as never);
-    expect(await app.runtime.db.find(webhookReplays, { id: made.id })).toEqual([row]);
+    expect(await app.runtime.db.find(webhookReplays, { id: replay.id })).toEqual([row]);
     await app.settle();
-    expect(await get(made.id)).toMatchObject({ status: 'COMPLETED', done: 2 });
+    expect(await get(replay.id)).toMatchObject({ status: 'COMPLETED', done: 2 });
     expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(2);
   });
 
-  it('of many events waits for their delivery between steps, and sends each once', async () => {
+  it('of many events waits for deliveries between steps, and sends each event once', async () => {
     const count = 1_100;
     const from = time(app.effects.now());
     await app.runtime.db.query(
@@ -127,8 +130,8 @@ describe('createWebhookReplay', () => {
     expect(await get(id)).toMatchObject({ status: 'COMPLETED', done: count });
     expect(receiver.arrivals).toHaveLength(count);
     expect(new Set(receiver.arrivals.map((each) => each.id)).size).toBe(count);
-    const due = 'select 1 from webhook_queue where platform_id = $1';
-    expect(await app.runtime.db.query(due, [app.platform.id])).toEqual([]);
+    const queueSql = 'select 1 from webhook_queue where platform_id = $1';
+    expect(await app.runtime.db.query(queueSql, [app.platform.id])).toEqual([]);
   }, 60_000);
 
   it('ends when its endpoint is deleted', async () => {
@@ -164,7 +167,7 @@ describe('createWebhookReplay', () => {
     expect(receiver.arrivals).toHaveLength(before + total);
   });
 
-  it('is alone at its endpoint', async () => {
+  it('is limited to one per endpoint', async () => {
     const from = time(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     const reply = await create({ endpointId, from });
@@ -175,7 +178,7 @@ describe('createWebhookReplay', () => {
     await app.settle();
   });
 
-  it('is alone also among concurrent requests', async () => {
+  it('is limited to one per endpoint under concurrent requests', async () => {
     const from = time(app.effects.now() - HOUR);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => create({ endpointId, from })),
@@ -190,7 +193,7 @@ describe('createWebhookReplay', () => {
     expect((await get(id)).status).toBe('COMPLETED');
   });
 
-  it('ends one that made no progress for an hour', async () => {
+  it('ends a replay without progress for an hour', async () => {
     const from = time(app.effects.now() - HOUR);
     const { id } = ok(await create({ endpointId, from }), 202);
     app.effects.set(app.effects.now() + HOUR);
@@ -219,12 +222,20 @@ describe('listWebhookReplays', () => {
 describe('getWebhookReplayById', () => {
   it('does not exist for other platforms', async () => {
     const { data } = await list('limit=1');
-    const foreign = await app.call('GET', `/webhook-replays/${data[0].id}`, undefined, {
-      as: app.other,
-    });
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
-    const theirs = { endpointId, from: time(app.effects.now()) };
-    const reply = await app.call('POST', '/webhook-replays', theirs, { as: app.production });
+    const otherPlatformResponse = await app.call(
+      'GET',
+      `/webhook-replays/${data[0].id}`,
+      undefined,
+      {
+        as: app.other,
+      },
+    );
+    expect([otherPlatformResponse.status, otherPlatformResponse.body.code]).toEqual([
+      404,
+      'NOT_FOUND',
+    ]);
+    const range = { endpointId, from: time(app.effects.now()) };
+    const reply = await app.call('POST', '/webhook-replays', range, { as: app.production });
     expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
   });
 });

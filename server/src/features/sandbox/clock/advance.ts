@@ -1,6 +1,6 @@
-// Moves a held clock to its target. Everything that is due on the way happens in the order of time
-// and id: the clock goes to the instant of the earliest job, delivery or pause of a failing
-// endpoint, that is executed to its end, and so on. What it causes is due at the same instant and comes next.
+// Moves a held clock to its target. Due work is executed in the order of time and id: the clock
+// moves to the instant of the earliest job, delivery or pause of a failing endpoint, that work is
+// executed, and so on. Work that it causes at the same instant follows immediately.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../../kernel/effects.ts';
 import { stepClock } from '../../../runtime/clocks/clock-changes.ts';
@@ -21,25 +21,25 @@ import {
 } from '../../notifications/endpoints/index.ts';
 import { firstQueued, type PlatformDeliveries } from '../../notifications/webhooks/index.ts';
 
-/** What the program provides to move clocks. */
+/** Functions that the composition provides to move clocks. */
 export interface ClockWork {
   /** Kinds of jobs. */
   kinds: readonly string[];
   /** Runs a claimed job and records its result. */
   runJob(job: Job): Promise<void>;
-  /** The deliveries of one platform, for as long as its clock is held. */
+  /** Sends the deliveries of one platform while its clock is held. */
   deliveries(platformId: string, holder: string): PlatformDeliveries;
-  /** Stages, as jobs, what sweeps find by real time. */
+  /** Stages jobs for the work that sweeps would find by real time. */
   stage(ctx: Ctx): Promise<void>;
 }
 
-/** Limits of one request; the rest is left to the next one. */
+/** Limits of one request; the remaining work is left to the next request. */
 const MAX_ITEMS = 10_000;
 const MAX_MS = 25_000;
-/** How long to wait for jobs that other processes have begun. */
+/** Maximum wait for jobs that other processes have started. */
 const RUNNING_MS = 5_000;
 const PAUSE_MS = 10;
-/** A clock that stays at one instant renews its lease at this interval. */
+/** Interval at which the lease of a clock at one instant is renewed. */
 const RENEW_MS = 5_000;
 
 /** Moves jobs to the clock, which shows `clock`, and waits for those that are running. */
@@ -64,21 +64,21 @@ interface Advance {
   reached: boolean;
 }
 
-/** Executes what is due until `target`. The clock ends there unless a limit is reached before. */
+/** Executes all work due until `target`. The clock ends there unless a limit is reached before. */
 export async function advanceTo(
   runtime: Runtime,
   work: ClockWork,
-  held: ClockRow,
+  heldClock: ClockRow,
   target: Time,
 ): Promise<Advance> {
   const { db, effects, clocks } = runtime;
-  const { id: platformId, holder } = held;
+  const { id: platformId, holder } = heldClock;
   const deliveries = work.deliveries(platformId, holder ?? '');
   const until = performance.now() + MAX_MS;
-  let clock = held;
+  let clock = heldClock;
   let renewAt = performance.now() + RENEW_MS;
   let processed = 0;
-  /** Whether the endpoint answers; otherwise its deliveries are left to the regular deliverer. */
+  /** Whether the endpoint responds; otherwise its deliveries are left to the regular deliverer. */
   let responses = true;
 
   async function moveTo(at: Time): Promise<void> {
@@ -115,24 +115,24 @@ export async function advanceTo(
       firstFailing(db, platformId, target),
       responses ? firstQueued(db, platformId, target) : undefined,
     ]);
-    const found = [
+    const candidates = [
       ...(job ? [{ at: job.at, run: () => runJob(job.id) }] : []),
       ...(failing ? [{ at: failing.at, run: () => pause(failing) }] : []),
       ...(queued === undefined ? [] : [{ at: queued, run: deliver }]),
     ];
-    // At one instant in this order.
-    return found.toSorted((a, b) => a.at - b.at)[0];
+    // Work at one instant runs in this order.
+    return candidates.toSorted((a, b) => a.at - b.at)[0];
   }
 
   try {
     for (;;) {
-      const found = await next();
-      if (!found) break;
+      const nextWork = await next();
+      if (!nextWork) break;
       if (processed >= MAX_ITEMS || performance.now() > until) {
         return { clock, processed, reached: false };
       }
-      await moveTo(found.at);
-      await found.run();
+      await moveTo(nextWork.at);
+      await nextWork.run();
     }
     await moveTo(target);
     return { clock, processed, reached: true };

@@ -32,16 +32,16 @@ async function advance(as: TestPlatform, duration: string): Promise<void> {
   ok(await app.call('POST', '/sandbox/clock', { advance: duration }, { as }), 200);
 }
 
-/** The same resources on a platform with its own clock, and on one in real time. */
+/** Creates the same resources on a platform with its own clock and on one in real time. */
 async function onBoth<T>(name: string, create: (as: TestPlatform) => Promise<T>) {
-  const ahead = await platformWithClock(name);
-  const [here, there] = [await create(ahead), await create(app.other)];
-  return { ahead, here, there };
+  const as = await platformWithClock(name);
+  const [onOwnClock, onOtherPlatform] = [await create(as), await create(app.other)];
+  return { as, onOwnClock, onOtherPlatform };
 }
 
 describe('on the clock of a platform', () => {
   it('an invitation expires', async () => {
-    const { ahead, here, there } = await onBoth('Invitations', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Invitations', async (as) => {
       const { umaAddress } = await customer(app, { as });
       const clock = ok(await app.call('GET', '/sandbox/clock', undefined, { as }), 200);
       const expiresAt = new Date(Date.parse(clock.currentTime) + 3_600_000).toISOString();
@@ -50,73 +50,73 @@ describe('on the clock of a platform', () => {
     });
     const statusOf = async (as: TestPlatform, code: string) =>
       ok(await app.call('GET', `/invitations/${code}`, undefined, { as }), 200).status;
-    await advance(ahead, 'PT59M');
-    expect(await statusOf(ahead, here)).toBe('PENDING');
-    await advance(ahead, 'PT1M');
-    expect(await statusOf(ahead, here)).toBe('EXPIRED');
-    expect(await statusOf(app.other, there)).toBe('PENDING');
+    await advance(as, 'PT59M');
+    expect(await statusOf(as, onOwnClock)).toBe('PENDING');
+    await advance(as, 'PT1M');
+    expect(await statusOf(as, onOwnClock)).toBe('EXPIRED');
+    expect(await statusOf(app.other, onOtherPlatform)).toBe('PENDING');
   });
 
   it('a session of a wallet ends', async () => {
-    const { ahead, here, there } = await onBoth('Sessions', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Sessions', async (as) => {
       const wallets = walletFixture(app, { as });
       const { accountId } = await wallets.customerWithWallet();
       await wallets.emailSession(accountId);
       return { wallets, accountId };
     });
-    const sessions = ({ wallets, accountId }: typeof here) => wallets.sessionsOf(accountId);
-    await advance(ahead, 'PT14M');
-    expect(await sessions(here)).toHaveLength(1);
-    await advance(ahead, 'PT1M');
-    expect(await sessions(here)).toEqual([]);
-    expect(await sessions(there)).toHaveLength(1);
+    const sessions = ({ wallets, accountId }: typeof onOwnClock) => wallets.sessionsOf(accountId);
+    await advance(as, 'PT14M');
+    expect(await sessions(onOwnClock)).toHaveLength(1);
+    await advance(as, 'PT1M');
+    expect(await sessions(onOwnClock)).toEqual([]);
+    expect(await sessions(onOtherPlatform)).toHaveLength(1);
   });
 
   it('a code for a contact expires', async () => {
-    const { ahead, here, there } = await onBoth('Codes', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Codes', async (as) => {
       const { id } = await european(app, { as });
       ok(await sendCode(app, id, 'email', { as }), 204);
       return id as string;
     });
-    await advance(ahead, 'PT10M');
-    const expired = await confirmCode(app, here, 'email', CODE, { as: ahead });
+    await advance(as, 'PT10M');
+    const expired = await confirmCode(app, onOwnClock, 'email', CODE, { as });
     expect(expired.status).toBe(400);
-    ok(await confirmCode(app, there, 'email', CODE, { as: app.other }), 200);
-    ok(await sendCode(app, here, 'email', { as: ahead }), 204);
-    ok(await confirmCode(app, here, 'email', CODE, { as: ahead }), 200);
+    ok(await confirmCode(app, onOtherPlatform, 'email', CODE, { as: app.other }), 200);
+    ok(await sendCode(app, onOwnClock, 'email', { as }), 204);
+    ok(await confirmCode(app, onOwnClock, 'email', CODE, { as }), 200);
   });
 
   it('a lockout after failed logins ends', async () => {
-    const { ahead, here, there } = await onBoth('Lockouts', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Lockouts', async (as) => {
       const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       await login.failTimes(id, 5);
       return { id: id as string, login };
     });
-    const failAgain = async ({ id, login }: typeof here) => verdict(await login.fail(id));
-    await advance(ahead, 'PT14M');
-    expect(await failAgain(here)).toEqual([423, 'ACCOUNT_LOCKED']);
-    await advance(ahead, 'PT1M');
-    expect((await failAgain(here))[0]).toBe(200);
-    expect(await failAgain(there)).toEqual([423, 'ACCOUNT_LOCKED']);
+    const failAgain = async ({ id, login }: typeof onOwnClock) => verdict(await login.fail(id));
+    await advance(as, 'PT14M');
+    expect(await failAgain(onOwnClock)).toEqual([423, 'ACCOUNT_LOCKED']);
+    await advance(as, 'PT1M');
+    expect((await failAgain(onOwnClock))[0]).toBe(200);
+    expect(await failAgain(onOtherPlatform)).toEqual([423, 'ACCOUNT_LOCKED']);
   });
 
   it('a login challenge expires', async () => {
-    const { ahead, here, there } = await onBoth('Challenges', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Challenges', async (as) => {
       const { id } = await phoneVerifiedCustomer(app, { as });
       const login = loginFixture(app, { as });
       const { challengeId } = ok(await login.start(id, 'SMS_OTP'), 200);
       return { id: id as string, login, challengeId };
     });
-    const complete = ({ id, login, challengeId }: typeof here) =>
+    const complete = ({ id, login, challengeId }: typeof onOwnClock) =>
       login.complete(id, { factor: 'SMS_OTP', challengeId, code: CODE });
-    await advance(ahead, 'PT1H');
-    expect((await complete(here)).status).toBe(400);
-    ok(await complete(there), 200);
+    await advance(as, 'PT1H');
+    expect((await complete(onOwnClock)).status).toBe(400);
+    ok(await complete(onOtherPlatform), 200);
   });
 
   it('a payment that is not authorized in time fails', async () => {
-    const { ahead, here, there } = await onBoth('Strong', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Payments', async (as) => {
       const payer = await scaPayer(app, {}, { as });
       const { quote } = await quotedPayout(app, payer, {}, { as });
       const executed = ok(await execute(app, quote.id, {}, { as }), 200);
@@ -124,38 +124,38 @@ describe('on the clock of a platform', () => {
     });
     const statusOf = async (as: TestPlatform, id: string) =>
       ok(await app.call('GET', `/quotes/${id}`, undefined, { as }), 200).status;
-    expect(here.status).toBe('PENDING_AUTHORIZATION');
-    await advance(ahead, 'PT1H');
-    expect(await statusOf(ahead, here.id)).toBe('FAILED');
-    expect(await statusOf(app.other, there.id)).toBe(there.status);
+    expect(onOwnClock.status).toBe('PENDING_AUTHORIZATION');
+    await advance(as, 'PT1H');
+    expect(await statusOf(as, onOwnClock.id)).toBe('FAILED');
+    expect(await statusOf(app.other, onOtherPlatform.id)).toBe(onOtherPlatform.status);
   });
 
   it('a card expires after its last month, but still accepts refunds', async () => {
-    const { ahead, here, there } = await onBoth('Cards', async (as) => {
+    const { as, onOwnClock, onOtherPlatform } = await onBoth('Cards', async (as) => {
       const cards = cardFixture(app, { as });
       const card = await cards.card(await cards.holder({ funds: 100_00 }));
       return { cards, card };
     });
     /** `approved`, or the decline reason in the decision log. */
-    const authorize = async ({ cards, card }: typeof here, kind = 'authorization') => {
+    const authorize = async ({ cards, card }: typeof onOwnClock, kind = 'authorization') => {
       const merchant = { descriptor: 'Bookshop' };
       const body = { amount: 1_00, currency: { code: 'USD' }, merchant };
       ok(await cards.call('POST', `/sandbox/cards/${card.id}/simulate/${kind}`, body), 202);
       const last = (await cardNetwork(app).logOf(card.id)).at(-1);
       return last?.approved ? 'approved' : last?.reason;
     };
-    const expiry = Date.UTC(here.card.expYear, here.card.expMonth);
+    const expiry = Date.UTC(onOwnClock.card.expYear, onOwnClock.card.expMonth);
     const moveTo = async (at: number) => {
       const to = new Date(at).toISOString();
-      ok(await app.call('POST', '/sandbox/clock', { to }, { as: ahead }), 200);
+      ok(await app.call('POST', '/sandbox/clock', { to }, { as }), 200);
     };
-    // A call moves a clock by at most two years.
+    // One call moves a clock by at most two years.
     for (const days of [1_400, 700]) await moveTo(expiry - days * DAY);
     await moveTo(expiry - 60_000);
-    expect(await authorize(here)).toBe('approved');
+    expect(await authorize(onOwnClock)).toBe('approved');
     await moveTo(expiry);
-    expect(await authorize(here)).toBe('CARD_EXPIRED');
-    expect(await authorize(here, 'credit_authorization')).toBe('approved');
-    expect(await authorize(there)).toBe('approved');
+    expect(await authorize(onOwnClock)).toBe('CARD_EXPIRED');
+    expect(await authorize(onOwnClock, 'credit_authorization')).toBe('approved');
+    expect(await authorize(onOtherPlatform)).toBe('approved');
   });
 });

@@ -131,7 +131,7 @@ describe('updateSandboxClock', () => {
     expect(await timeOf(paying.as)).toBe(before + SECOND);
   });
 
-  it('executes what is due on a clock that ticks ahead of real time', async () => {
+  it('executes due work on a clock that ticks ahead of real time', async () => {
     const paying = await payingPlatform('Ahead');
     ok(await change({ advance: 'P1D' }, paying.as), 200);
     const id = await pay(paying, '003');
@@ -184,7 +184,7 @@ describe('updateSandboxClock', () => {
     expect((await payment(paying.as, id)).status).toBe('COMPLETED');
   });
 
-  it('does not wait for an endpoint that does not answer', async () => {
+  it('does not wait for an endpoint that does not respond', async () => {
     const paying = await payingPlatform('Silent');
     const silent = await startReceiver(() => undefined);
     ok(await app.call('PATCH', '/config', { webhookEndpoint: silent.url }, { as: paying.as }), 200);
@@ -226,7 +226,7 @@ describe('updateSandboxClock', () => {
     expect(await timeOf(as)).toBe(app.effects.now() + DAY);
   });
 
-  it('moves to an instant', async () => {
+  it('accepts an instant as target', async () => {
     const as = await app.newPlatform('Instant');
     const to = '2027-03-01T12:00:00.000Z';
     expect(ok(await change({ to, freeze: true }, as), 200)).toMatchObject({
@@ -244,11 +244,11 @@ describe('updateSandboxClock', () => {
     [{ advance: 'P2Y1D' }, ['advance']],
     [{ to: '2020-01-01T00:00:00Z' }, ['to']],
     [{ to: '2090-01-01T00:00:00Z' }, ['to']],
-  ])('names every bad field of %j', async (body, fields) => {
+  ])('reports every invalid field of %j', async (body, fields) => {
     const { status, body: reply } = await change(body);
     expect([status, reply.code]).toEqual([400, 'INVALID_INPUT']);
-    const named = reply.details.errors.map((each: { field: string }) => each.field);
-    expect([...new Set(named)].sort()).toEqual(fields);
+    const fieldNames = reply.details.errors.map((each: { field: string }) => each.field);
+    expect([...new Set(fieldNames)].sort()).toEqual(fields);
     expect(await timeOf()).toBe(app.effects.now());
   });
 
@@ -263,8 +263,8 @@ describe('updateSandboxClock', () => {
       return events.map(({ type, data }) => [type, data.status, data.updatedAt, data.settledAt]);
     };
     const [first, second] = [await story('First'), await story('Second')];
-    const since = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
-    expect(since(first).length).toBeGreaterThan(8);
-    expect(since(second)).toEqual(since(first));
+    const eventsFrom2027 = (all: unknown[][]) => all.filter(([, , at]) => String(at) >= '2027');
+    expect(eventsFrom2027(first).length).toBeGreaterThan(8);
+    expect(eventsFrom2027(second)).toEqual(eventsFrom2027(first));
   });
 });

@@ -13,14 +13,15 @@ const SandboxClock = named(
         description: 'Time of the platform. Timestamps of resources and events follow it.',
       }),
       frozen: Type.Boolean({
-        description: 'Whether the clock stands. A clock that is not frozen ticks on.',
+        description:
+          'Whether the clock is stopped. A clock that is not frozen advances in real time.',
       }),
       target: Type.Optional(
         Type.String({
           format: 'date-time',
           description:
-            'Where the latest change was to end, if it did not: too much was due for one request, ' +
-            'or it was interrupted. Send it as `to` to continue.',
+            'Time that the latest change was to reach, if it ended earlier because too much was due ' +
+            'for one request or because it was interrupted. Send it as `to` to continue.',
         }),
       ),
       processed: Type.Optional(
@@ -60,12 +61,12 @@ export const updateSandboxClock = operation({
   summary: 'Change the clock',
   description:
     'Moves the clock of the platform forward, by a duration or to an instant, and freezes it or ' +
-    'lets it tick on. Before the reply everything of the platform that is due by then happens in ' +
-    'the order of its time: quotes expire, payments end or are returned, webhooks are delivered ' +
-    'and retried. If more is due than fits into one request (10,000 steps or 25 seconds), the ' +
-    'clock stops on the way and the reply has `target`. Other platforms are not affected. Rate ' +
-    'limits, timeouts, retention periods, identity tokens and the `webhook-timestamp` header ' +
-    'stay on real time.',
+    'lets it advance in real time. Before the reply, everything of the platform that is due by ' +
+    'then is executed in the order of its time: quotes expire, payments end or are returned, ' +
+    'webhooks are delivered and retried. If more is due than one request can execute (10,000 steps or 25 seconds), the ' +
+    'clock stops before the requested time and the reply has `target`. Other platforms are not ' +
+    'affected. Rate limits, timeouts, retention periods, identity tokens and the `webhook-timestamp` header ' +
+    'follow real time.',
   permission: 'MANAGE',
   query: NO_QUERY,
   sandboxOnly: true,
@@ -78,8 +79,8 @@ export const updateSandboxClock = operation({
           Type.String({
             maxLength: 64,
             description:
-              'How far to move the clock, as an ISO 8601 duration such as `P2D` or `PT6M`; at most ' +
-              'two years. `PT0S` only executes what is due already.',
+              'Duration by which to move the clock, as an ISO 8601 duration such as `P2D` or ' +
+              '`PT6M`; at most two years. `PT0S` executes only what is already due.',
           }),
         ),
         to: Type.Optional(
@@ -93,7 +94,7 @@ export const updateSandboxClock = operation({
         freeze: Type.Optional(
           Type.Boolean({
             description:
-              'Whether the clock stands afterwards. Without it, it stays frozen or ticking.',
+              'Whether the clock is stopped afterwards. If absent, this does not change.',
           }),
         ),
       },

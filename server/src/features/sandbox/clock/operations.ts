@@ -39,23 +39,26 @@ function checkedTarget(change: ClockChange, now: Time): Time {
   throw invalid([target]);
 }
 
-/** Executes what is due until the target of a held clock. */
+/** Executes all work due until the target of a held clock. */
 async function move(
   runtime: Runtime,
   work: ClockWork,
   caller: Caller,
-  held: ClockRow,
+  heldClock: ClockRow,
   change: ClockChange,
 ) {
   // The clock may have ticked past an instant that was valid when the request was read.
-  const now = held.stands_at as Time;
-  const target = Math.max(now, checkedTarget({ ...change, ...at(change, now) }, now));
-  // The first change, or one that followed an interrupted one. Staging twice has no effect.
-  if (held.target !== null) await operate(runtime, caller, work.stage);
-  await moveJobsToClock(runtime, held.id, work, now);
-  const moved = await advanceTo(runtime, work, held, target);
-  await giveUpKept(runtime, held.id);
-  return { ...moved, target };
+  const currentTime = heldClock.stands_at as Time;
+  const target = Math.max(
+    currentTime,
+    checkedTarget({ ...change, ...at(change, currentTime) }, currentTime),
+  );
+  // The first change, or one after an interrupted change. Staging twice has no effect.
+  if (heldClock.target !== null) await operate(runtime, caller, work.stage);
+  await moveJobsToClock(runtime, heldClock.id, work, currentTime);
+  const progress = await advanceTo(runtime, work, heldClock, target);
+  await giveUpKept(runtime, heldClock.id);
+  return { ...progress, target };
 }
 
 const at = ({ to }: ClockChange, now: Time) =>
@@ -72,26 +75,28 @@ async function changeClock(
   const before = await db.read(sandboxClocks, platformId);
   checkedTarget(change, before ? timeOn(before, effects.now()) : effects.now());
   const holder = uuid7(effects);
-  const held = await holdClock(db, { platformId, holder, realTime: effects.now() });
-  if (!held) throw clockIsHeld();
-  clocks.note(held);
+  const heldClock = await holdClock(db, { platformId, holder, realTime: effects.now() });
+  if (!heldClock) throw clockIsHeld();
+  clocks.note(heldClock);
   const release = async (target: Time | null, frozen: boolean) => {
-    const row = await releaseClock(db, held, { frozen, target, realTime: effects.now() });
+    const row = await releaseClock(db, heldClock, { frozen, target, realTime: effects.now() });
     clocks.note(row);
     return row;
   };
-  const frozen = change.freeze ?? held.frozen;
-  const moved = await move(runtime, work, caller, held, change).catch(async (error: unknown) => {
-    await release(held.target, held.frozen).catch(() => undefined);
-    throw error;
-  });
-  const row = await release(moved.reached ? null : moved.target, frozen);
+  const frozen = change.freeze ?? heldClock.frozen;
+  const progress = await move(runtime, work, caller, heldClock, change).catch(
+    async (error: unknown) => {
+      await release(heldClock.target, heldClock.frozen).catch(() => undefined);
+      throw error;
+    },
+  );
+  const row = await release(progress.reached ? null : progress.target, frozen);
   // Operations that began with the previous time have staged jobs in real time.
   await sleep(FRESH_MS);
   await moveJobsToClock(runtime, platformId, work, timeOn(row, effects.now()));
   runtime.wake.jobs();
   runtime.wake.events();
-  return { ...presentClock(row, effects.now()), processed: moved.processed };
+  return { ...presentClock(row, effects.now()), processed: progress.processed };
 }
 
 export const sandboxClockOperations = ({ clockWork }: ClockParts) => [

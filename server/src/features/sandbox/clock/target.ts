@@ -1,4 +1,4 @@
-// Where a change of a clock ends: an instant, or a duration after its current time.
+// Target of a change of a clock: an instant, or a duration after its current time.
 import { type Duration, readDuration, timeAfter } from '../../../kernel/duration.ts';
 import { iso, type Time } from '../../../kernel/effects.ts';
 import type { FieldError } from '../../../kernel/fault.ts';
@@ -29,7 +29,7 @@ export function changeErrors(body: unknown): FieldError[] {
   return errors;
 }
 
-/** The target of a change of a clock that shows `now`, or why it is none. */
+/** The target of a change of a clock that shows `now`, or the reason why it is invalid. */
 export function targetOf({ advance, to }: ClockChange, now: Time): Time | FieldError {
   const latest = timeAfter(now, MAX_ADVANCE);
   const field = to === undefined ? 'advance' : 'to';

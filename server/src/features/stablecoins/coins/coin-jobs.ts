@@ -63,7 +63,7 @@ function withoutService(ctx: Ctx, coin: StablecoinRow): StablecoinRow {
   return decideService(ctx, coin, 'drop');
 }
 
-/** Applies the answer to a poll with account `polled`. */
+/** Applies the response to a poll with account `polled`. */
 async function applyPoll(
   ctx: Ctx,
   polled: ProviderAccountRow,
@@ -98,9 +98,9 @@ async function follow(
   const read = runtime.db.read;
   const coin = await coinOf({ read }, input);
   const account = await accountOfCoin({ read }, coin);
-  const nothing = { caller, stage: async () => {} };
+  const noChange = { caller, stage: async () => {} };
   const isNext = ({ follows }: StablecoinRow) => follows === input.turn;
-  if (!isNext(coin) || account.status !== 'ACTIVE') return nothing;
+  if (!isNext(coin) || account.status !== 'ACTIVE') return noChange;
   const mint = mintOf({ caller }, parts);
   const age = (await runtime.clocks.nowOf(caller)) - coin.created_at;
   const response = await mint.token(linkOf(runtime, account), nameOf(coin), age);

@@ -64,8 +64,8 @@ describe('registerStablecoin', () => {
 
   it('reports every invalid field at once', async () => {
     const fixture = await linkedFixture(app);
-    const bad = { providerTokenIdentifier: '', network: 'ETHEREUM' };
-    const response = await app.call('POST', '/stablecoins', bad, { as: fixture.as });
+    const invalidFields = { providerTokenIdentifier: '', network: 'ETHEREUM' };
+    const response = await app.call('POST', '/stablecoins', invalidFields, { as: fixture.as });
     expect(codeOf(response)).toEqual([400, 'INVALID_INPUT']);
     const fields = response.body.details.errors.map((each: { field: string }) => each.field);
     expect(fields.sort()).toEqual([
@@ -115,10 +115,10 @@ describe('the provider account of a token', () => {
     const NOT_FOUND = [404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
     expect(codeOf(await fixture.register())).toEqual(NOT_FOUND);
     const { id } = await stablecoinFixture(app).linked();
-    const named = (stablecoinProviderAccountId: string) =>
+    const registerWith = (stablecoinProviderAccountId: string) =>
       fixture.register('000', { stablecoinProviderAccountId });
-    expect(codeOf(await named(id))).toEqual(NOT_FOUND);
-    expect(codeOf(await named('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
+    expect(codeOf(await registerWith(id))).toEqual(NOT_FOUND);
+    expect(codeOf(await registerWith('StablecoinProviderAccount:none'))).toEqual(NOT_FOUND);
   });
 
   it('must be specified if two are active', async () => {
@@ -128,8 +128,8 @@ describe('the provider account of a token', () => {
       400,
       'STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED',
     ]);
-    const named = { stablecoinProviderAccountId: invalid.id };
-    expect((await fixture.register('000', named)).body.code).toBe(
+    const accountField = { stablecoinProviderAccountId: invalid.id };
+    expect((await fixture.register('000', accountField)).body.code).toBe(
       'STABLECOIN_PROVIDER_ACCOUNT_INVALID',
     );
     const coin = ok(await fixture.register(), 201);
@@ -192,10 +192,10 @@ describe('issuance', () => {
   it('continues automatically, without an event', async () => {
     const fixture = await linkedFixture(app);
     const coin = ok(await fixture.register('005'), 201);
-    const seen: string[] = [];
+    const statuses: string[] = [];
     const readCoin = async () => {
       const { issuanceStatus } = ok(await fixture.read(`/stablecoins/${coin.id}`), 200);
-      seen.push(issuanceStatus);
+      statuses.push(issuanceStatus);
     };
     await readCoin();
     await app.advance(15 * SECOND - 1);
@@ -206,7 +206,7 @@ describe('issuance', () => {
     await readCoin();
     await app.advance(1);
     await readCoin();
-    expect(seen).toEqual([
+    expect(statuses).toEqual([
       'PENDING_REVIEW',
       'PENDING_REVIEW',
       'PROVISIONING',
@@ -224,14 +224,17 @@ describe('issuance', () => {
       const fixture = await linkedFixture(app);
       const body = fixture.tokenBody(suffix);
       const failed = ok(await fixture.write('/stablecoins', body), 201);
-      const again = { ...body, providerTokenIdentifier: `${failed.symbol.toLowerCase()}-000` };
-      const registered = ok(await fixture.write('/stablecoins', again), 201);
+      const repeatedBody = {
+        ...body,
+        providerTokenIdentifier: `${failed.symbol.toLowerCase()}-000`,
+      };
+      const registered = ok(await fixture.write('/stablecoins', repeatedBody), 201);
       expect(registered.symbol).toBe(failed.symbol);
-      expect(codeOf(await fixture.write('/stablecoins', again))).toEqual([
+      expect(codeOf(await fixture.write('/stablecoins', repeatedBody))).toEqual([
         409,
         'STABLECOIN_TOKEN_IDENTIFIER_ALREADY_EXISTS',
       ]);
-      const other = { ...again, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
+      const other = { ...repeatedBody, networkTokenIdentifier: `${body.networkTokenIdentifier}-x` };
       expect(codeOf(await fixture.write('/stablecoins', other))).toEqual([
         409,
         'STABLECOIN_SYMBOL_ALREADY_EXISTS',

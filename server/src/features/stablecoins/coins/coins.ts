@@ -95,10 +95,10 @@ async function checkNotRegistered(
       { column: 'issuance_status', op: 'in', value: ISSUABLE },
     ];
     const { rows } = await ctx.db.page(stablecoins, { filters, sort: 'asc', limit: 1 });
-    const [taken] = rows;
-    if (!taken) continue;
+    const [existing] = rows;
+    if (!existing) continue;
     // The same token has the same symbol, and may have been registered between the two reads.
-    const isSame = taken.network_token_identifier === network_token_identifier;
+    const isSame = existing.network_token_identifier === network_token_identifier;
     const fault = isSame ? stablecoins_token : stablecoins_symbol;
     if (fault) throw fault();
   }

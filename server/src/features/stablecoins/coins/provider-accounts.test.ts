@@ -90,13 +90,13 @@ describe('linkStablecoinProviderAccount', () => {
 
   it('links the same account separately on another platform', async () => {
     const body = fixture.linkBody();
-    const mine = ok(await fixture.write(PATH, body), 201);
+    const mainAccount = ok(await fixture.write(PATH, body), 201);
     const otherPlatformFixture = ok(
       await stablecoinFixture(app, { as: app.other }).write(PATH, body),
       201,
     );
-    expect(otherPlatformFixture.providerAccountId).toBe(mine.providerAccountId);
-    expect(otherPlatformFixture.id).not.toBe(mine.id);
+    expect(otherPlatformFixture.providerAccountId).toBe(mainAccount.providerAccountId);
+    expect(otherPlatformFixture.id).not.toBe(mainAccount.id);
   });
 
   it('reports every invalid field at once', async () => {
@@ -140,12 +140,12 @@ describe('the client secret', () => {
       [],
     );
     for (const { name } of tables) {
-      const found = await app.runtime.db.query(
+      const rows = await app.runtime.db.query(
         `select 1 from "${name}" t where t::text like '%that-is-found-nowhere%'
           or t::text like '%client-of-the-sealed%'`,
         [],
       );
-      expect([name, found]).toEqual([name, []]);
+      expect([name, rows]).toEqual([name, []]);
     }
     expect(app.log.join('\n')).not.toContain('that-is-found-nowhere');
     const [row] = await rowsOf(as);
@@ -179,13 +179,13 @@ describe('an account that the provider no longer accepts', () => {
     const linked = ok(await separateFixture.write(PATH, body), 201);
     expect(linked.status).toBe('ACTIVE');
     app.effects.set(app.effects.now() + 1_000);
-    const named = { stablecoinProviderAccountId: linked.id };
+    const accountField = { stablecoinProviderAccountId: linked.id };
     const code = `STABLECOIN_PROVIDER_ACCOUNT_${status}`;
-    expect(codeOf(await separateFixture.register('000', named))).toEqual([400, code]);
-    const shown = ok(await separateFixture.read(`${PATH}/${linked.id}`), 200);
-    expect(shown.status).toBe(status);
-    expect(shown.updatedAt > linked.updatedAt).toBe(true);
-    expect(codeOf(await separateFixture.register('000', named))).toEqual([400, code]);
+    expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
+    const account = ok(await separateFixture.read(`${PATH}/${linked.id}`), 200);
+    expect(account.status).toBe(status);
+    expect(account.updatedAt > linked.updatedAt).toBe(true);
+    expect(codeOf(await separateFixture.register('000', accountField))).toEqual([400, code]);
     // Without an id there is no active account to select.
     expect(codeOf(await separateFixture.register())).toEqual([
       404,
@@ -200,18 +200,18 @@ describe('an account that the provider no longer accepts', () => {
     const first = ok(await separateFixture.write(PATH, body), 201);
     await separateFixture.register();
     app.effects.set(app.effects.now() + 1_000);
-    const again = { ...body, apiClientSecret: 'y-000' };
+    const repeatedBody = { ...body, apiClientSecret: 'y-000' };
     const responses = await Promise.all([
-      separateFixture.write(PATH, again),
-      separateFixture.write(PATH, again),
+      separateFixture.write(PATH, repeatedBody),
+      separateFixture.write(PATH, repeatedBody),
     ]);
     expect(responses.map(codeOf).sort()).toEqual([
       [201, undefined],
       [409, 'CONFLICT'],
     ]);
-    const shown = ok(await separateFixture.read(`${PATH}/${first.id}`), 200);
-    expect(shown).toMatchObject({ status: 'ACTIVE', createdAt: first.createdAt });
-    expect(shown.lastVerifiedAt > first.lastVerifiedAt).toBe(true);
+    const account = ok(await separateFixture.read(`${PATH}/${first.id}`), 200);
+    expect(account).toMatchObject({ status: 'ACTIVE', createdAt: first.createdAt });
+    expect(account.lastVerifiedAt > first.lastVerifiedAt).toBe(true);
     ok(await separateFixture.register(), 201);
   });
 
@@ -297,9 +297,9 @@ describe('an idempotency key', () => {
   it('does not replay SERVICE_UNAVAILABLE', async () => {
     const as = await app.newPlatform('Down for a while');
     const separateFixture = stablecoinFixture(app, { as });
-    const down = separateFixture.linkBody({ apiClientSecret: 'x-008' });
-    expect((await separateFixture.write(PATH, down, 'again')).status).toBe(503);
-    expect((await separateFixture.write(PATH, down, 'again')).status).toBe(503);
+    const unavailable = separateFixture.linkBody({ apiClientSecret: 'x-008' });
+    expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
+    expect((await separateFixture.write(PATH, unavailable, 'again')).status).toBe(503);
     const stored = await app.runtime.db.query(
       "select 1 from idempotency where id like $1 || ' %again'",
       [as.id],
@@ -339,8 +339,10 @@ describe('listStablecoinProviderAccounts', () => {
   describe('getStablecoinProviderAccount', () => {
     it('does not find an account of another platform', async () => {
       const { id } = await fixture.linked();
-      const theirs = await app.call('GET', `${PATH}/${id}`, undefined, { as: app.other });
-      expect(codeOf(theirs)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
+      const otherPlatformResponse = await app.call('GET', `${PATH}/${id}`, undefined, {
+        as: app.other,
+      });
+      expect(codeOf(otherPlatformResponse)).toEqual([404, 'STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND']);
       const list = await app.call('GET', `${PATH}?limit=100`, undefined, { as: app.other });
       expect(JSON.stringify(list.body)).not.toContain(id);
     });

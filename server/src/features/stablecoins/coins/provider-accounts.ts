@@ -89,11 +89,11 @@ export function rejectUnlinked(ctx: Ctx, row: ProviderAccountRow, as: InactiveSt
 const notVerified = (reason: string): Fault => new Fault('STABLECOIN_VERIFICATION_FAILED', reason);
 
 /** Selects one of the accounts that the credentials give access to. */
-function selectAccount(accessible: readonly string[], named: string | undefined): string {
+function selectAccount(accessible: readonly string[], requested: string | undefined): string {
   const [only] = accessible;
   if (only === undefined) throw notVerified('The provider rejected these credentials.');
-  if (named !== undefined) {
-    if (accessible.includes(named)) return named;
+  if (requested !== undefined) {
+    if (accessible.includes(requested)) return requested;
     throw notVerified('These credentials do not give access to this account.');
   }
   if (accessible.length === 1) return only;
@@ -111,12 +111,12 @@ export async function linkAccount(
   const credentials: ProviderCredentials = { clientId, clientSecret };
   const accessible = await callProvider(() => mint.accountsOf(credentials));
   const { platformId: platform_id, environment } = ctx.caller;
-  const of = {
+  const columns = {
     platform_id,
     provider,
     provider_account_id: selectAccount(accessible, body.providerAccountId),
   };
-  const [before] = await ctx.db.find(providerAccounts, of);
+  const [before] = await ctx.db.find(providerAccounts, columns);
   const id = before?.id ?? ctx.id('StablecoinProviderAccount');
   const credentialFields = {
     credentials: ctx.vault.sealOwn(JSON.stringify(credentials), sealedAs(id)),
@@ -133,7 +133,7 @@ export async function linkAccount(
   }
   return ctx.insert(providerAccounts, {
     id,
-    ...of,
+    ...columns,
     ...credentialFields,
     provider_environment: environment === 'production' ? 'PRODUCTION' : 'SANDBOX',
     status: 'ACTIVE',

@@ -76,11 +76,12 @@ describe('issuance', () => {
       if (row) ctx.update(providerAccounts, row, { status: 'REVOKED' });
     }, fixture.as);
     await app.advance(60 * SECOND);
-    const shown = async () => ok(await fixture.read(`/stablecoins/${coin.id}`), 200).issuanceStatus;
-    expect(await shown()).toBe('PENDING_REVIEW');
+    const issuanceStatus = async () =>
+      ok(await fixture.read(`/stablecoins/${coin.id}`), 200).issuanceStatus;
+    expect(await issuanceStatus()).toBe('PENDING_REVIEW');
     ok(await fixture.write('/stablecoin-provider-accounts', link), 201);
     await app.settle();
-    expect(await shown()).toBe('PROVISIONED');
+    expect(await issuanceStatus()).toBe('PROVISIONED');
   });
 
   it('unlinks the account when a poll finds its credentials rejected', async () => {

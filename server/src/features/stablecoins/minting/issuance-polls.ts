@@ -54,7 +54,7 @@ export const scheduleEnablement = (ctx: Ctx, coin: StablecoinRow): void =>
 export async function resumePollsOf(ctx: Ctx, account: ProviderAccountRow): Promise<void> {
   const { platform_id, id: provider_account } = account;
   for (const issuance_status of ['PENDING_REVIEW', 'PROVISIONING'] as const) {
-    const of = { platform_id, provider_account, issuance_status };
-    for (const coin of await ctx.db.find(stablecoins, of, ALL_OF_ONE)) schedulePoll(ctx, coin);
+    const filter = { platform_id, provider_account, issuance_status };
+    for (const coin of await ctx.db.find(stablecoins, filter, ALL_OF_ONE)) schedulePoll(ctx, coin);
   }
 }

@@ -32,7 +32,7 @@ import { amountOf, checkProvisioned, reservedFault } from './validation.ts';
 
 type Mint = Static<typeof StablecoinMintRequest>;
 type Burn = Static<typeof StablecoinBurnRequest>;
-type Placed = Promise<StablecoinOperationRow | Rejected>;
+type OrderResult = Promise<StablecoinOperationRow | Rejected>;
 
 /** The coin, its provider account and the amount, if all three are valid. */
 async function validateOrderInput(
@@ -63,7 +63,8 @@ const newOrder = (
 });
 
 /**
- * Minting from a balance at the provider is reserved. The provider reports whether there is one.
+ * Rejects a mint from a balance at the provider: it is reserved. The provider reports whether a balance
+ * exists.
  */
 async function fromBalance(
   ctx: Ctx,
@@ -86,7 +87,7 @@ const sourceOf = (funding: Mint['fundingSource']): OrderFields['source'] =>
     ? { type: funding.type, externalAccountId: funding.externalAccountId }
     : { type: funding.type };
 
-async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): Placed {
+async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint): OrderResult {
   const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
   const { fundingSource: funding, destination, description } = body;
   if (funding.type === 'SERVICE_INTERNAL_ACCOUNT') {
@@ -105,7 +106,7 @@ async function mint(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Mint
   return placeOrder(ctx, coin, access, ordered);
 }
 
-async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): Placed {
+async function burn(ctx: Ctx, parts: StablecoinParts, coinId: string, body: Burn): OrderResult {
   const { coin, access, amount } = await validateOrderInput(ctx, parts, coinId, body.amount);
   const { type } = body.source;
   if (type === 'SERVICE_INTERNAL_ACCOUNT') {
@@ -142,7 +143,7 @@ async function list(ctx: Ctx, coinId: string, query: ListQuery) {
 }
 
 /** The reply to a placed order, or its error. */
-async function reply(ctx: Ctx, placing: Placed) {
+async function reply(ctx: Ctx, placing: OrderResult) {
   const placed = await placing;
   if ('rejected' in placed) return placed;
   return { status: 201, body: await presented(ctx, placed) } as const;

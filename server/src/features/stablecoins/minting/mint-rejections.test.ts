@@ -58,9 +58,9 @@ describe('the idempotency key', () => {
     ] as const;
     for (const [path, body] of paths) {
       const target = `/stablecoins/${coin.id}/${path}`;
-      const without = await app.call('POST', target, body);
-      expect(codeOf(without)).toEqual([400, 'INVALID_INPUT']);
-      expect(without.body.details.errors[0].field).toBe('Idempotency-Key');
+      const withoutKey = await app.call('POST', target, body);
+      expect(codeOf(withoutKey)).toEqual([400, 'INVALID_INPUT']);
+      expect(withoutKey.body.details.errors[0].field).toBe('Idempotency-Key');
       expect(codeOf(await fixture.write(target, body, 'k'.repeat(256)))).toEqual([
         400,
         'INVALID_INPUT',
@@ -80,8 +80,8 @@ describe('the idempotency key', () => {
     const secondBurn = ok(await fixture.burn(id, body, 'once'), 201);
     expect([...ids]).toEqual([secondBurn.id]);
     expect(secondBurn.status).toBe('CREATED');
-    const left = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
-    expect(await fixture.supply(id)).toEqual(left);
+    const remaining = { circulating: 90n * DOLLAR, burning: 0n, minting: 0n };
+    expect(await fixture.supply(id)).toEqual(remaining);
     const otherBurnBody = fixture.burnBody(bank.id, { amount: '20000' });
     expect(codeOf(await fixture.burn(id, otherBurnBody, 'once'))).toEqual([409, 'CONFLICT']);
     ok(await fixture.mint(id, fixture.mintBody(wallet.id), 'once'), 201);
@@ -132,9 +132,9 @@ describe('the amount', () => {
     const max = String(MAX_UNITS);
     const createdMint = ok(await minting({ amount: max }, id), 201);
     expect(createdMint.amount).toBe(max);
-    const more = await minting({ amount: '10000' }, id);
-    expect(codeOf(more)).toEqual([400, 'INVALID_INPUT']);
-    expect(more.body.details.errors[0].field).toBe('amount');
+    const secondResponse = await minting({ amount: '10000' }, id);
+    expect(codeOf(secondResponse)).toEqual([400, 'INVALID_INPUT']);
+    expect(secondResponse.body.details.errors[0].field).toBe('amount');
     expect(codeOf(await minting({ amount: max }, id))).toEqual([400, 'INVALID_INPUT']);
     await app.advance(5_000);
     expect(await fixture.supply(id)).toMatchObject({ circulating: MAX_UNITS });
@@ -329,7 +329,7 @@ describe('the provider', () => {
     expect(codeOf(await minting(debit(id)))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);
   });
 
-  it('has less in circulation than the burn', async () => {
+  it('reports too little circulating supply for the burn', async () => {
     const { id } = await fixture.circulating(5);
     const amount = String(5n * DOLLAR + 10_000n);
     expect(codeOf(await burning({ amount }, id))).toEqual([400, 'STABLECOIN_PROVIDER_ERROR']);

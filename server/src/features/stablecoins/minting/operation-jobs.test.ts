@@ -1,10 +1,10 @@
-// Jobs of a mint or burn under failures: jobs that run twice, a provider that does not respond, that
-// no longer accepts the account, or that answers out of order. The provider is that of the sandbox
-// with scripted replies, called by a second worker.
+// Jobs of a mint or burn under failures: jobs that run twice, a provider that does not respond,
+// that no longer accepts the account, or that responds out of order. The provider is that of the
+// sandbox with scripted replies, called by a second worker.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { customer, externalAccount, ok } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';
-import { BURNT, mintFixture, PENDING, UNTOUCHED } from '../../../../test/kit/payments/mints.ts';
+import { BEFORE_BURN, BURNT, mintFixture, PENDING } from '../../../../test/kit/payments/mints.ts';
 import {
   FINAL,
   failed,
@@ -48,20 +48,20 @@ const transfersOf = async (id: string) => {
 describe('a repeated job', () => {
   it('has one effect, however often and concurrently it runs', async () => {
     const { coin, id } = await burnOrdered();
-    const more = async (job: typeof SUBMIT) =>
+    const scheduleTwice = async (job: typeof SUBMIT) =>
       app.operate(async (ctx) => {
         for (let i = 0; i < 5; i++) ctx.later(job, { operationId: id });
       });
-    await more(SUBMIT);
+    await scheduleTwice(SUBMIT);
     await app.settle();
-    expect((await fixture.look(id)).status).toBe('PENDING_FUNDING');
-    await more(SUBMIT);
-    await more(CHECK);
+    expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
+    await scheduleTwice(SUBMIT);
+    await scheduleTwice(CHECK);
     await app.advance(5_000);
-    await more(CHECK);
-    await more(SUBMIT);
+    await scheduleTwice(CHECK);
+    await scheduleTwice(SUBMIT);
     await app.advance(60_000);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
     expect(
@@ -75,8 +75,8 @@ describe('a repeated job', () => {
     await app.operate(async (ctx) => {
       for (let i = 0; i < 20; i++) ctx.later(i % 2 ? SUBMIT : CHECK, { operationId: id });
     });
-    while ((await Promise.all(workers.map((each) => each.runDue()))).some((done) => done > 0));
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    while ((await Promise.all(workers.map((each) => each.runDue()))).some((count) => count > 0));
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
@@ -85,11 +85,11 @@ describe('a repeated job', () => {
     const { coin, id } = await burnOrdered();
     const { calls, after } = workerReplying(DOWN, DOWN, replies('submitted'), replies('completed'));
     await after(0);
-    expect(await fixture.look(id)).toMatchObject({ status: 'CREATED' });
+    expect(await fixture.readOperation(id)).toMatchObject({ status: 'CREATED' });
     await after(HOUR);
-    expect(calls.map(({ what }) => what)).toEqual(['submit', 'submit', 'submit', 'check']);
+    expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit', 'submit', 'check']);
     expect(new Set(calls.map((each) => each.id))).toEqual(new Set([id]));
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 });
@@ -114,11 +114,11 @@ it('does not submit an operation that another run has ended meanwhile', async ()
   const result = await handler?.run(stalled, job as never);
   expect(ended).toBeGreaterThan(0);
   expect(result).toBeDefined();
-  expect(await fixture.look(id)).toMatchObject({
+  expect(await fixture.readOperation(id)).toMatchObject({
     status: 'FAILED',
     failureReason: 'PROVIDER_ACCOUNT_REVOKED',
   });
-  expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
+  expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
 });
 
 describe('a provider that does not respond', () => {
@@ -129,29 +129,29 @@ describe('a provider that does not respond', () => {
     await after(12 * HOUR);
     expect(calls.length).toBeGreaterThan(10);
     await after(12 * HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
   });
 
   it('keeps an operation beyond its deadline until it reports the result', async () => {
     const { coin, id } = await burnOrdered();
     const silent = Array.from({ length: 20 }, () => DOWN);
-    const slow = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
-    const { after } = workerReplying(slow, ...silent, replies('completed'));
+    const lateReplies = replies('funding', { checkAfterMs: 8 * 24 * HOUR });
+    const { after } = workerReplying(lateReplies, ...silent, replies('completed'));
     await after(7 * 24 * HOUR);
-    expect((await fixture.look(id)).status).toBe('PENDING_FUNDING');
+    expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     expect(await fixture.supply(coin.id)).toEqual(PENDING);
     await after(20 * HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 
   it('expires an operation that is unpaid at its deadline', async () => {
     const { coin, id } = await burnOrdered();
     const { after } = workerReplying(replies('funding', { checkAfterMs: 30 * 24 * HOUR }));
     await after(7 * 24 * HOUR);
-    expect((await fixture.look(id)).status).toBe('EXPIRED');
+    expect((await fixture.readOperation(id)).status).toBe('EXPIRED');
     expect(await transfersOf(id)).toEqual(['pending', 'void']);
-    expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
+    expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
     await workerReplying(FINAL).after(HOUR);
   });
 });
@@ -165,8 +165,8 @@ describe('a provider that no longer accepts the account', () => {
       await after(HOUR);
       expect(calls).toHaveLength(1);
       const failureReason = `PROVIDER_ACCOUNT_${as}`;
-      expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
-      expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
+      expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
+      expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
       const path = `/stablecoin-provider-accounts/${coin.stablecoinProviderAccountId}`;
       expect(ok(await fixture.read(path), 200).status).toBe(as);
     },
@@ -180,8 +180,8 @@ describe('a provider that no longer accepts the account', () => {
     );
     await app.settle();
     const failureReason = 'PROVIDER_ACCOUNT_REVOKED';
-    expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
-    expect(await fixture.supply(coin.id)).toEqual(UNTOUCHED);
+    expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
+    expect(await fixture.supply(coin.id)).toEqual(BEFORE_BURN);
   });
 
   it.each([
@@ -199,12 +199,12 @@ describe('a provider that no longer accepts the account', () => {
       const { after, calls } = workerReplying(...responses, replies('completed'));
       await after(24 * HOUR);
       expect(calls).toHaveLength(2);
-      expect(await fixture.look(id)).toMatchObject({ status });
+      expect(await fixture.readOperation(id)).toMatchObject({ status });
       expect(await fixture.supply(coin.id)).toEqual(PENDING);
       expect(ok(await fixture.link(client), 201).id).toBe(stablecoinProviderAccountId);
       await after(HOUR);
       expect(calls).toHaveLength(3);
-      expect((await fixture.look(id)).status).toBe('COMPLETED');
+      expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
       expect(await fixture.supply(coin.id)).toEqual(BURNT);
     },
   );
@@ -225,8 +225,8 @@ it('submits again if the account was linked again during the call', async () => 
   };
   const { after, calls } = workerReplying(relink, replies('completed'));
   await after(0);
-  expect(calls.map(({ what }) => what)).toEqual(['submit', 'submit']);
-  expect((await fixture.look(id)).status).toBe('COMPLETED');
+  expect(calls.map(({ type }) => type)).toEqual(['submit', 'submit']);
+  expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   const path = `/stablecoin-provider-accounts/${stablecoinProviderAccountId}`;
   expect(ok(await fixture.read(path), 200).status).toBe('ACTIVE');
 });
@@ -256,10 +256,10 @@ describe('provider responses', () => {
     const { coin, id } = await burnOrdered();
     const { after, calls } = workerReplying(...responses);
     await after(HOUR);
-    const seen = await fixture.look(id);
-    expect([seen.status, seen.failureReason]).toEqual([status, failureReason]);
+    const operation = await fixture.readOperation(id);
+    expect([operation.status, operation.failureReason]).toEqual([status, failureReason]);
     expect(calls).toHaveLength(responses.length);
-    expect(await fixture.supply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : UNTOUCHED);
+    expect(await fixture.supply(coin.id)).toEqual(status === 'COMPLETED' ? BURNT : BEFORE_BURN);
   });
 
   it('are shown as providerStatus, and a step back changes only that', async () => {
@@ -267,8 +267,8 @@ describe('provider responses', () => {
     const invalid = { ...replies('funding'), providerStatus: 'under review' };
     const { after } = workerReplying(replies('processing'), invalid);
     await after(90_000);
-    const shown = { status: 'PROCESSING', providerStatus: 'under review' };
-    expect(await fixture.look(id)).toMatchObject(shown);
+    const expected = { status: 'PROCESSING', providerStatus: 'under review' };
+    expect(await fixture.readOperation(id)).toMatchObject(expected);
     await workerReplying(completed).after(HOUR);
   });
 
@@ -276,20 +276,25 @@ describe('provider responses', () => {
     const { id } = await burnOrdered();
     const { after } = workerReplying(replies('processing', { checkAfterMs: 1_500.5 }), completed);
     await after(1_500);
-    expect((await fixture.look(id)).status).toBe('PROCESSING');
+    expect((await fixture.readOperation(id)).status).toBe('PROCESSING');
     await after(1);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 
   it('requested before the deadline do not expire it, however late they arrive', async () => {
     const { coin, id } = await burnOrdered();
-    const slow = async () => {
+    const lateReply = async () => {
       app.effects.set(app.effects.now() + 8 * 24 * HOUR);
       return replies('funding');
     };
-    const { after } = workerReplying(replies('funding'), slow, replies('submitted'), completed);
+    const { after } = workerReplying(
+      replies('funding'),
+      lateReply,
+      replies('submitted'),
+      completed,
+    );
     await after(60_000);
-    expect((await fixture.look(id)).status).toBe('PENDING_FUNDING');
+    expect((await fixture.readOperation(id)).status).toBe('PENDING_FUNDING');
     await after(HOUR);
     expect(await transfersOf(id)).toEqual(['pending', 'post']);
     expect(await fixture.supply(coin.id)).toEqual(BURNT);
@@ -301,7 +306,7 @@ describe('provider responses', () => {
     await after(10_000);
     expect(calls.length).toBeLessThanOrEqual(11);
     await workerReplying(completed).after(HOUR);
-    expect((await fixture.look(id)).status).toBe('COMPLETED');
+    expect((await fixture.readOperation(id)).status).toBe('COMPLETED');
   });
 });
 
@@ -325,7 +330,7 @@ it('keeps the same order after the customer of its account was erased', async ()
   expect(await orderNow()).toEqual(before);
   await app.advance(5_000);
   const failureReason = 'PROVIDER_TRANSFER_FAILED';
-  expect(await fixture.look(id)).toMatchObject({ status: 'FAILED', failureReason });
+  expect(await fixture.readOperation(id)).toMatchObject({ status: 'FAILED', failureReason });
 });
 
 it('completes an operation whose account is deleted meanwhile', async () => {
@@ -336,5 +341,5 @@ it('completes an operation whose account is deleted meanwhile', async () => {
     204,
   );
   await app.advance(5_000);
-  expect((await fixture.look(createdMint.id)).status).toBe('COMPLETED');
+  expect((await fixture.readOperation(createdMint.id)).status).toBe('COMPLETED');
 });

@@ -107,16 +107,16 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
         stage: async (ctx: Ctx) => stage(ctx, await currentOf(ctx, row.id)),
       });
       const isNeedless = definition === SUBMIT ? row.status !== 'CREATED' : isOver(row);
-      const nothing = staging(() => {});
-      if (isNeedless) return nothing;
+      const noChange = staging(() => {});
+      if (isNeedless) return noChange;
       if (account.status !== 'ACTIVE') {
         const as = account.status;
         return staging((ctx, current) =>
           handleUnlinked(ctx, current, as, current.submitted_at === null),
         );
       }
-      const begun = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
-      if (begun === 'ended') return nothing;
+      const started = definition === SUBMIT ? await begin(runtime, loaded) : 'again';
+      if (started === 'ended') return noChange;
       const calledAt = await runtime.clocks.nowOf(caller);
       const response = await call(runtime, loaded, definition);
       if (response.state !== 'unlinked') {
@@ -124,12 +124,12 @@ export function operationJobs(parts: StablecoinParts): JobHandler[] {
       }
       return staging(async (ctx, current) => {
         const linked = await ctx.read(providerAccounts, account.id);
-        // The account was linked again while the provider answered for the previous link.
+        // The account was linked again during the provider's response for the previous link.
         const isRelinked = linked?.version !== account.version && linked?.status === 'ACTIVE';
         if (isRelinked)
           return void (isOver(current) || ctx.later(definition, { operationId: current.id }));
         if (linked?.version === account.version) unlink(ctx, linked, response.as);
-        await handleUnlinked(ctx, current, response.as, begun === 'first');
+        await handleUnlinked(ctx, current, response.as, started === 'first');
       });
     };
 

@@ -1,5 +1,5 @@
 // Placing a mint or burn: its external accounts are registered with the provider at their first
-// use, the provider validates the order, and the answer becomes the row. Nothing is ordered while
+// use, the provider validates the order, and its response becomes the row. Nothing is ordered while
 // the client waits; the job that submits it is staged with the row.
 import type {
   MintPort,
@@ -67,9 +67,9 @@ async function accountAt(ctx: Ctx, { accountId, use }: OrderParty): Promise<Exte
   const row = isId(accountId, 'ExternalAccount')
     ? await readExternalAccount(ctx, accountId)
     : undefined;
-  const found = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
-  const owner = found && row.customer_id !== null && (await customerOf(ctx, row.customer_id));
-  if (!found || (owner && owner.deleted_at !== null)) {
+  const isOwn = row?.platform_id === ctx.caller.platformId && row.deleted_at === null;
+  const owner = isOwn && row.customer_id !== null && (await customerOf(ctx, row.customer_id));
+  if (!isOwn || (owner && owner.deleted_at !== null)) {
     throw new Fault('STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND', 'External account not found.', {
       externalAccountId: accountId,
     });
@@ -102,8 +102,8 @@ async function linked(
   if (response.state === 'rejected') throw linkFault(response.problem, row.id);
   const { reference } = response;
   const { platform_id, id: account_id } = row;
-  const of = { id, platform_id, provider_account, account_id };
-  ctx.insert(stablecoinLinks, { ...of, reference, created_at: ctx.now });
+  const columns = { id, platform_id, provider_account, account_id };
+  ctx.insert(stablecoinLinks, { ...columns, reference, created_at: ctx.now });
   return orderAccount(party, reference);
 }
 

@@ -1,6 +1,6 @@
-// Invariants under any order of provider answers about mints and burns of one coin, repeated, late
-// or concurrent: transitions follow the lifecycle, final statuses stay, the ledger always matches the
-// operations, and no more is burned than circulates.
+// Invariants under any order of provider responses about mints and burns of one coin, repeated,
+// late or concurrent: transitions follow the lifecycle, final statuses stay, the ledger always
+// matches the operations, and no more is burned than circulates.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { booksBalance } from '../../../../test/kit/app/books.ts';
@@ -28,9 +28,9 @@ const STATES = ['funding', 'submitted', 'processing', 'completed', 'failed', 'ex
 const step = fc.oneof(
   fc.record({ do: fc.constantFrom('mint', 'burn'), dollars: fc.integer({ min: 1, max: 30 }) }),
   fc.record({
-    do: fc.constant('answer'),
+    do: fc.constant('report'),
     // Few ids, so that one receives several states.
-    which: fc.nat({ max: 5 }),
+    index: fc.nat({ max: 5 }),
     states: fc.array(fc.constantFrom(...STATES), { minLength: 1, maxLength: 3 }),
     late: fc.boolean(),
   }),
@@ -47,8 +47,8 @@ const read = async (id: string) => {
   return row;
 };
 
-/** Applies several answers about one operation concurrently. */
-async function applyAnswers(id: string, states: readonly (typeof STATES)[number][]) {
+/** Applies several responses about one operation concurrently. */
+async function applyResponses(id: string, states: readonly (typeof STATES)[number][]) {
   const before = await read(id);
   const apply = (state: (typeof STATES)[number]) =>
     app.operate(async (ctx) => {
@@ -58,16 +58,16 @@ async function applyAnswers(id: string, states: readonly (typeof STATES)[number]
   await Promise.all(states.map(apply));
   const after = await read(id);
   if (isOver(before)) expect(after).toEqual(before);
-  // One answer causes one transition; concurrent answers may cause several.
+  // One response causes one transition; concurrent responses may cause several.
   if (states.length === 1) {
     expect(operationStates.allows(before.status, after.status)).toBe(true);
   }
 }
 
 /** Orders a mint or a burn; undefined if it is rejected because the supply is too low. */
-async function order(coinId: string, what: 'mint' | 'burn', dollars: number) {
+async function order(coinId: string, type: 'mint' | 'burn', dollars: number) {
   const amount = String(BigInt(dollars) * DOLLAR);
-  if (what === 'mint') {
+  if (type === 'mint') {
     return ok(await fixture.mint(coinId, fixture.mintBody(wallet.id, { amount })), 201)
       .id as string;
   }
@@ -81,15 +81,15 @@ it('keeps statuses in their lifecycle and the ledger equal to the operations', a
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const coin = await fixture.coin();
-      const made: string[] = [];
+      const orderIds: string[] = [];
       for (const each of steps) {
         if ('dollars' in each) {
           const id = await order(coin.id, each.do as 'mint' | 'burn', each.dollars);
-          if (id) made.push(id);
-        } else if (made.length) {
-          const id = made[each.which % made.length] as string;
+          if (id) orderIds.push(id);
+        } else if (orderIds.length) {
+          const id = orderIds[each.index % orderIds.length] as string;
           if (each.late) app.effects.set(app.effects.now() + 8 * 86_400_000);
-          await applyAnswers(id, each.states);
+          await applyResponses(id, each.states);
         }
         expect(await fixture.problems()).toEqual([]);
       }

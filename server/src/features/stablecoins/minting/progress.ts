@@ -1,7 +1,7 @@
 // Applies the provider's state of a mint or burn. Only the provider can determine whether tokens or
-// funds were transferred, so an operation ends only by its answer: not by a timeout, which only
-// schedules polls, and not because the provider stops responding. An expired one may still complete, so it is
-// polled for another week. Only an operator can end one otherwise.
+// funds were transferred, so an operation ends only by its response: not by a timeout, which only
+// schedules polls, and not because the provider stops responding. An expired one may still
+// complete, so it is polled for another week. Only an operator can end one otherwise.
 import { Type } from '@sinclair/typebox';
 import type { OrderProgress } from '../../../connectors/ports/stablecoins.ts';
 import { defineJob } from '../../../kernel/contract/job.ts';
@@ -76,7 +76,7 @@ function pollLate(ctx: Ctx, row: StablecoinOperationRow): void {
 }
 
 /** Ends an operation, with its postings. */
-async function end(
+async function endOperation(
   ctx: Ctx,
   row: StablecoinOperationRow,
   event: 'complete' | 'fail' | 'expire',
@@ -84,9 +84,9 @@ async function end(
 ): Promise<StablecoinOperationRow> {
   const status = operationStates.next(row.status, event);
   const isLate = row.status === 'EXPIRED';
-  const late = isLate ? { uncounted: await postLate(ctx, row, 'transfer') } : {};
+  const lateColumns = isLate ? { uncounted: await postLate(ctx, row, 'transfer') } : {};
   const expired = event === 'expire' ? { expired_at: ctx.now } : {};
-  const change = { ...patch, ...late, ...expired, status, updated_at: ctx.now };
+  const change = { ...patch, ...lateColumns, ...expired, status, updated_at: ctx.now };
   if (event !== 'complete') voidHold(ctx, row);
   else if (!isLate) postHold(ctx, row);
   return ctx.update(mintsAndBurns, row, change);
@@ -94,7 +94,7 @@ async function end(
 
 /** Fails an operation that was never submitted. */
 export const failUnsubmitted = (ctx: Ctx, row: StablecoinOperationRow, reason: string) =>
-  end(ctx, row, 'fail', { failure_reason: reason });
+  endOperation(ctx, row, 'fail', { failure_reason: reason });
 
 /**
  * Ends an operation with the result that the operator reports; the lifecycle states the possible
@@ -109,17 +109,22 @@ export async function endByOperator(
 ): Promise<StablecoinOperationRow> {
   const event = as === 'fail' && isUnpaid(row) && row.submitted_at !== null ? 'expire' : as;
   recordAccountAction(ctx, row, { actor: 'operator', action: event, reason });
-  const ended = await end(ctx, row, event, event === 'fail' ? { failure_reason: BY_OPERATOR } : {});
+  const ended = await endOperation(
+    ctx,
+    row,
+    event,
+    event === 'fail' ? { failure_reason: BY_OPERATOR } : {},
+  );
   // In other statuses it already has a job.
   if (event === 'expire' && row.status === 'CREATED') pollLate(ctx, ended);
   return ended;
 }
 
-/** Whether the answer says that the operation has ended. */
+/** Whether the response reports that the operation has ended. */
 const isFinal = (progress: OrderProgress): boolean =>
   progress.state === 'failed' || (progress.state === 'expired' && progress.final === true);
 
-/** Stages the answer to a poll; ignored if the operation has ended. */
+/** Stages the response to a poll; ignored if the operation has ended. */
 export async function applyProgress(
   ctx: Ctx,
   row: StablecoinOperationRow,
@@ -130,13 +135,13 @@ export async function applyProgress(
   if (row.status === 'EXPIRED') return applyLateProgress(ctx, row, progress);
   const { providerStatus: provider_status } = progress;
   const event = eventOf(row, progress, polledAt);
-  if (event === 'complete') await end(ctx, row, event, { provider_status });
+  if (event === 'complete') await endOperation(ctx, row, event, { provider_status });
   else if (event === 'expire') {
-    const expired = await end(ctx, row, event, { provider_status });
+    const expired = await endOperation(ctx, row, event, { provider_status });
     if (!isFinal(progress)) pollLate(ctx, expired);
   } else if (event === 'fail') {
     const failure_reason = progress.state === 'failed' ? progress.reason : CANCELLED;
-    await end(ctx, row, event, { provider_status, failure_reason });
+    await endOperation(ctx, row, event, { provider_status, failure_reason });
   } else continueWith(ctx, row, event, progress);
 }
 
@@ -147,11 +152,12 @@ async function applyLateProgress(
   progress: OrderProgress,
 ): Promise<void> {
   const { state, providerStatus: provider_status } = progress;
-  if (state === 'completed') return void (await end(ctx, row, 'complete', { provider_status }));
+  if (state === 'completed')
+    return void (await endOperation(ctx, row, 'complete', { provider_status }));
   if (state === 'submitted' || state === 'processing') {
     const uncounted = await postLate(ctx, row, 'hold');
-    const again = ctx.update(mintsAndBurns, row, { uncounted });
-    return continueWith(ctx, again, 'process', progress);
+    const updated = ctx.update(mintsAndBurns, row, { uncounted });
+    return continueWith(ctx, updated, 'process', progress);
   }
   if (provider_status !== row.provider_status) {
     ctx.update(mintsAndBurns, row, { provider_status, updated_at: ctx.now });

@@ -15,8 +15,8 @@ interface Counted {
 }
 
 const PENDING = "o.status not in ('COMPLETED', 'FAILED', 'EXPIRED')";
-const sumOf = (type: string, which: string) =>
-  `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${which}), 0)`;
+const sumOf = (type: string, condition: string) =>
+  `coalesce(sum(o.amount - coalesce(o.uncounted, 0)) filter (where o.type = '${type}' and ${condition}), 0)`;
 
 /** Ledger account id of coin `c` in SQL. */
 const idInSql = (account: (coinId: string) => string) => `'${account("' || c.id || '")}'`;
@@ -42,9 +42,9 @@ function* problemsOf(row: Counted): Generator<string> {
     ['is held for burns', row.burning, row.shouldBurn],
     ['is held for mints', row.minting, row.shouldMint],
   ] as const;
-  for (const [what, is, should] of pairs) {
-    if (is === should) continue;
-    yield `Of ${row.id} ${is ?? 'nothing'} ${what}, expected ${should} by its mints and burns`;
+  for (const [measure, actual, expected] of pairs) {
+    if (actual === expected) continue;
+    yield `Of ${row.id} ${actual ?? 'nothing'} ${measure}, expected ${expected} by its mints and burns`;
   }
 }
 

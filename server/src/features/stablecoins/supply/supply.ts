@@ -28,15 +28,15 @@ function transferOf({
   ...row
 }: SupplyOrder & Partial<HeldOrder>): TransferInput {
   const tokens = tokensOf(stablecoin_id, row.amount - (row.uncounted ?? 0n));
-  const late = row.expired_at == null ? '' : '.late';
+  const suffix = row.expired_at == null ? '' : '.late';
   const [issued, circulating] = [
     issuedTokensAccount(stablecoin_id),
     circulatingTokensAccount(stablecoin_id),
   ];
   const common = { transactionId: id, ...tokens };
   return type === 'MINT'
-    ? { ...common, step: `mint${late}`, debit: issued, credit: circulating }
-    : { ...common, step: `burn${late}`, debit: circulating, credit: issued };
+    ? { ...common, step: `mint${suffix}`, debit: issued, credit: circulating }
+    : { ...common, step: `burn${suffix}`, debit: circulating, credit: issued };
 }
 
 const supplyExceeded = (): Fault =>
@@ -77,9 +77,9 @@ export async function postLate(
   const account = await readLedgerAccount(ctx, transfer.debit);
   if (!account) throw new Error(`${row.id}: no account ${transfer.debit}`);
   const { currency, balance, held, floor } = account;
-  const wanted = tokensOf(row.stablecoin_id, row.amount);
-  const available = lesser({ currency, amount: balance - held - (floor ?? 0n) }, wanted);
+  const amount = tokensOf(row.stablecoin_id, row.amount);
+  const available = lesser({ currency, amount: balance - held - (floor ?? 0n) }, amount);
   if (available.amount > 0n)
     ctx[verb]({ ...transfer, ...available, retryOnInsufficientFunds: true });
-  return isLess(available, wanted) ? subtract(wanted, available).amount : null;
+  return isLess(available, amount) ? subtract(amount, available).amount : null;
 }

@@ -141,8 +141,8 @@ export async function setPaymentLimit(
   limit: PaymentLimit,
 ): Promise<readonly PaymentLimit[]> {
   const after = await change(runtime, platformId, (ctx, before) => {
-    const others = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
-    const limits = [...others, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const otherLimits = before.limits.filter((each) => !isSameCurrencyPair(each, limit));
+    const limits = [...otherLimits, limit].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     return changePlatform(ctx, before, { limits });
   });
   return after.limits;

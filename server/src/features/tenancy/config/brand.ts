@@ -1,5 +1,6 @@
-// How a platform appears on hosted pages: its name, its colour, and the logo of its configuration. A logo is
-// shown only where it is loaded over https, or over http from the local machine in the sandbox.
+// Appearance of a platform on hosted pages: its name, its colour, and the logo of its
+// configuration. A logo is shown only if it is loaded over https, or over http from the local
+// machine in the sandbox.
 
 import type { PageBrand } from '../../../kernel/contract/page.ts';
 import { readUrl } from '../../../kernel/net/url.ts';

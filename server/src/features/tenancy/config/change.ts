@@ -31,11 +31,11 @@ export type Provision = (ctx: Ctx, currencies: string[]) => Promise<void>;
 export async function changeConfig(
   ctx: Ctx,
   provision: Provision,
-  was: PlatformRow,
+  previous: PlatformRow,
   change: PlatformChange,
 ): Promise<PlatformRow> {
-  const row = changePlatform(ctx, was, change);
-  const added = addedCurrencies(was.currencies, row.currencies);
+  const row = changePlatform(ctx, previous, change);
+  const added = addedCurrencies(previous.currencies, row.currencies);
   if (added.length) {
     await provision(ctx, added);
     // There can be many customers: their accounts are opened after the commit, in batches.

@@ -72,7 +72,7 @@ const fieldsOf = ({ details }: Fault) =>
   (details as { errors: FieldError[] }).errors.map((each) => each.field);
 
 describe('checkUpdate', () => {
-  it('reports every mistake at once', () => {
+  it('reports every error at once', () => {
     const fault = faultOf({
       umaDomain: 'not a domain',
       webhookEndpoint: 'http://example.com',
@@ -101,13 +101,13 @@ describe('checkUpdate', () => {
     ]);
   });
 
-  it('rejects fees of other currencies, and fixed ones in another', () => {
+  it('rejects fees of other currencies, and fixed fees in another currency', () => {
     expect(faultOf({ feeConfigs: [fee('EUR', 10, 0)] }).code).toBe('NOT_IMPLEMENTED');
     const mixed = { ...fee('USD', 10, 5), fixedFee: { amount: 5, currency: 'EUR' } };
     expect(faultOf({ feeConfigs: [mixed] }).code).toBe('NOT_IMPLEMENTED');
   });
 
-  it('holds production endpoints to public https', () => {
+  it('requires public https endpoints in production', () => {
     const update = { webhookEndpoint: 'http://localhost:1' };
     expect(() => checkUpdate(update, { environment: 'sandbox', loopback: true })).not.toThrow();
     expect(fieldsOf(faultOf(update, 'production'))).toEqual(['webhookEndpoint']);
@@ -115,11 +115,11 @@ describe('checkUpdate', () => {
 });
 
 describe('patchOf', () => {
-  it('changes only named settings', () => {
+  it('changes only the given settings', () => {
     expect(patchOf(row, {}, SCHEMAS)).toEqual({});
   });
 
-  it('merges settings level by level and keeps no stray names', () => {
+  it('merges settings recursively and drops unknown names', () => {
     const card = { displayName: 'Card', email: { fromName: 'A', subject: 'Code' } };
     const update = {
       cardTokenization2faConfig: { email: { subject: 'Your code', stray: 1 }, other: 2 },
@@ -130,7 +130,7 @@ describe('patchOf', () => {
     });
   });
 
-  it('sets single fees and removes those of zero', () => {
+  it('sets single fees and removes zero fees', () => {
     const before = { ...row, fees: [fee('USD', 25, 100)] };
     expect(patchOf(before, { feeConfigs: [] }, SCHEMAS).fees).toEqual(before.fees);
     expect(patchOf(before, { feeConfigs: [fee('USD', 30, 0)] }, SCHEMAS).fees).toEqual([
@@ -149,7 +149,7 @@ describe('patchOf', () => {
     expect(addedCurrencies(row.currencies, patch.currencies ?? [])).toEqual(['GBP']);
   });
 
-  it('writes domains in small letters', () => {
+  it('converts domains to lower case', () => {
     expect(patchOf(row, { umaDomain: 'Pay.Example.COM' }, SCHEMAS)).toEqual({
       uma_domain: 'pay.example.com',
     });
@@ -157,7 +157,7 @@ describe('patchOf', () => {
 });
 
 describe('presentPlatform', () => {
-  it('leaves out what is not set', () => {
+  it('omits absent settings', () => {
     const platform = presentPlatform(row);
     expect(platform).not.toHaveProperty('webhookEndpoint');
     expect(platform).not.toHaveProperty('embeddedWalletConfig');

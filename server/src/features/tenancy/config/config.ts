@@ -62,7 +62,7 @@ function currencyErrors(list: NonNullable<ConfigUpdate['supportedCurrencies']>):
     if (!findCurrency(currencyCode)) report('currencyCode', 'is not a supported currency');
     if (codes.indexOf(currencyCode) < index) report('currencyCode', 'is listed twice');
     if (each.minAmount > each.maxAmount) report('minAmount', 'must not be greater than maxAmount');
-    const names = each.requiredCounterpartyFields.map((one) => one.name);
+    const names = each.requiredCounterpartyFields.map((field) => field.name);
     if (new Set(names).size < names.length)
       report('requiredCounterpartyFields', 'contains a field twice');
     return errors;
@@ -117,26 +117,28 @@ const isObject = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Merges changed settings into the current ones recursively; absent settings are unchanged. */
-function merged(was: Settings | null, now: Settings): Settings {
-  const out: Settings = { ...was };
+function merged(previous: Settings | null, now: Settings): Settings {
+  const merged_: Settings = { ...previous };
   for (const [name, value] of Object.entries(now)) {
-    const before = out[name];
-    out[name] = isObject(value) ? merged(isObject(before) ? before : null, value) : value;
+    const before = merged_[name];
+    merged_[name] = isObject(value) ? merged(isObject(before) ? before : null, value) : value;
   }
-  return out;
+  return merged_;
 }
 
 /** Settings with only the properties of `schema`, so that unknown properties are not stored. */
-function known(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
-  const out: Settings = {};
+function onlyKnown(schema: { properties: Record<string, unknown> }, settings: Settings): Settings {
+  const knownSettings: Settings = {};
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = settings[name];
     if (value === undefined) continue;
     const inner = property as { properties?: Record<string, unknown> };
-    out[name] =
-      inner.properties && isObject(value) ? known({ properties: inner.properties }, value) : value;
+    knownSettings[name] =
+      inner.properties && isObject(value)
+        ? onlyKnown({ properties: inner.properties }, value)
+        : value;
   }
-  return out;
+  return knownSettings;
 }
 
 function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
@@ -152,8 +154,8 @@ function currencyOfUpdate(input: PlatformCurrency): PlatformCurrency {
   };
 }
 
-function feesAfter(was: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
-  const all = new Map(was.map((fee) => [feeKey(fee), fee]));
+function feesAfter(previous: readonly FeeConfig[], set: readonly FeeConfig[]): FeeConfig[] {
+  const all = new Map(previous.map((fee) => [feeKey(fee), fee]));
   for (const { feeType, sourceCurrency, variableFeeBps, fixedFee } of set) {
     const { amount, currency } = fixedFee;
     const fee = { feeType, sourceCurrency, variableFeeBps, fixedFee: { amount, currency } };
@@ -179,8 +181,10 @@ export function patchOf(
     ...(umaDomain === undefined ? {} : { uma_domain: umaDomain.toLowerCase() }),
     ...(webhookEndpoint === undefined ? {} : { webhook_endpoint: webhookEndpoint }),
     ...(supportedCurrencies ? { currencies: supportedCurrencies.map(currencyOfUpdate) } : {}),
-    ...(wallet ? { wallet_config: merged(row.wallet_config, known(schemas.wallet, wallet)) } : {}),
-    ...(card ? { card_config: merged(row.card_config, known(schemas.card, card)) } : {}),
+    ...(wallet
+      ? { wallet_config: merged(row.wallet_config, onlyKnown(schemas.wallet, wallet)) }
+      : {}),
+    ...(card ? { card_config: merged(row.card_config, onlyKnown(schemas.card, card)) } : {}),
     ...(feeConfigs ? { fees: feesAfter(row.fees, feeConfigs) } : {}),
   };
 }

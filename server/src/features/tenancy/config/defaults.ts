@@ -1,4 +1,4 @@
-// What a platform has before it sets anything.
+// Default settings of a platform.
 import { MAX_AMOUNT } from '../../../kernel/money.ts';
 import type { PlatformCurrency } from '../platform/index.ts';
 

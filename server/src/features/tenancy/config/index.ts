@@ -9,7 +9,7 @@ export { FixedFee, testEvent } from './contract.ts';
 export { checkAmount, checkDirection, platformFeeOf, settingOf } from './currencies.ts';
 export { defaultUmaDomain, openCurrency } from './defaults.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const configFeature = {
   operations: platformOperations,
 } satisfies Feature;

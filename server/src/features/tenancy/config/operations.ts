@@ -27,11 +27,11 @@ export const platformOperations = ({ provision, loopbackWebhooks }: PlatformPart
   })),
 
   handle(updatePlatformConfig, async (ctx, { body }) => {
-    const was = await ownPlatform(ctx);
-    checkUpdate(body, { environment: was.environment, loopback: loopbackWebhooks });
-    const patch = patchOf(was, body, SCHEMAS);
-    if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(was) };
-    const row = await changeConfig(ctx, provision, was, patch);
+    const previous = await ownPlatform(ctx);
+    checkUpdate(body, { environment: previous.environment, loopback: loopbackWebhooks });
+    const patch = patchOf(previous, body, SCHEMAS);
+    if (Object.keys(patch).length === 0) return { status: 200, body: presentPlatform(previous) };
+    const row = await changeConfig(ctx, provision, previous, patch);
     if (patch.webhook_endpoint) ctx.emit(testEvent, row.id, {});
     return { status: 200, body: presentPlatform(row) };
   }),

@@ -62,7 +62,7 @@ describe('updatePlatformConfig', () => {
     expect([status, body.code]).toEqual([403, 'FORBIDDEN']);
   });
 
-  it('changes only what is named, immediately', async () => {
+  it('changes only the given settings, immediately', async () => {
     const before = (await app.call('GET', '/config')).body;
     expect((await patch({})).body).toEqual(before);
     app.effects.set(app.effects.now() + 1_000);
@@ -104,7 +104,7 @@ describe('updatePlatformConfig', () => {
     });
   });
 
-  it('sets, keeps and switches off fees', async () => {
+  it('sets, keeps and removes fees', async () => {
     const { body } = await patch({ feeConfigs: [fee('USD', 50, 25)] });
     expect(body.feeConfigs).toEqual([fee('USD', 50, 25)]);
     expect((await patch({ feeConfigs: [] })).body.feeConfigs).toEqual([fee('USD', 50, 25)]);
@@ -174,7 +174,7 @@ describe('updatePlatformConfig', () => {
     ]);
   });
 
-  it('holds endpoints to https, and production to public addresses', async () => {
+  it('requires https endpoints, and public addresses in production', async () => {
     const endpoints = ['http://example.com/hook', 'ftp://example.com', 'example.com', ''];
     for (const webhookEndpoint of endpoints) {
       const { status, body } = await patch({ webhookEndpoint });
@@ -198,8 +198,8 @@ describe('a new webhook endpoint', () => {
     const events = (await app.events()).filter((each) => each.platformId === platform.id);
     expect(events).toMatchObject([{ type: 'TEST', subject: platform.id, data: {} }]);
     await patch({ webhookEndpoint }, platform);
-    const again = (await app.events()).filter((each) => each.platformId === platform.id);
-    expect(again).toHaveLength(2);
+    const eventsAfter = (await app.events()).filter((each) => each.platformId === platform.id);
+    expect(eventsAfter).toHaveLength(2);
   });
 });
 
@@ -216,18 +216,18 @@ describe('a new currency', () => {
     };
     const before = await accounts();
     const { body: config } = await app.call('GET', '/config', undefined, { as: platform });
-    const more = { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] };
-    const { status, body } = await patch(more, platform);
+    const withCad = { supportedCurrencies: [...config.supportedCurrencies, currency('CAD')] };
+    const { status, body } = await patch(withCad, platform);
     expect(status).toBe(200);
     expect(body.supportedCurrencies.at(-1)).toEqual(currency('CAD'));
     expect(await accounts()).toEqual([...before, 'CAD'].sort());
     await patch({ supportedCurrencies: [currency('USD')] }, platform);
-    await patch(more, platform);
+    await patch(withCad, platform);
     await app.settle();
     expect(await accounts()).toEqual([...before, 'CAD'].sort());
   });
 
-  it('reaches the customers there are', async () => {
+  it('is added to existing customers', async () => {
     const platform = await app.newPlatform('Back-filled');
     const createResponse = await app.call(
       'POST',

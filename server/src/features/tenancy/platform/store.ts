@@ -119,8 +119,8 @@ export async function platformOfUmaDomain(
   host: string,
   environment?: Mode,
 ): Promise<PlatformRow | undefined> {
-  const where = { uma_domain: host, ...(environment && { environment }) };
-  return (await db.find(platforms, where, { limit: 1 }))[0];
+  const filter = { uma_domain: host, ...(environment && { environment }) };
+  return (await db.find(platforms, filter, { limit: 1 }))[0];
 }
 
 /** Every platform, in the order of their creation. */

@@ -51,9 +51,9 @@ type TokenCaller = Caller & { tokenId: string };
 
 async function findToken(db: Database, id: string, secret: string): Promise<TokenCaller> {
   const [token] = await db.find(tokens, { client_id: id });
-  const same = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
+  const isSecretValid = constantTimeEqual(sha256Hex(secret), token?.secret_hash ?? NO_HASH);
   const platform = await readPlatform(db, token?.platform_id ?? '');
-  if (!token || !same || !platform) throw rejected();
+  if (!token || !isSecretValid || !platform) throw rejected();
   return {
     platformId: platform.id,
     environment: platform.environment,
@@ -67,7 +67,7 @@ async function findToken(db: Database, id: string, secret: string): Promise<Toke
 /** `now` is the clock of the cache. */
 export function authenticator(db: Database, now: () => Time): Authenticator {
   // Keyed by a hash of the header, so that no secret stays in memory.
-  const known = new Map<string, Known>();
+  const cachedCallers = new Map<string, Known>();
   const inFlight = new Map<string, Promise<Caller>>();
   const doubted = new Map<string, Time>();
   /** Tokens by hash of a header that was valid once. */
@@ -78,8 +78,9 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
     if ((doubted.get(tokenId) ?? 0) > now()) return;
     if (proven.size >= MAX_REMEMBERED) proven.delete(proven.keys().next().value as string);
     proven.set(key, tokenId);
-    if (known.size >= MAX_REMEMBERED) known.delete(known.keys().next().value as string);
-    known.set(key, { caller, until: readAt + REMEMBER_MS });
+    if (cachedCallers.size >= MAX_REMEMBERED)
+      cachedCallers.delete(cachedCallers.keys().next().value as string);
+    cachedCallers.set(key, { caller, until: readAt + REMEMBER_MS });
   }
 
   async function find(key: string, header: string | undefined): Promise<Caller> {
@@ -94,22 +95,23 @@ export function authenticator(db: Database, now: () => Time): Authenticator {
   return {
     async authenticate(authorization) {
       const key = sha256Hex(authorization ?? '');
-      const found = known.get(key);
-      if (found && found.until > now()) return found.caller;
-      known.delete(key);
+      const cached = cachedCallers.get(key);
+      if (cached && cached.until > now()) return cached.caller;
+      cachedCallers.delete(key);
       const running = inFlight.get(key);
       if (running) return running;
-      const asking = find(key, authorization).finally(() => inFlight.delete(key));
-      inFlight.set(key, asking);
-      return asking;
+      const lookup = find(key, authorization).finally(() => inFlight.delete(key));
+      inFlight.set(key, lookup);
+      return lookup;
     },
     isProven: (authorization) => proven.size > 0 && proven.has(sha256Hex(authorization ?? '')),
     drop(tokenId) {
       const time = now();
       for (const [id, until] of doubted) if (until <= time) doubted.delete(id);
       doubted.set(tokenId, time + DOUBT_MS);
-      for (const [key, of] of proven) if (of === tokenId) proven.delete(key);
-      for (const [key, each] of known) if (each.caller.tokenId === tokenId) known.delete(key);
+      for (const [key, platformId] of proven) if (platformId === tokenId) proven.delete(key);
+      for (const [key, each] of cachedCallers)
+        if (each.caller.tokenId === tokenId) cachedCallers.delete(key);
     },
   };
 }

@@ -13,7 +13,7 @@ export {
   revokeToken,
 } from './token.ts';
 
-/** What this feature adds to a server. */
+/** Operations, jobs and other parts that this feature adds to a server. */
 export const tokenFeature = {
   operations: ({ tokens }: { tokens: Pick<Authenticator, 'drop'> }) => tokenOperations(tokens),
   reset: { stays: { tokens: 'true' } },

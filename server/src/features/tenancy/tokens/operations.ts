@@ -32,9 +32,9 @@ async function tokenOf(ctx: Ctx, id: string): Promise<TokenRow> {
 
 /** Requires that the calling token is unchanged at the commit. */
 async function requireOwn(ctx: Ctx): Promise<void> {
-  const own = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
-  if (!own) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
-  ctx.require(tokens, own);
+  const callingToken = ctx.caller.tokenId && (await ctx.read(tokens, ctx.caller.tokenId));
+  if (!callingToken) throw new Fault('UNAUTHORIZED', 'The API credentials are missing or invalid.');
+  ctx.require(tokens, callingToken);
 }
 
 /** Stages the removal of all tokens of the platform but the calling one. */

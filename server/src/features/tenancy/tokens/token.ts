@@ -26,9 +26,9 @@ const CLIENT_ID_BYTES = 16;
 /** A random free number of the platform, so that tokens created concurrently rarely conflict. */
 async function freeNumber(ctx: Ctx, platformId: string): Promise<number> {
   const rows = await ctx.db.find(tokens, { platform_id: platformId });
-  const taken = new Set(rows.map(({ number }) => number));
+  const usedNumbers = new Set(rows.map(({ number }) => number));
   const free = Array.from({ length: MAX_TOKENS }, (_, index) => index + 1).filter(
-    (n) => !taken.has(n),
+    (n) => !usedNumbers.has(n),
   );
   const drawn = Buffer.from(ctx.effects.random(4)).readUInt32BE();
   const number = free[drawn % free.length];
@@ -79,13 +79,13 @@ export async function createPlatformToken(
   input: Pick<NewToken, 'platformId' | 'name' | 'permissions'>,
 ) {
   const { id, environment } = await platformById(runtime, input.platformId);
-  const made = await operate(runtime, systemCaller(id, environment), (ctx) =>
+  const created = await operate(runtime, systemCaller(id, environment), (ctx) =>
     createTokenFor(ctx, input),
   ).catch((error: unknown) => {
     // The input is valid and conflicts with the tokens of the platform.
     throw error instanceof Fault ? new Fault('CONFLICT', error.message) : error;
   });
-  return { ...summaryOf(made.row), clientSecret: made.clientSecret };
+  return { ...summaryOf(created.row), clientSecret: created.clientSecret };
 }
 
 /** Tokens of one platform, or of all; oldest first and without their secrets. Throws PLATFORM_NOT_FOUND. */

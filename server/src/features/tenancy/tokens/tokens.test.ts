@@ -40,21 +40,21 @@ describe('createToken', () => {
     expect(body).toMatchObject({ name: 'Reader', permissions: ['VIEW'] });
     expect(body.clientSecret).toMatch(/^rhs_[A-Za-z0-9_-]{43}$/);
     expect(await statusAs(body)).toBe(200);
-    const { clientSecret, ...shown } = body;
-    expect((await app.call('GET', `/tokens/${body.id}`)).body).toEqual(shown);
+    const { clientSecret, ...view } = body;
+    expect((await app.call('GET', `/tokens/${body.id}`)).body).toEqual(view);
     const rows = await app.runtime.db.find(tokens, { id: body.id });
     expect(JSON.stringify(rows)).not.toContain(clientSecret);
     expect(app.log.join('')).not.toContain(clientSecret);
   });
 
-  it('does not keep the secret for a replay either', async () => {
+  it('does not store the secret for replays', async () => {
     const request = { name: 'Keyed', permissions: ['VIEW'] };
     const headers = { 'idempotency-key': 'one token' };
     const firstResponse = await app.call('POST', '/tokens', request, { headers });
     const secondResponse = await app.call('POST', '/tokens', request, { headers });
-    const { clientSecret, ...shown } = firstResponse.body;
+    const { clientSecret, ...view } = firstResponse.body;
     expect(clientSecret).toBeDefined();
-    expect(secondResponse.body).toEqual(shown);
+    expect(secondResponse.body).toEqual(view);
     expect(secondResponse.headers['idempotency-replayed']).toBe('true');
     const stored = await app.runtime.db.query('select reply from idempotency');
     expect(JSON.stringify(stored)).not.toContain(clientSecret);
@@ -96,11 +96,13 @@ describe('the maximum number of tokens', () => {
       all.push(...(await Promise.all(Array.from({ length: 20 }, send))));
     }
     expect(all.filter(({ status }) => status === 201)).toHaveLength(99);
-    const others = all.filter(({ status }) => status !== 201);
-    expect(others.map(({ status, body }) => [status, body.code])).toEqual(Array(21).fill(rejected));
-    expect(others[0]?.body.reason).toContain('100 tokens');
-    const [one, two] = all as { body: Token }[];
-    for (const token of [one, two])
+    const rejections = all.filter(({ status }) => status !== 201);
+    expect(rejections.map(({ status, body }) => [status, body.code])).toEqual(
+      Array(21).fill(rejected),
+    );
+    expect(rejections[0]?.body.reason).toContain('100 tokens');
+    const [first, second] = all as { body: Token }[];
+    for (const token of [first, second])
       expect((await remove(`${token?.body.id}`, as)).status).toBe(204);
     const secondResponses = await Promise.all(Array.from({ length: 20 }, send));
     expect(secondResponses.filter(({ status }) => status === 201)).toHaveLength(2);
@@ -170,45 +172,45 @@ describe('createToken beside a deletion', () => {
 });
 
 describe('listTokens', () => {
-  it('accepts any name, also twice, and finds by the exact name', async () => {
+  it('accepts any name, also repeatedly, and filters by the exact name', async () => {
     const as = await app.newPlatform('Names');
     const longest = 'n'.repeat(255);
     for (const name of ['Shop', 'Shop', 'shop', 'Shop 2', 'S%', longest, '💶']) {
       await make(name, ['VIEW'], as);
     }
-    const found = async (name: string) => {
+    const idsByName = async (name: string) => {
       const path = `/tokens?name=${encodeURIComponent(name)}`;
       const { body } = await app.call('GET', path, undefined, { as });
       return body.data.map((each: { name: string }) => each.name);
     };
-    expect(await found('Shop')).toEqual(['Shop', 'Shop']);
-    expect(await found('S%')).toEqual(['S%']);
-    expect(await found(longest)).toEqual([longest]);
-    expect(await found('sho')).toEqual([]);
-    expect(await found('')).toEqual([]);
-    expect(await found('💶')).toEqual(['💶']);
+    expect(await idsByName('Shop')).toEqual(['Shop', 'Shop']);
+    expect(await idsByName('S%')).toEqual(['S%']);
+    expect(await idsByName(longest)).toEqual([longest]);
+    expect(await idsByName('sho')).toEqual([]);
+    expect(await idsByName('')).toEqual([]);
+    expect(await idsByName('💶')).toEqual(['💶']);
   });
 
   it('returns pages of its own platform, newest first', async () => {
     const platform = await app.newPlatform('Lists');
-    const made: string[] = [];
+    const tokenIds: string[] = [];
     for (const name of ['a', 'b', 'c']) {
       app.effects.set(app.effects.now() + 1_000);
-      made.unshift((await make(name, ['VIEW'], platform)).id);
+      tokenIds.unshift((await make(name, ['VIEW'], platform)).id);
     }
     const list = (query: string) =>
       app.call('GET', `/tokens?${query}`, undefined, { as: platform });
     const { body: first } = await list('limit=2');
-    expect(first.data.map((each: Token) => each.id)).toEqual(made.slice(0, 2));
+    expect(first.data.map((each: Token) => each.id)).toEqual(tokenIds.slice(0, 2));
     expect(first).toMatchObject({ hasMore: true, totalCount: 4 });
     expect(JSON.stringify(first)).not.toContain('clientSecret');
     const { body: second } = await list(`limit=2&cursor=${first.nextCursor}`);
-    expect(second.data[0].id).toBe(made[2]);
+    expect(second.data[0].id).toBe(tokenIds[2]);
     expect(second.data).toHaveLength(2);
     expect(second).toMatchObject({ hasMore: false });
     expect(second).not.toHaveProperty('nextCursor');
-    const named = await list('name=b');
-    expect(named.body.data.map((each: Token) => each.id)).toEqual([made[1]]);
+    const byName = await list('name=b');
+    expect(byName.body.data.map((each: Token) => each.id)).toEqual([tokenIds[1]]);
   });
 
   it('filters by time, bounds included', async () => {
@@ -269,18 +271,18 @@ describe('deleteTokenById', () => {
   it('takes effect immediately under load', async () => {
     const token = await make('Busy', ['VIEW']);
     let ended = false;
-    const asking = Array.from({ length: 8 }, async () => {
+    const requests = Array.from({ length: 8 }, async () => {
       const after: number[] = [];
       while (after.length < 5) {
-        const late = ended;
+        const sentAfterEnd = ended;
         const status = await statusAs(token);
-        if (late) after.push(status);
+        if (sentAfterEnd) after.push(status);
       }
       return after;
     });
     expect((await remove(token.id)).status).toBe(204);
     ended = true;
-    expect(new Set((await Promise.all(asking)).flat())).toEqual(new Set([401]));
+    expect(new Set((await Promise.all(requests)).flat())).toEqual(new Set([401]));
   });
 
   it('rejects the deletion of the token of the caller', async () => {
@@ -307,7 +309,7 @@ describe('deleteTokenById', () => {
     expect((await remove('x', as)).status).toBe(403);
   });
 
-  it('does not reach into another platform', async () => {
+  it('does not delete a token of another platform', async () => {
     const foreignToken = await make('Foreign', ['VIEW'], app.other);
     expect((await remove(foreignToken.id)).body.code).toBe('TOKEN_NOT_FOUND');
     expect(await statusAs(foreignToken)).toBe(200);
