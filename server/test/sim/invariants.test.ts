@@ -61,8 +61,8 @@ const unseen = (table: string) =>
     .map((each) => `disable trigger zz_sim_${each}`)
     .join(', ')
     .replace(/^/, `alter table ${table} `);
-const one = (table: string, where: string) => `(select id from ${table} where ${where} limit 1)`;
-const DEPOSIT = `${one('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
+const idOf = (table: string, where: string) => `(select id from ${table} where ${where} limit 1)`;
+const DEPOSIT = `${idOf('transactions', "type = 'INCOMING' and status = 'COMPLETED'")}`;
 const transfer = (step: string, phase: string) => `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)
   select transaction_id, '${step}', '${phase}', debit, credit, currency, 1, created_at
@@ -258,7 +258,7 @@ const ALL_CORRUPTIONS: readonly (readonly [rule: string, statements: readonly st
   ['cannot be read', signedAgain('w.stamp, w.public_key', "'made up'")],
   ...CORRUPTIONS,
   ...ISSUED_CORRUPTIONS,
-  ['was deleted without a note', [unseen('jobs'), 'delete from jobs']],
+  ['was deleted without a change', [unseen('jobs'), 'delete from jobs']],
   [
     'belongs to no transaction',
     [
@@ -277,7 +277,7 @@ async function breakOnce(): Promise<void> {
   }
 }
 
-/** The rows that take longest to appear. */
+/** Corruptions of rows that appear late in a run. */
 const RARE = [...AGENTS, ...COINS, ...MINTS];
 /** By then payments are completed and under way, and events are delivered and due. */
 const EARLY = 200;
@@ -329,9 +329,9 @@ describe('a corrupted database', () => {
   it('is reported when a repeated request gets another reply', async () => {
     // Requests from before settling may be older than the idempotency window.
     await PAYMENTS.find((each) => each.name === 'fund an account')?.run(sim);
-    const again = FAILURES.find((each) => each.name === 'repeat a request');
-    await again?.run(sim);
+    const repeatAction = FAILURES.find((each) => each.name === 'repeat a request');
+    await repeatAction?.run(sim);
     await sim.client.query(`update idempotency set reply = '{"made":"up"}', status = 299`);
-    await expect(again?.run(sim)).rejects.toThrow('was answered');
+    await expect(repeatAction?.run(sim)).rejects.toThrow('was answered');
   });
 });

@@ -32,8 +32,8 @@ function print(report: Report, ms: number, verbose: boolean): void {
       `${transfers} transfers, ${events} events; trace ${trace.slice(0, 12)}`,
   );
   if (!verbose) return;
-  const taken = [...report.taken].sort((a, b) => b[1] - a[1]);
-  for (const [name, times] of taken) console.log(`  ${String(times).padStart(6)} ${name}`);
+  const actionCounts = [...report.actionCounts].sort((a, b) => b[1] - a[1]);
+  for (const [name, times] of actionCounts) console.log(`  ${String(times).padStart(6)} ${name}`);
 }
 
 /** Runs the seeds; returns whether all passed. */

@@ -30,7 +30,7 @@ export interface Report {
   /** The trace of actions, choices and results: the same for every run of a seed. */
   trace: string;
   /** Number of runs of each action. */
-  taken: Map<string, number>;
+  actionCounts: Map<string, number>;
   transactions: number;
   transfers: number;
   events: number;
@@ -84,9 +84,9 @@ export function choose(sim: Sim, step: number): Action {
 export async function takeStep(sim: Sim, action: Action): Promise<string> {
   sim.rough = false;
   await sim.revive();
-  const note = await action.run(sim);
+  const traceNote = await action.run(sim);
   await observe(sim);
-  return `${action.name}: ${note}`;
+  return `${action.name}: ${traceNote}`;
 }
 
 async function countAgain(sim: Sim): Promise<void> {
@@ -96,15 +96,15 @@ async function countAgain(sim: Sim): Promise<void> {
 }
 
 function failure(error: unknown, seed: string, step: number, last: readonly string[]): Error {
-  const what = error instanceof Error && error.name !== 'Broken' ? error.stack : String(error);
+  const reason = error instanceof Error && error.name !== 'Broken' ? error.stack : String(error);
   const lines = last.map((each, index) => `  ${step - last.length + index + 1} ${each}`);
-  const again = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
+  const repeatCommand = `npm run sim -- --seed ${seed} --steps ${step + 1}`;
   return new Error(
     [
-      `Seed ${seed}, step ${step}: ${what}`,
+      `Seed ${seed}, step ${step}: ${reason}`,
       'The last steps:',
       ...lines,
-      `Reproduce: ${again}`,
+      `Reproduce: ${repeatCommand}`,
     ].join('\n'),
     { cause: error },
   );
@@ -122,7 +122,7 @@ interface RunOptions {
 export async function simulate({ seed, steps, databaseUrl, progress }: RunOptions) {
   const sim = await openSim(seed, databaseUrl);
   const trace = createHash('sha256');
-  const taken = new Map<string, number>();
+  const actionCounts = new Map<string, number>();
   const last: string[] = [];
   let step = 0;
   try {
@@ -134,7 +134,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
       const line = await takeStep(sim, action);
       last[last.length - 1] = line;
       trace.update(`${line}\n`);
-      taken.set(action.name, (taken.get(action.name) ?? 0) + 1);
+      actionCounts.set(action.name, (actionCounts.get(action.name) ?? 0) + 1);
       if ((step + 1) % RECOUNT_EVERY === 0) {
         await countAgain(sim);
         progress?.(step + 1);
@@ -153,7 +153,7 @@ export async function simulate({ seed, steps, databaseUrl, progress }: RunOption
     seed,
     steps,
     trace: trace.digest('hex'),
-    taken,
+    actionCounts,
     transactions: counts.get('transactions') ?? 0,
     transfers: counts.get('ledger_transfers') ?? 0,
     events: counts.get('events') ?? 0,

@@ -1,5 +1,5 @@
-// Actions as data: how often an actor takes one, when it is possible and how it runs. The note that
-// `run` returns goes into the trace, which is the same for every run of a seed: amounts and codes,
+// Actions as data: how often an actor takes one, when it is possible and how it runs. The text that
+// `run` returns is a line of the trace, which is the same for every run of a seed: amounts and codes,
 // no ids.
 import {
   type ApiResponse,
@@ -13,7 +13,7 @@ import {
 export interface Action {
   name: string;
   weight: number;
-  /** Absent: always. */
+  /** Absent if the action is always possible. */
   ready?(sim: Sim): boolean;
   run(sim: Sim): Promise<string>;
 }
@@ -34,10 +34,11 @@ export function rejection(response: ApiResponse, codes: readonly string[]): stri
 export function checkReply(
   response: ApiResponse,
   codes: readonly string[],
-  what: string,
+  description: string,
 ): string | undefined {
   const code = rejection(response, codes);
-  if (codes.length && !code) throw broken(`${what}: succeeded; expected ${codes.join(' or ')}`);
+  if (codes.length && !code)
+    throw broken(`${description}: succeeded; expected ${codes.join(' or ')}`);
   return code;
 }
 
@@ -49,7 +50,7 @@ export function expected(response: ApiResponse, status: number): ApiResponse['bo
   return response.body;
 }
 
-export const activePeople = (sim: Sim): Person[] => sim.people.filter((each) => !each.gone);
+export const activePeople = (sim: Sim): Person[] => sim.people.filter((each) => !each.deleted);
 
 /** Owners whose payments need no strong authentication. */
 export const payers = (sim: Sim): Person[] =>
@@ -67,8 +68,8 @@ export function internalAccountOf(
   person: Person,
   currencies: readonly string[],
 ): InternalAccount {
-  const held = currencies.flatMap((each) => person.internalAccounts.get(each) ?? []);
-  return sim.chance.of(held);
+  const accounts = currencies.flatMap((each) => person.internalAccounts.get(each) ?? []);
+  return sim.chance.of(accounts);
 }
 
 /** Whether payments to the account are exempt from strong authentication. */

@@ -66,14 +66,14 @@ function readProblem(sim: Sim, row: Signed): string | undefined {
 
 /** Problems of the authorizations in these changes. */
 export async function proofProblems(sim: Sim, changes: readonly RowChange[]): Promise<string[]> {
-  const fresh = changes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
-  if (fresh.length === 0) return [];
-  const ids = fresh.map(({ now }) => now?.id);
+  const added = changes.filter(({ table, was }) => table === 'wallet_authorizations' && !was);
+  if (added.length === 0) return [];
+  const ids = added.map(({ now }) => now?.id);
   const { rows } = await sim.client.query<Signed>(READ, [ids]);
   const problems = rows.flatMap((row) => {
     const problem = readProblem(sim, row);
     return problem ? [`${row.id} ${problem}`] : [];
   });
-  if (rows.length !== fresh.length) problems.push('an authorization has no owner');
+  if (rows.length !== added.length) problems.push('an authorization has no owner');
   return problems;
 }

@@ -44,17 +44,17 @@ export function chanceOf(seed: string): Chance {
     },
     weighed(list) {
       const total = list.reduce((sum, each) => sum + each.weight, 0);
-      let left = (next() / 2 ** 32) * total;
-      const found = list.find((each) => {
-        left -= each.weight;
-        return left < 0;
+      let remaining = (next() / 2 ** 32) * total;
+      const choice = list.find((each) => {
+        remaining -= each.weight;
+        return remaining < 0;
       });
-      return (found ?? list.at(-1)) as (typeof list)[number];
+      return (choice ?? list.at(-1)) as (typeof list)[number];
     },
     bytes(count) {
-      const out = Buffer.alloc(count);
-      for (let index = 0; index < count; index++) out[index] = next() >>> 24;
-      return out;
+      const bytes = Buffer.alloc(count);
+      for (let index = 0; index < count; index++) bytes[index] = next() >>> 24;
+      return bytes;
     },
   };
 }

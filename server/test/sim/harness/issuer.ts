@@ -44,7 +44,7 @@ export function handlerOf(sim: Sim, node: Node, line: Connection = 'stable') {
 }
 
 export const holderOf = ({ people }: Sim, { customer_id: id }: RecordedRow): Person | undefined =>
-  people.find((each) => each.id === id && !each.gone);
+  people.find((each) => each.id === id && !each.deleted);
 
 const fundingOf = ({ funding }: RecordedRow): string[] => JSON.parse(funding ?? '[]');
 export const firstOf = (card: RecordedRow): string => fundingOf(card)[0] as string;
@@ -93,9 +93,9 @@ export function decisionOn(sim: Sim, card: RecordedRow, requested: CardInput): s
   const { status, currency: unit = null } = sim.model.internal.get(account) ?? {};
   if (isCredit(kind)) return status === 'CLOSED' ? 'NO_FUNDING_SOURCE' : 'approved';
   if (card.max_spend && amount > BigInt(card.max_spend)) return 'SPEND_LIMIT_EXCEEDED';
-  const there = payable(sim, card.id as string, account);
-  if (there === undefined) return 'NO_FUNDING_SOURCE';
-  return amount * unitsIn({ sent_currency: unit }) > there ? 'INSUFFICIENT_FUNDS' : 'approved';
+  const available = payable(sim, card.id as string, account);
+  if (available === undefined) return 'NO_FUNDING_SOURCE';
+  return amount * unitsIn({ sent_currency: unit }) > available ? 'INSUFFICIENT_FUNDS' : 'approved';
 }
 
 /** A notice of the network about a payment. */
@@ -135,18 +135,18 @@ function amountToDebit(facts: Facts, { kind, amount }: NoticeInput): bigint {
     confirmed,
     pending,
     stuck,
-    released: back,
-    writtenOff: gone,
+    released: releasedAmount,
+    writtenOff,
     settled,
     authorized,
   } = facts;
-  const covered = confirmed + pending + stuck - back + gone;
-  const least = (a: bigint, b: bigint) => (a < b ? a : b);
-  const wanted =
+  const covered = confirmed + pending + stuck - releasedAmount + writtenOff;
+  const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+  const missing =
     kind === 'CLEARING'
-      ? least(amount, settled + amount - covered)
-      : least(amount - authorized, amount - covered);
-  return wanted > 0n && facts.direction === 'DEBIT' ? wanted : 0n;
+      ? smaller(amount, settled + amount - covered)
+      : smaller(amount - authorized, amount - covered);
+  return missing > 0n && facts.direction === 'DEBIT' ? missing : 0n;
 }
 
 const debitsOf = ({ debits: pulls }: Facts) =>
@@ -161,29 +161,29 @@ export function checkNotice(
 ): void {
   const [before, after] = [factsOf(was), factsOf(now)];
   // A clearing applies also to a closed payment; a new authorized amount does not.
-  const kinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
-  const takes = kinds.includes(notice.kind) && notice.amount > 0n;
-  const need = takes ? amountToDebit(before, notice) : 0n;
+  const debitingKinds = before.closed ? ['CLEARING'] : ['CLEARING', 'AUTHORIZATION_ADVICE'];
+  const takes = debitingKinds.includes(notice.kind) && notice.amount > 0n;
+  const needed = takes ? amountToDebit(before, notice) : 0n;
   const card = sim.model.cardBook.cards.get(before.cardId);
   // A card of a deleted holder is about to be closed.
   const closed = card?.state === 'CLOSED' || !holderOf(sim, was);
-  const there = payable(sim, before.cardId, accountOf(was));
-  const pays = there !== undefined && need * unitsIn(was) <= there;
+  const available = payable(sim, before.cardId, accountOf(was));
+  const pays = available !== undefined && needed * unitsIn(was) <= available;
   const loses = closed && notice.kind === 'CLEARING';
   const pulls = debitsOf(before);
   // An adjustment that cannot be held is debited at the clearing.
   const requests = pays || notice.kind === 'CLEARING';
-  if (need > 0n && !closed && requests) pulls.push(`${need} ${pays ? 'PENDING' : 'FAILED'}`);
-  const due = { pulls: pulls.join(), writtenOff: before.writtenOff + (loses ? need : 0n) };
-  const is = { pulls: debitsOf(after).join(), writtenOff: after.writtenOff };
-  if (due.pulls !== is.pulls || due.writtenOff !== is.writtenOff) {
+  if (needed > 0n && !closed && requests) pulls.push(`${needed} ${pays ? 'PENDING' : 'FAILED'}`);
+  const expected = { pulls: pulls.join(), writtenOff: before.writtenOff + (loses ? needed : 0n) };
+  const actual = { pulls: debitsOf(after).join(), writtenOff: after.writtenOff };
+  if (expected.pulls !== actual.pulls || expected.writtenOff !== actual.writtenOff) {
     const [a, b] = [
-      `${is.pulls}; written off ${is.writtenOff}`,
-      `${due.pulls}; written off ${due.writtenOff}`,
+      `${actual.pulls}; written off ${actual.writtenOff}`,
+      `${expected.pulls}; written off ${expected.writtenOff}`,
     ];
     throw broken(`${now.id}, after ${notice.kind} ${notice.amount}: debits ${a}, not ${b}`);
   }
-  const excepts = was.status === 'EXCEPTION' || (need > 0n && !closed && requests && !pays);
+  const excepts = was.status === 'EXCEPTION' || (needed > 0n && !closed && requests && !pays);
   if ((now.status === 'EXCEPTION') !== excepts) {
     throw broken(`${now.id}, after ${notice.kind} ${notice.amount}, is ${now.status}`);
   }

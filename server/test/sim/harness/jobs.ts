@@ -11,11 +11,11 @@ const HIDE = `update jobs set due_at = due_at + ${AWAY} where due_at <= $1 and n
 const SHOW = `update jobs set due_at = due_at - ${AWAY} where due_at > '2500-01-01'`;
 
 /** Jobs in an order that does not depend on which of two concurrent commits was first. */
-export function jobsInOrder({ model }: Sim, which: (job: Job) => boolean): Job[] {
-  const place = ({ transactionId }: Job) => model.payments.get(transactionId ?? '')?.place ?? -1;
+export function jobsInOrder({ model }: Sim, matches: (job: Job) => boolean): Job[] {
+  const placeOf = ({ transactionId }: Job) => model.payments.get(transactionId ?? '')?.place ?? -1;
   return [...model.jobs.values()]
-    .filter(which)
-    .sort((a, b) => a.dueAt - b.dueAt || place(a) - place(b) || (a.kind < b.kind ? -1 : 1));
+    .filter(matches)
+    .sort((a, b) => a.dueAt - b.dueAt || placeOf(a) - placeOf(b) || (a.kind < b.kind ? -1 : 1));
 }
 
 export const dueJobs = (sim: Sim): Job[] =>

@@ -1,6 +1,6 @@
 // A server of the simulation: the composed application, with a switch that kills it. From then on
-// no call of it reaches the database or the client; committed changes stay. A trap kills it around
-// its next commit: before the write, or after the write and before the reply.
+// no call of it reaches the database or the client; committed changes stay. A trap kills the server
+// at its next commit: before the write, or after the write and before the reply.
 import { type App, compose, type Settings } from '../../../src/compose.ts';
 import type { Contract } from '../../../src/kernel/contract/operation.ts';
 import { fieldErrors } from '../../../src/kernel/contract/validate.ts';
@@ -33,18 +33,19 @@ export interface Node {
   close(): Promise<void>;
 }
 
-const lost = () => Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
+const processDied = () =>
+  Object.assign(new Error('the process has died'), { code: 'OUTCOME_UNKNOWN' });
 
 /** Checks every reply against its contract. */
 function contractChecker(problems: string[]) {
   return (contract: Contract, status: number, body: unknown): void => {
-    const where = `${contract.operationId} ${status}`;
+    const name = `${contract.operationId} ${status}`;
     const declared = contract.replies[status];
-    if (status < 400 && declared === undefined) problems.push(`${where} is not declared`);
+    if (status < 400 && declared === undefined) problems.push(`${name} is not declared`);
     if (!declared) return;
     const wire = JSON.parse(JSON.stringify(body)) as unknown;
     for (const { field, message } of fieldErrors(declared, wire, 'body')) {
-      problems.push(`${where}: ${field} ${message}`);
+      problems.push(`${name}: ${field} ${message}`);
     }
   };
 }
@@ -56,9 +57,9 @@ function guard(app: App, isKilled: () => boolean): void {
   for (const name of ['read', 'find', 'page', 'query']) {
     const open = db[name]!.bind(db);
     db[name] = async (...input) => {
-      if (isKilled()) throw lost();
+      if (isKilled()) throw processDied();
       const response = await open(...input);
-      if (isKilled()) throw lost();
+      if (isKilled()) throw processDied();
       return response;
     };
   }
@@ -85,16 +86,16 @@ export async function openNode(settings: Settings, effects: Effects): Promise<No
   guard(app, () => dead);
 
   async function commit(set: ChangeSet): Promise<Outcome> {
-    if (dead) throw lost();
+    if (dead) throw processDied();
     const [at, waiting] = [trap, freeze];
     trap = freeze = undefined;
     waiting?.catch();
     await waiting?.open;
     if (at === 'before') dead = true;
-    if (dead) throw lost();
+    if (dead) throw processDied();
     const outcome = await committer.commit(set);
     if (at === 'after') dead = true;
-    if (dead) throw lost();
+    if (dead) throw processDied();
     return outcome;
   }
   app.runtime.committer = { ...committer, commit };

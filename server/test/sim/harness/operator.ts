@@ -36,8 +36,8 @@ const VERBS = [
 ];
 
 /** The JSON output of a verb, or the message of its rejection. */
-interface Ran {
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what is read is checked.
+interface VerbResult {
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   json?: any;
   rejected?: string;
 }
@@ -47,13 +47,13 @@ function disarm({ nodes }: Sim): void {
   for (const node of nodes) node.trap(undefined);
 }
 
-/** Runs `railhead NOUN VERB WORDS`. */
-export async function operator(sim: Sim, ...argv: string[]): Promise<Ran> {
+/** Runs `railhead NOUN VERB ARGUMENTS`. */
+export async function operator(sim: Sim, ...argv: string[]): Promise<VerbResult> {
   disarm(sim);
-  const [noun, name, ...rest] = argv;
+  const [noun, name, ...options] = argv;
   const verb = VERBS.find((each) => each.noun === noun && each.verb === name);
   if (!verb) throw broken(`there is no verb ${noun} ${name}`);
-  const { args } = parse(verb.flags, verb.bare, rest);
+  const { args } = parse(verb.flags, verb.bare, options);
   const registry = connectorRegistry(sim.effects);
   const { runtime, files } = sim.node().app;
   const system: System = {
@@ -78,16 +78,16 @@ export async function operator(sim: Sim, ...argv: string[]): Promise<Ran> {
 
 /** Checks that a verb ran as predicted. Returns the rejection, or undefined. */
 export function outcome(
-  { json, rejected }: Ran,
+  { json, rejected }: VerbResult,
   allowed: boolean,
-  what: string,
+  description: string,
 ): string | undefined {
   if (allowed === (rejected === undefined)) return rejected;
-  throw broken(`${what}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
+  throw broken(`${description}: ${rejected ?? JSON.stringify(json)}, expected the opposite`);
 }
 
 /** Work on behalf of a platform that has no verb. */
-export async function behind<R>(
+export async function onBehalfOf<R>(
   sim: Sim,
   { id, environment }: Platform,
   work: (ctx: Ctx) => Promise<R>,

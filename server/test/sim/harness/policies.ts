@@ -8,7 +8,8 @@ const PERMISSIONS = [
   'MANAGE_EXTERNAL_ACCOUNTS',
 ];
 
-const some = <T>(sim: Sim, list: readonly T[]): T[] => list.filter(() => sim.chance.percent(60));
+const randomPart = <T>(sim: Sim, list: readonly T[]): T[] =>
+  list.filter(() => sim.chance.percent(60));
 
 /** In cents; payments here are of a few hundred to a few thousand cents. */
 const LIMITS = [0, 20_000, 60_000, 400_000];
@@ -31,8 +32,8 @@ function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRes
   const { chance } = sim;
   const ids = [...owner.internalAccounts.values()].map(({ id }) => id);
   return {
-    ...(chance.percent(40) ? { allowedAccountIds: some(sim, ids) } : {}),
-    accountRules: some(sim, ids)
+    ...(chance.percent(40) ? { allowedAccountIds: randomPart(sim, ids) } : {}),
+    accountRules: randomPart(sim, ids)
       .slice(0, 3)
       .map((accountId) => ({
         accountId,
@@ -45,7 +46,7 @@ function restrictionsOf(sim: Sim, owner: Person): NonNullable<Policy['accountRes
 export function randomPolicy(sim: Sim, owner: Person): Policy {
   const { chance } = sim;
   return {
-    permissions: chance.percent(80) ? PERMISSIONS : some(sim, PERMISSIONS),
+    permissions: chance.percent(80) ? PERMISSIONS : randomPart(sim, PERMISSIONS),
     defaultExecutionMode: chance.of(['AUTO', 'AUTO', 'APPROVAL_REQUIRED']),
     spendingLimits: randomLimits(sim),
     ...(chance.percent(25) ? { accountRestrictions: restrictionsOf(sim, owner) } : {}),
@@ -64,9 +65,9 @@ interface Act {
   currency: string;
 }
 
-type Verdict = 'rejected' | 'waits' | 'at once';
+type Verdict = 'rejected' | 'approval required' | 'at once';
 
-const over = (amount: bigint, limit: number | null | undefined) =>
+const exceeds = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
 
 /** The current policy, and whether the agent is paused. */
@@ -82,25 +83,28 @@ export function isBarred(sim: Sim, agent: Agent, permission: string): boolean {
 }
 
 /** The predicted decision; undefined if it cannot be predicted. */
-export function verdictOf(sim: Sim, agent: Agent, act: Act): Verdict | undefined {
+export function verdictOf(sim: Sim, agent: Agent, request: Act): Verdict | undefined {
   const { row, policy } = policyOf(sim, agent);
-  if (!row || isBarred(sim, agent, act.permission)) return 'rejected';
+  if (!row || isBarred(sim, agent, request.permission)) return 'rejected';
   const { spendingLimits: limits, accountRestrictions, approvalThresholds } = policy;
   const { environment } = agent.owner.platform;
-  const amount = converted(environment, act.amount, act.currency, limits.currency);
+  const amount = converted(environment, request.amount, request.currency, limits.currency);
   if (amount === undefined) return undefined;
   const allowed = accountRestrictions?.allowedAccountIds;
-  if (allowed && !allowed.includes(act.account)) return 'rejected';
-  const rule = accountRestrictions?.accountRules?.find((each) => each.accountId === act.account);
+  if (allowed && !allowed.includes(request.account)) return 'rejected';
+  const rule = accountRestrictions?.accountRules?.find(
+    (each) => each.accountId === request.account,
+  );
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
   const isOver =
-    over(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit) ||
-    over(countedOn(sim.model, row, day) + 1n, limits.dailyTransactionLimit) ||
-    over(usedIn(sim.model, row, day) + amount, limits.dailyLimit) ||
-    over(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
+    exceeds(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit) ||
+    exceeds(countedOn(sim.model, row, day) + 1n, limits.dailyTransactionLimit) ||
+    exceeds(usedIn(sim.model, row, day) + amount, limits.dailyLimit) ||
+    exceeds(usedIn(sim.model, row, day.slice(0, 7)) + amount, limits.monthlyLimit);
   if (isOver) return 'rejected';
-  if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'waits';
+  if ((rule?.executionMode ?? policy.defaultExecutionMode) !== 'AUTO') return 'approval required';
   const to = approvalThresholds?.currency ?? limits.currency;
-  const convertedAmount = converted(environment, act.amount, act.currency, to) ?? act.amount;
-  return over(convertedAmount, approvalThresholds?.amount) ? 'waits' : 'at once';
+  const convertedAmount =
+    converted(environment, request.amount, request.currency, to) ?? request.amount;
+  return exceeds(convertedAmount, approvalThresholds?.amount) ? 'approval required' : 'at once';
 }

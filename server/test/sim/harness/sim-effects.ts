@@ -31,7 +31,7 @@ export interface SimEffects extends Effects {
   /** Advances the clock. Milliseconds. */
   pass(ms: number): void;
   receiver(): Receiver;
-  /** Ids of events that a receiver has accepted. The reader clears it. */
+  /** Ids of events that a receiver has accepted; reading clears them. */
   readonly delivered: Set<string>;
 }
 
@@ -121,14 +121,14 @@ export function simEffects(seed: string, start = START): SimEffects {
     },
     receiver() {
       const url = `https://hooks.example.com/${receivers.size + 1}`;
-      const fresh: Receiver = {
+      const added: Receiver = {
         url,
         behavior: 'accepts',
         verdict: 'accept',
         requests: 0,
       };
-      receivers.set(url, fresh);
-      return fresh;
+      receivers.set(url, added);
+      return added;
     },
   };
 }

@@ -1,6 +1,6 @@
 // One simulation: effects, two servers on one database, platforms and customers, and the expected
 // result of each payment. Actors use the real routes with an idempotency key and retry until they
-// get a reply, as a client with a broken connection does; a reply is then final.
+// get a reply, as a client with a broken connection does; that reply is final.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -25,7 +25,7 @@ export interface Platform {
   environment: 'sandbox' | 'production';
   /** Whether its customers are approved at creation; otherwise they must be verified. */
   regulated: boolean;
-  /** Whether it ever had a daily limit. */
+  /** Whether the platform ever had a daily limit. */
   limited: boolean;
   auth: string;
   receiver: Receiver;
@@ -43,7 +43,7 @@ export interface Agent {
   as?: Platform;
   /** The code that connects it. */
   code?: string | undefined;
-  gone: boolean;
+  deleted: boolean;
 }
 
 /** An action that waits for its platform. */
@@ -59,7 +59,7 @@ export interface Person {
   platform: Platform;
   /** Whether it may pay: approved, and not deleted. */
   ready: boolean;
-  gone: boolean;
+  deleted: boolean;
   internalAccounts: Map<string, InternalAccount>;
   /** Present if subject to strong authentication; whether its telephone is verified. */
   strong?: { proven: boolean };
@@ -87,7 +87,7 @@ export interface ExternalAccount {
   currency: string;
   owner: Person;
   suffix: string;
-  gone: boolean;
+  deleted: boolean;
   wallet?: Wallet;
 }
 
@@ -159,11 +159,11 @@ interface Mints {
 
 export interface ApiResponse {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is checked.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
   replayed: boolean;
   /** Sent more than once, because a reply was lost. */
-  again?: boolean;
+  isRepeated?: boolean;
 }
 
 /** An accepted card message, and the decision of a request. */
@@ -209,7 +209,7 @@ export interface Sim {
   readonly cardMessages: CardMessage[];
   /** Recorded cost of each card payment. */
   readonly charged: Map<string, bigint>;
-  /** Stablecoins as their platforms know them. */
+  /** Stablecoins from the view of their platforms. */
   readonly mints: Mints;
   /** Whether this step may log errors. */
   rough: boolean;
@@ -334,18 +334,18 @@ export async function openSim(seed: string, databaseUrl: string): Promise<Sim> {
     const key = method === 'POST' && !withoutKey ? `key-${++counter}` : undefined;
     for (let attempts = 0; attempts < 5; attempts++) {
       const response = await send(node(), { method, path, body, as, key, headers });
-      if (response && attempts > 0) response.again = true;
+      if (response && attempts > 0) response.isRepeated = true;
       if (!response) {
         await revive();
         continue;
       }
       // 501 of a missing connector is a final reply.
-      const fine = response.status === 501 || (callsExternal && response.status === 503);
-      if (response.status >= 500 && !fine)
+      const isPermitted = response.status === 501 || (callsExternal && response.status === 503);
+      if (response.status >= 500 && !isPermitted)
         throw broken(`${method} ${path}: ${JSON.stringify(response)}`);
       // Not stored: retryable errors, and requests for a signature or with a wrong one.
       if (key !== undefined && response.status < 429 && !UNKEPT.includes(response.status)) {
-        completed.push({ platform: as, path, key, body, response: response, at: effects.now() });
+        completed.push({ platform: as, path, key, body, response, at: effects.now() });
         if (completed.length > MAX_STORED) completed.shift();
       }
       return response;

@@ -29,8 +29,8 @@ export const emptyAgency = (): Agency => ({
 const COUNTED = /^velocity:(Agent:[^:]+):(\w+):([\d-]+)$/;
 
 function into<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
-  const known = map.get(key);
-  if (known) known.add(value);
+  const existing = map.get(key);
+  if (existing) existing.add(value);
   else map.set(key, new Set([value]));
 }
 
@@ -117,14 +117,14 @@ export function decisionProblem(model: Model, payment: Payment): string | undefi
   const open = actions.filter(({ status }) => OPEN.includes(status ?? ''));
   if (open.length > 1) return `has actions that are ${statusesOf(actions)}`;
   const approved = open[0]?.status === 'APPROVED';
-  const waits = UNTOUCHED.includes(row.status ?? '') && row.funds === 'NONE';
+  const isWaiting = UNTOUCHED.includes(row.status ?? '') && row.funds === 'NONE';
   const state = `is ${row.status}, funds ${row.funds}, and its actions are [${statusesOf(actions)}]`;
   if (approved) {
     if (counts(payment).length !== 1) return `${state}, counted ${counts(payment).length} times`;
-    return waits && row.type === 'OUTGOING' ? state : undefined;
+    return isWaiting && row.type === 'OUTGOING' ? state : undefined;
   }
   if (transfers.length) return `${state}, and has transfers`;
-  if (row.quote_id !== null) return waits ? undefined : state;
+  if (row.quote_id !== null) return isWaiting ? undefined : state;
   const requested = open.length ? row.status === 'PENDING' : row.status === 'FAILED';
   return requested && row.funds === 'NONE' ? undefined : state;
 }
@@ -144,9 +144,9 @@ export function converted(
   to: string,
 ): bigint | undefined {
   if (from === to) return amount;
-  const [one, other] = [RATES[environment]?.[from], RATES[environment]?.[to]];
-  if (!one || !other) return undefined;
-  const [num, den] = [amount * other * scaleOf(to), one * scaleOf(from)];
+  const [fromRate, other] = [RATES[environment]?.[from], RATES[environment]?.[to]];
+  if (!fromRate || !other) return undefined;
+  const [num, den] = [amount * other * scaleOf(to), fromRate * scaleOf(from)];
   return (num + den - 1n) / den;
 }
 
@@ -156,22 +156,27 @@ const environmentOf = ({ platforms }: Model, row: RecordedRow) =>
 /** The usage of an agent by account, computed from its payments. */
 function usedBy(model: Model, id: string): Map<string, bigint> {
   const sums = new Map<string, bigint>();
-  const add = (of: string, amount: bigint) => sums.set(of, (sums.get(of) ?? 0n) + amount);
+  const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
   for (const paymentId of model.agency.payments.get(id) ?? []) {
     const payment = model.payments.get(paymentId) as Payment;
     const { row, transfers } = payment;
     const action = actionsOf(model, paymentId).find(({ status }) => status === 'APPROVED');
-    const taken = transfers.find(({ step }) => step === 'velocity.agent.day');
-    if (!action || !taken) continue;
+    const dayTransfer = transfers.find(({ step }) => step === 'velocity.agent.day');
+    if (!action || !dayTransfer) continue;
     const day = new Date(action.updated_at as string).toISOString().slice(0, 10);
     add(`velocity:${id}:count:${day}`, 1n);
     // A funding debit that failed or was returned counts as zero.
     if (isUncounted(row) || (row.type === 'INCOMING' && row.status === 'FAILED')) continue;
-    const currency = COUNTED.exec(taken.debit)?.[2] as string;
-    const sent = BigInt(row.sent_amount ?? 0);
-    const amount = converted(environmentOf(model, row), sent, row.sent_currency ?? '', currency);
+    const currency = COUNTED.exec(dayTransfer.debit)?.[2] as string;
+    const amountSent = BigInt(row.sent_amount ?? 0);
+    const amount = converted(
+      environmentOf(model, row),
+      amountSent,
+      row.sent_currency ?? '',
+      currency,
+    );
     for (const during of [day, day.slice(0, 7)]) {
-      add(`velocity:${id}:${currency}:${during}`, amount ?? taken.amount);
+      add(`velocity:${id}:${currency}:${during}`, amount ?? dayTransfer.amount);
     }
   }
   return sums;
@@ -179,11 +184,11 @@ function usedBy(model: Model, id: string): Map<string, bigint> {
 
 /** A wrong usage of an agent. */
 export function usageProblem(model: Model, id: string): string | undefined {
-  const due = usedBy(model, id);
-  for (const account of new Set([...(model.agency.used.get(id) ?? []), ...due.keys()])) {
+  const expectedUsage = usedBy(model, id);
+  for (const account of new Set([...(model.agency.used.get(id) ?? []), ...expectedUsage.keys()])) {
     const used = -(model.accounts.get(account)?.balance ?? 0n);
-    const should = due.get(account) ?? 0n;
-    if (used !== should) return `has used ${used} of ${account}, by its payments ${should}`;
+    const expected = expectedUsage.get(account) ?? 0n;
+    if (used !== expected) return `has used ${used} of ${account}, by its payments ${expected}`;
   }
   return undefined;
 }
@@ -236,7 +241,7 @@ const isInside = (id: string | null | undefined) => id?.startsWith('InternalAcco
 const touchedBy = ({ source_account: from, destination_account: to }: RecordedRow) =>
   isInside(from) || !isInside(to) ? from : to;
 
-const over = (amount: bigint, limit: number | null | undefined) =>
+const exceeds = (amount: bigint, limit: number | null | undefined) =>
   typeof limit === 'number' && amount > BigInt(limit);
 
 /** A violation of the agent's current policy by a payment that was just accepted. */
@@ -256,11 +261,11 @@ export function policyProblem(model: Model, payment: Payment): string | undefine
   const amount = transfers.find(({ step }) => step === 'velocity.agent.day')?.amount ?? 0n;
   const day = new Date(model.now).toISOString().slice(0, 10);
   const broken = {
-    perTransactionLimit: over(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit),
-    dailyTransactionLimit: over(countedOn(model, agent, day), limits.dailyTransactionLimit),
-    dailyLimit: over(usedIn(model, agent, day), limits.dailyLimit),
-    monthlyLimit: over(usedIn(model, agent, day.slice(0, 7)), limits.monthlyLimit),
+    perTransactionLimit: exceeds(amount, rule?.perTransactionLimit ?? limits.perTransactionLimit),
+    dailyTransactionLimit: exceeds(countedOn(model, agent, day), limits.dailyTransactionLimit),
+    dailyLimit: exceeds(usedIn(model, agent, day), limits.dailyLimit),
+    monthlyLimit: exceeds(usedIn(model, agent, day.slice(0, 7)), limits.monthlyLimit),
   };
-  const names = Object.entries(broken).flatMap(([name, is]) => (is ? [name] : []));
+  const names = Object.entries(broken).flatMap(([name, actual]) => (actual ? [name] : []));
   return names.length ? `${row.id} exceeds ${names.join(', ')} of ${agent.id}` : undefined;
 }

@@ -103,14 +103,14 @@ export function challengeTransitionProblem(
   now: RecordedRow | null,
 ): string | undefined {
   if (!now) {
-    const waits = was?.kind === 'PAYMENT' && was.status === 'PENDING';
-    return waits ? `${was.id} was removed while a payment waited for it` : undefined;
+    const isPending = was?.kind === 'PAYMENT' && was.status === 'PENDING';
+    return isPending ? `${was.id} was removed while a payment waited for it` : undefined;
   }
   const from = was?.status ?? 'PENDING';
   if (was && from !== 'PENDING') return `${now.id} was ${from} and was changed`;
   if (!was && now.status !== 'PENDING') return `${now.id} begins ${now.status}`;
-  const more = Number(now.wrong) - Number(was?.wrong ?? 0);
-  if (more < 0 || more > 1 || Number(now.wrong) > 5)
+  const increase = Number(now.wrong) - Number(was?.wrong ?? 0);
+  if (increase < 0 || increase > 1 || Number(now.wrong) > 5)
     return `${now.id} has ${now.wrong} wrong attempts`;
   return undefined;
 }
@@ -123,15 +123,15 @@ const timeIn = (text: string | null | undefined) => (text ? Date.parse(text) : n
 
 function lockProblem(was: RecordedRow | null, now: RecordedRow): string | undefined {
   const failures = Number(now.failed_attempts);
-  const fresh = failures !== Number(was?.failed_attempts ?? 0);
-  const due = LOCKS[failures - 5];
+  const added = failures !== Number(was?.failed_attempts ?? 0);
+  const lockMinutes = LOCKS[failures - 5];
   const suspended = failures >= 5 + LOCKS.length;
   if ((now.suspended === 'true') !== suspended) return `is suspended: ${now.suspended}`;
   const until = timeIn(now.locked_until);
-  if (!due) return until === null ? undefined : `is locked until ${now.locked_until}`;
+  if (!lockMinutes) return until === null ? undefined : `is locked until ${now.locked_until}`;
   if (until === null) return 'is not locked';
-  const at = timeIn(fresh ? now.updated_at : was?.locked_until);
-  return until === (fresh ? (at ?? 0) + due : at)
+  const at = timeIn(added ? now.updated_at : was?.locked_until);
+  return until === (added ? (at ?? 0) + lockMinutes : at)
     ? undefined
     : `is locked until ${now.locked_until}`;
 }
@@ -189,8 +189,8 @@ const isMoney = ({ currency }: { currency: string }) => !currency.startsWith('ve
 export function challengesProblem(model: Model, { row, transfers }: Payment): string | undefined {
   const all = challengesOf(model, row);
   const open = all.filter(({ status }) => status === 'PENDING');
-  const waits = row.status === 'PENDING_AUTHORIZATION';
-  if (open.length !== (waits ? 1 : 0)) {
+  const isWaiting = row.status === 'PENDING_AUTHORIZATION';
+  if (open.length !== (isWaiting ? 1 : 0)) {
     return `is ${row.status} and its challenges are [${statusesOf(all)}]`;
   }
   if (open.some(({ id }) => !model.authentication.ends.get(id as string))) {
@@ -200,7 +200,8 @@ export function challengesProblem(model: Model, { row, transfers }: Payment): st
   if (expired !== (all.at(-1)?.status === 'EXPIRED')) {
     return `failed with ${row.failure_reason}, and its challenges are [${statusesOf(all)}]`;
   }
-  if ((expired || waits) && transfers.some(isMoney)) return 'was not authorized and has transfers';
+  if ((expired || isWaiting) && transfers.some(isMoney))
+    return 'was not authorized and has transfers';
   return undefined;
 }
 
@@ -209,11 +210,11 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
   if (!requiresScaIn(model, row)) return undefined;
   const all = challengesOf(model, row);
   const { externalAccounts, authentication, now } = model;
-  const end = externalAccounts.get(row.destination_account ?? '');
+  const destination = externalAccounts.get(row.destination_account ?? '');
   // For a deposit the exemption was decided at the quote, whatever happened to the trust since.
   const trusted =
     row.source_account === null ||
-    (end?.customer_id === row.customer_id && (end?.trusted_at ?? null) !== null);
+    (destination?.customer_id === row.customer_id && (destination?.trusted_at ?? null) !== null);
   const exempted = authentication.proofs.get(`EXEMPTED ${row.quote_id}`) === 1;
   if (!isProved(all) && !(all.length === 0 && trusted && exempted)) {
     return `started without authentication: [${statusesOf(all)}]`;
@@ -226,16 +227,20 @@ export function unauthenticatedProblem(model: Model, { row }: Payment): string |
 /** A mismatch between a challenge and its proofs. */
 export function proofProblem({ authentication }: Model, id: string): string | undefined {
   const about = aboutOf(authentication.challenges.get(id) as RecordedRow);
-  const [times, due] = [
+  const [times, satisfiedCount] = [
     authentication.proofs.get(about) ?? 0,
     authentication.satisfied.get(about) ?? 0,
   ];
-  return times === due ? undefined : `${about}: satisfied ${due} times, ${times} proofs`;
+  return times === satisfiedCount
+    ? undefined
+    : `${about}: satisfied ${satisfiedCount} times, ${times} proofs`;
 }
 
 /** A wrong number of failures. */
 export function failureProblem({ authentication }: Model, id: string): string | undefined {
   const counted = Number(authentication.lockouts.get(id)?.failed_attempts ?? 0);
-  const seen = authentication.failures.get(id) ?? 0;
-  return counted === seen ? undefined : `failed ${seen} times, of which ${counted} count`;
+  const failureCount = authentication.failures.get(id) ?? 0;
+  return counted === failureCount
+    ? undefined
+    : `failed ${failureCount} times, of which ${counted} count`;
 }

@@ -69,10 +69,10 @@ export const emptyCardBook = (): CardBook => ({
 const bump = (counts: Map<string, number>, name: string, by = 1) =>
   counts.set(name, (counts.get(name) ?? 0) + by);
 
-const put = (map: Map<string, Map<string, RecordedRow>>, key: string, row: RecordedRow) => {
-  const known = map.get(key) ?? new Map<string, RecordedRow>();
-  known.set(row.id as string, row);
-  map.set(key, known);
+const addRow = (map: Map<string, Map<string, RecordedRow>>, key: string, row: RecordedRow) => {
+  const rows = map.get(key) ?? new Map<string, RecordedRow>();
+  rows.set(row.id as string, row);
+  map.set(key, rows);
 };
 
 /** A decision that came too late is logged in its own entry. */
@@ -157,10 +157,10 @@ const MONTH_MS = 30 * 24 * 3_600_000;
 function isAbandoned(was: RecordedRow, now: RecordedRow): boolean {
   const [before, after] = [factsOf(was), factsOf(now)];
   const at = Date.parse(now.card_last_event_at ?? '');
-  const same = before.settled === after.settled && before.authorized === after.authorized;
+  const hasNoMessages = before.settled === after.settled && before.authorized === after.authorized;
   const old = at - Date.parse(now.created_at ?? '') >= MONTH_MS;
   const decided = was.status === 'EXCEPTION' && now.status !== 'EXCEPTION';
-  return old && same && !before.closed && after.closed && !decided;
+  return old && hasNoMessages && !before.closed && after.closed && !decided;
 }
 
 /** Changes without a message: a failed funding debit, or a decision of the operator. */
@@ -192,10 +192,10 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
     if (was && was.state !== now.state) bump(book.changes, now.id as string);
   },
   card_funding_sources({ bindings }, { now }) {
-    if (now) put(bindings, now.card_id as string, now);
+    if (now) addRow(bindings, now.card_id as string, now);
   },
   delegated_keys({ keys }, { now }) {
-    if (now) put(keys, now.card_id as string, now);
+    if (now) addRow(keys, now.card_id as string, now);
   },
   card_messages(book, { was, now }) {
     if (now && !was) applyMessage(book, now);
@@ -218,8 +218,8 @@ const APPLY: Readonly<Record<string, (book: CardBook, change: RowChange) => void
   transactions(book, { was, now }) {
     if (now?.type !== 'CARD') return;
     const currency = now.sent_currency as string;
-    const more = unclearedOf(now) - (was ? unclearedOf(was) : 0n);
-    book.stored.set(currency, (book.stored.get(currency) ?? 0n) + more);
+    const increase = unclearedOf(now) - (was ? unclearedOf(was) : 0n);
+    book.stored.set(currency, (book.stored.get(currency) ?? 0n) + increase);
     book.payments.set(now.id as string, now);
     if (was) applyChange(book, was, now);
   },
@@ -245,8 +245,8 @@ export function replayProblem(row: RecordedRow, replay: Replay | undefined): str
     ['closed', facts.closed, replay.closed],
     ['reversed', facts.reversed, replay.reversed],
   ];
-  const off = pairs.find(([, is, due]) => is !== due);
-  if (off) return `is ${off[0]} ${off[1]}, by its messages ${off[2]}`;
+  const mismatch = pairs.find(([, actual, expected]) => actual !== expected);
+  if (mismatch) return `is ${mismatch[0]} ${mismatch[1]}, by its messages ${mismatch[2]}`;
   if (!replay.token.endsWith(` ${facts.token}`)) return `has the token ${facts.token}`;
   if (!sameList(facts.settlements, replay.settlements)) {
     return `cleared [${facts.settlements}], by its messages [${replay.settlements}]`;

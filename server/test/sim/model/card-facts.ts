@@ -89,27 +89,31 @@ export function chargeOf(row: RecordedRow): bigint {
 
 /** The expected sum of all transfers of a payment. */
 export function cardEffect(row: RecordedRow, environment: string): Sums {
-  const due: Sums = new Map();
+  const expected: Sums = new Map();
   const { direction, pending, stuck, writtenOff, settled, refunded, recovered } = factsOf(row);
   const units = unitsIn(row);
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.sent_currency}`;
   const account = accountOf(row);
-  add(due, account, -chargeOf(row));
-  add(due, `${account} held`, (pending + stuck) * units);
-  add(due, systemAccount('cards'), unclearedOf(row));
+  add(expected, account, -chargeOf(row));
+  add(expected, `${account} held`, (pending + stuck) * units);
+  add(expected, systemAccount('cards'), unclearedOf(row));
   const cleared = direction === 'CREDIT' ? -settled : settled - refunded;
-  add(due, systemAccount('external_settlement'), cleared * units);
-  add(due, systemAccount('losses'), (recovered - writtenOff) * units);
-  return due;
+  add(expected, systemAccount('external_settlement'), cleared * units);
+  add(expected, systemAccount('losses'), (recovered - writtenOff) * units);
+  return expected;
 }
 
 const STAND_INS = /^system:\w+:(suspense|receivable|rail_in_transit):/;
 
 /** The transfers as if the account itself had paid and received everything. */
 export function ofAccount(row: RecordedRow, transfers: readonly Transfer[]): Transfer[] {
-  const own = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
-  return transfers.map((each) => ({ ...each, debit: own(each.debit), credit: own(each.credit) }));
+  const paymentAccount = (id: string) => (STAND_INS.test(id) ? accountOf(row) : id);
+  return transfers.map((each) => ({
+    ...each,
+    debit: paymentAccount(each.debit),
+    credit: paymentAccount(each.credit),
+  }));
 }
 
 /** Amount in suspense; negative if more was taken out than put in. */

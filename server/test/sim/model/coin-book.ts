@@ -21,7 +21,7 @@ export interface CoinBook {
   /** Number of jobs of an order. */
   driven: Map<string, number>;
   /** Every status that an order ever had. */
-  seen: Set<string>;
+  statuses: Set<string>;
 }
 
 export const emptyCoinBook = (): CoinBook => ({
@@ -31,7 +31,7 @@ export const emptyCoinBook = (): CoinBook => ({
   supply: new Map(),
   moved: new Map(),
   driven: new Map(),
-  seen: new Set(),
+  statuses: new Set(),
 });
 
 const OVER = ['COMPLETED', 'FAILED', 'EXPIRED'];
@@ -50,11 +50,11 @@ const countedOf = ({ amount, uncounted }: RecordedRow): bigint =>
 /** Adds an order to the supply of its stablecoin, or subtracts its earlier state. */
 function count(book: CoinBook, row: RecordedRow | null, sign: 1n | -1n): void {
   if (!row) return;
-  const of = suppliesOf(book, row.stablecoin_id as string);
+  const supplies = suppliesOf(book, row.stablecoin_id as string);
   const amount = countedOf(row) * sign;
   const mints = row.type === 'MINT';
-  if (row.status === 'COMPLETED') of.circulating += mints ? amount : -amount;
-  else if (!isOrderOver(row)) of[mints ? 'minting' : 'burning'] += amount;
+  if (row.status === 'COMPLETED') supplies.circulating += mints ? amount : -amount;
+  else if (!isOrderOver(row)) supplies[mints ? 'minting' : 'burning'] += amount;
 }
 
 const orderIn = (row: RecordedRow | null): string | undefined =>
@@ -74,7 +74,7 @@ const APPLY: Readonly<Record<string, (book: CoinBook, change: RowChange) => void
     count(book, now, 1n);
     if (!now) return;
     book.orders.set(now.id as string, now);
-    book.seen.add(`${now.type} ${now.status}`);
+    book.statuses.add(`${now.type} ${now.status}`);
   },
   jobs({ driven }, { was, now }) {
     for (const [row, by] of [
@@ -149,24 +149,30 @@ export function coinTransitionProblem(
   }
   if (KEPT.some((name) => was[name] !== now[name]))
     return `${now.id} was changed into another order`;
-  const again = was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;
-  return again ? `${now.id} was submitted twice` : undefined;
+  const isResubmitted =
+    was.submitted_at && now.submitted_at && was.submitted_at !== now.submitted_at;
+  return isResubmitted ? `${now.id} was submitted twice` : undefined;
 }
 
 /** Expected phases of an order; an expired one was voided and held again. */
 function phasesDue(row: RecordedRow): string[] {
-  const none = countedOf(row) === 0n;
-  const late = 'pending,void';
+  const isNothingCounted = countedOf(row) === 0n;
+  const latePhases = 'pending,void';
   const status = row.status as keyof typeof ORDER;
   switch (status) {
     case 'COMPLETED':
-      return ['pending,post', ...(none ? [late] : [`${late},posted`, `${late},pending,post`])];
+      return [
+        'pending,post',
+        ...(isNothingCounted
+          ? [latePhases]
+          : [`${latePhases},posted`, `${latePhases},pending,post`]),
+      ];
     case 'FAILED':
-      return [late, `${late},pending,void`];
+      return [latePhases, `${latePhases},pending,void`];
     case 'EXPIRED':
-      return [late];
+      return [latePhases];
     case 'PROCESSING':
-      return ['pending', none ? late : `${late},pending`];
+      return ['pending', isNothingCounted ? latePhases : `${latePhases},pending`];
     case 'CREATED':
     case 'PENDING_FUNDING':
     case 'PENDING_PROVIDER':
@@ -180,11 +186,13 @@ function phasesDue(row: RecordedRow): string[] {
 export function orderProblem({ coinBook }: Model, id: string): string | undefined {
   const row = coinBook.orders.get(id);
   if (!row) return 'has transfers and does not exist';
-  const over = isOrderOver(row);
-  const ends = ['issued', 'circulating'].map((end) => `stablecoin:${row.stablecoin_id}:${end}`);
-  const [debit, credit] = row.type === 'MINT' ? ends : ends.toReversed();
-  const moved = coinBook.moved.get(id) ?? [];
-  const unexpected = moved.find(
+  const isEnded = isOrderOver(row);
+  const accountNames = ['issued', 'circulating'].map(
+    (accountName) => `stablecoin:${row.stablecoin_id}:${accountName}`,
+  );
+  const [debit, credit] = row.type === 'MINT' ? accountNames : accountNames.toReversed();
+  const transfers = coinBook.moved.get(id) ?? [];
+  const unexpected = transfers.find(
     (each) =>
       (String(each.amount) !== row.amount && each.amount !== countedOf(row)) ||
       each.debit !== debit ||
@@ -192,29 +200,29 @@ export function orderProblem({ coinBook }: Model, id: string): string | undefine
   );
   if (unexpected)
     return `is for ${row.amount} and transferred ${unexpected.amount} from ${unexpected.debit}`;
-  const phases = moved.map(({ phase }) => phase).join();
+  const phases = transfers.map(({ phase }) => phase).join();
   if (!phasesDue(row).includes(phases)) return `is ${row.status} with transfers [${phases}]`;
   const ordered = !['CREATED', 'FAILED'].includes(row.status as string);
   if (ordered && !row.submitted_at) return `is ${row.status} and was never submitted`;
-  if (!over && !coinBook.driven.get(id)) return `is ${row.status} and has no job`;
+  if (!isEnded && !coinBook.driven.get(id)) return `is ${row.status} and has no job`;
   return undefined;
 }
 
 /** A wrong circulating supply or held amount. */
 export function supplyProblem({ coinBook, accounts }: Model, id: string): string | undefined {
-  const due = coinBook.supply.get(id);
-  const [issued, there] = ['issued', 'circulating'].map((end) =>
-    accounts.get(`stablecoin:${id}:${end}`),
+  const expected = coinBook.supply.get(id);
+  const [issued, circulating] = ['issued', 'circulating'].map((accountName) =>
+    accounts.get(`stablecoin:${id}:${accountName}`),
   );
-  if (!due || !issued || !there) return 'has no ledger accounts';
-  if (there.balance < there.held)
-    return `has ${there.balance}, of which ${there.held} are held for burns`;
+  if (!expected || !issued || !circulating) return 'has no ledger accounts';
+  if (circulating.balance < circulating.held)
+    return `has ${circulating.balance}, of which ${circulating.held} are held for burns`;
   const pairs: [string, bigint, bigint][] = [
-    ['circulate', there.balance, due.circulating],
-    ['are issued', -issued.balance, due.circulating],
-    ['are held for burns', there.held, due.burning],
-    ['are held for mints', issued.held, due.minting],
+    ['circulate', circulating.balance, expected.circulating],
+    ['are issued', -issued.balance, expected.circulating],
+    ['are held for burns', circulating.held, expected.burning],
+    ['are held for mints', issued.held, expected.minting],
   ];
-  const off = pairs.find(([, is, should]) => is !== should);
-  return off && `${off[1]} ${off[0]}, by its orders ${off[2]}`;
+  const mismatch = pairs.find(([, actual, expectedValue]) => actual !== expectedValue);
+  return mismatch && `${mismatch[1]} ${mismatch[0]}, by its orders ${mismatch[2]}`;
 }

@@ -1,5 +1,5 @@
 // The expected sum of all transfers of a payment, computed from its row alone: change of balance
-// and of held amount for each account. The steps are up to the server; any other transfer is an
+// and of held amount for each account. The server chooses the steps; any other transfer is an
 // error.
 import { cardEffect, ofAccount } from './card-facts.ts';
 import { amountIn, type Model, type Payment, type RecordedRow, type Transfer } from './model.ts';
@@ -23,15 +23,15 @@ const textOf = (sums: Sums) =>
 function effectOf(transfers: readonly Transfer[]): Sums {
   const sums: Sums = new Map();
   for (const { phase, debit, credit, amount } of transfers) {
-    const transitions = phase === 'posted' || phase === 'post';
-    if (transitions) add(sums, debit, -amount);
-    if (transitions) add(sums, credit, amount);
+    const changesBalance = phase === 'posted' || phase === 'post';
+    if (changesBalance) add(sums, debit, -amount);
+    if (changesBalance) add(sums, credit, amount);
     if (phase !== 'posted') add(sums, `${debit} held`, phase === 'pending' ? amount : -amount);
   }
   return sums;
 }
 
-const isInside = (id: string | null | undefined): id is string =>
+const isInternalAccount = (id: string | null | undefined): id is string =>
   id?.startsWith('InternalAccount:') ?? false;
 
 interface Money {
@@ -46,92 +46,90 @@ interface Money {
 function moneyOf(row: RecordedRow, environment: string): Money {
   const systemAccount = (purpose: string, currency: string | null | undefined) =>
     `system:${environment}:${purpose}:${currency}`;
-  const internalAccount = isInside(row.source_account);
-  const source = internalAccount
+  const isInternal = isInternalAccount(row.source_account);
+  const source = isInternal
     ? (row.source_account as string)
     : systemAccount('inbound', row.sent_currency);
-  const sent = amountIn(row.sent_amount);
-  const own = row.platform_fee_account === source;
+  const amountSent = amountIn(row.sent_amount);
+  const isOwnFee = row.platform_fee_account === source;
   return {
     systemAccount,
     source,
-    sent,
-    leaving: own ? sent - amountIn(row.platform_fees) : sent,
+    sent: amountSent,
+    leaving: isOwnFee ? amountSent - amountIn(row.platform_fees) : amountSent,
     row,
   };
 }
 
 /** A completed payment: fees earned, currencies exchanged, funds at the destination. */
 function addPayment(
-  due: Sums,
+  expected: Sums,
   { systemAccount, source, leaving, sent, row }: Money,
-  end: string,
+  destination: string,
 ): void {
   const [received, fees] = [amountIn(row.received_amount), amountIn(row.fees)];
   const earned = amountIn(row.platform_fees);
   const { sent_currency: from, received_currency: to } = row;
-  add(due, source, -leaving);
-  if (row.platform_fee_account !== source) add(due, row.platform_fee_account, earned);
-  add(due, systemAccount('fees', from), fees - earned);
-  add(due, systemAccount('fx_position', from), sent - fees);
-  add(due, systemAccount('fx_position', to), -received);
-  add(due, end, received);
+  add(expected, source, -leaving);
+  if (row.platform_fee_account !== source) add(expected, row.platform_fee_account, earned);
+  add(expected, systemAccount('fees', from), fees - earned);
+  add(expected, systemAccount('fx_position', from), sent - fees);
+  add(expected, systemAccount('fx_position', to), -received);
+  add(expected, destination, received);
 }
 
 function outgoingEffect(row: RecordedRow, environment: string): Sums {
-  const due: Sums = new Map();
+  const expected: Sums = new Map();
   const money = moneyOf(row, environment);
   const { systemAccount, source, leaving } = money;
   const funded = amountIn(row.funded_amount);
   const { sent_currency: from, received_currency: to } = row;
-  add(due, systemAccount('rail_in_transit', from), -funded);
-  add(due, systemAccount('inbound', from), funded);
-  if (row.funds === 'HELD') add(due, `${source} held`, leaving);
-  if (row.funds === 'SUBMITTED') addPayment(due, money, systemAccount('rail_in_transit', to));
+  add(expected, systemAccount('rail_in_transit', from), -funded);
+  add(expected, systemAccount('inbound', from), funded);
+  if (row.funds === 'HELD') add(expected, `${source} held`, leaving);
+  if (row.funds === 'SUBMITTED') addPayment(expected, money, systemAccount('rail_in_transit', to));
   if (row.funds === 'SETTLED') {
-    const internalAccount = isInside(row.destination_account);
+    const isInternal = isInternalAccount(row.destination_account);
     addPayment(
-      due,
+      expected,
       money,
-      internalAccount
-        ? (row.destination_account as string)
-        : systemAccount('external_settlement', to),
+      isInternal ? (row.destination_account as string) : systemAccount('external_settlement', to),
     );
   }
   if (row.funds === 'RETURNED' && funded) {
-    add(due, systemAccount('inbound', from), -funded);
-    add(due, systemAccount('rail_in_transit', from), funded);
+    add(expected, systemAccount('inbound', from), -funded);
+    add(expected, systemAccount('rail_in_transit', from), funded);
   }
   if (row.funds === 'SUSPENSE') {
     const suspended = funded || leaving;
-    add(due, source, -suspended);
-    add(due, systemAccount('suspense', from), suspended);
+    add(expected, source, -suspended);
+    add(expected, systemAccount('suspense', from), suspended);
   }
-  return due;
+  return expected;
 }
 
 /** Incoming funds: on the account, or on a system account if no account can receive them. */
 function incomingEffect(row: RecordedRow, environment: string): Sums {
-  const due: Sums = new Map();
+  const expected: Sums = new Map();
   const amount = amountIn(row.received_amount);
-  const internalAccount = isInside(row.destination_account);
+  const isInternal = isInternalAccount(row.destination_account);
   const to = row.destination_account as string;
   const systemAccount = (purpose: string) =>
     `system:${environment}:${purpose}:${row.received_currency}`;
   const arrive = (at: string) => {
-    add(due, systemAccount('rail_in_transit'), -amount);
-    add(due, at, amount);
+    add(expected, systemAccount('rail_in_transit'), -amount);
+    add(expected, at, amount);
   };
   // The receiving side of an internal payment: the paying side has the transfers.
-  if (row.quote_id && row.sent_amount) return due;
+  if (row.quote_id && row.sent_amount) return expected;
   const open = row.status === 'PENDING' || row.status === 'PROCESSING';
-  if (row.funds === 'SETTLED') arrive(internalAccount ? to : systemAccount('external_settlement'));
+  if (row.funds === 'SETTLED') arrive(isInternal ? to : systemAccount('external_settlement'));
   if (row.funds === 'SUSPENSE') arrive(systemAccount('suspense'));
   if (row.funds === 'HELD' || row.funds === 'SUBMITTED') {
-    arrive(internalAccount && open ? to : systemAccount('inbound'));
-    if (internalAccount && open) add(due, `${to} held`, amount);
+    arrive(isInternal && open ? to : systemAccount('inbound'));
+    if (isInternal && open) add(expected, `${to} held`, amount);
   }
-  return due;
+  return expected;
 }
 
 /**
@@ -151,24 +149,30 @@ function withoutDebts(transfers: readonly Transfer[], row: RecordedRow): Transfe
 
 /** A digital asset that cannot be returned to a wallet is credited to a balance of the payer. */
 function withStrays(actual: Sums, { row, transfers }: Payment): Sums {
-  const out = transfers.find(({ step, credit }) => step === 'refund.out' && isInside(credit));
-  if (!out || row.type !== 'OUTGOING') return actual;
-  const left = new Map(actual);
-  add(left, out.credit, -out.amount);
-  add(left, out.debit.replace(':inbound:', ':rail_in_transit:'), out.amount);
-  return left;
+  const payoutOfRefund = transfers.find(
+    ({ step, credit }) => step === 'refund.out' && isInternalAccount(credit),
+  );
+  if (!payoutOfRefund || row.type !== 'OUTGOING') return actual;
+  const remaining = new Map(actual);
+  add(remaining, payoutOfRefund.credit, -payoutOfRefund.amount);
+  add(
+    remaining,
+    payoutOfRefund.debit.replace(':inbound:', ':rail_in_transit:'),
+    payoutOfRefund.amount,
+  );
+  return remaining;
 }
 
 /** The return of a funding debit after the payment is charged to the payer separately. */
 const isDebitReturn = ({ row }: Payment, { step }: Transfer): boolean =>
   row.type === 'OUTGOING' &&
-  !isInside(row.source_account) &&
+  !isInternalAccount(row.source_account) &&
   (step === 'return' || step === 'return.owed');
 
-function differs({ status, funds }: RecordedRow, due: Sums, actual: Sums): string | undefined {
-  const [should, is] = [textOf(due), textOf(actual)];
-  if (should === is) return undefined;
-  return `is ${status}, funds ${funds}; it transferred [${is}], not [${should}]`;
+function differs({ status, funds }: RecordedRow, expected: Sums, actual: Sums): string | undefined {
+  const [expectedText, actualText] = [textOf(expected), textOf(actual)];
+  if (expectedText === actualText) return undefined;
+  return `is ${status}, funds ${funds}; it transferred [${actualText}], not [${expectedText}]`;
 }
 
 /** A payment with wrong transfers. */
@@ -178,11 +182,11 @@ export function effectProblem(model: Model, payment: Payment): string | undefine
   if (row.type === 'CARD')
     return differs(row, cardEffect(row, environment), effectOf(ofAccount(row, transfers)));
   const outgoing = row.type === 'OUTGOING';
-  const due = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
+  const expected = outgoing ? outgoingEffect(row, environment) : incomingEffect(row, environment);
   // Daily usage of a platform or an agent is counted in units of its own currency codes.
   const money = transfers.filter(
     (each) => !each.currency.startsWith('velocity.') && !isDebitReturn(payment, each),
   );
   const actual = withStrays(effectOf(withoutDebts(money, row)), payment);
-  return differs(row, due, actual);
+  return differs(row, expected, actual);
 }

@@ -19,7 +19,7 @@ export interface Holding {
 function holdingIn({ holdings }: Model, id: string): Holding {
   const knownHolding = holdings.get(id);
   if (knownHolding) return knownHolding;
-  const fresh: Holding = {
+  const added: Holding = {
     credentials: new Map(),
     sessions: new Map(),
     input: 0,
@@ -27,8 +27,8 @@ function holdingIn({ holdings }: Model, id: string): Holding {
     accepted: new Map(),
     signed: new Map(),
   };
-  holdings.set(id, fresh);
-  return fresh;
+  holdings.set(id, added);
+  return added;
 }
 
 const count = (counts: Map<string, number>, name: string) =>
@@ -38,23 +38,23 @@ const isDone = (row: RecordedRow | null) => row?.status === 'SETTLED' || row?.st
 const isAccepted = (row: RecordedRow | null) => row?.status === 'PROCESSING' || isDone(row);
 
 const APPLY: Readonly<Record<string, (of: Holding, change: RowChange, model: Model) => void>> = {
-  credentials(of, { was, now }) {
+  credentials(holding, { was, now }) {
     if (!now) return;
-    if (!was && of.credentials.size === 0) of.input++;
-    of.credentials.set(now.id as string, now);
+    if (!was && holding.credentials.size === 0) holding.input++;
+    holding.credentials.set(now.id as string, now);
   },
-  wallet_sessions(of, { now }) {
-    if (now) of.sessions.set(now.id as string, now);
+  wallet_sessions(holding, { now }) {
+    if (now) holding.sessions.set(now.id as string, now);
   },
-  wallet_requests(of, { was, now }) {
+  wallet_requests(holding, { was, now }) {
     if (!now) return;
     const [operation = ''] = (now.subject ?? '').split(' ');
-    if (isDone(now) && !isDone(was)) count(of.done, operation);
-    if (isAccepted(now) && !isAccepted(was)) count(of.accepted, operation);
+    if (isDone(now) && !isDone(was)) count(holding.done, operation);
+    if (isAccepted(now) && !isAccepted(was)) count(holding.accepted, operation);
   },
-  wallet_authorizations(of, { now }, { signed }) {
+  wallet_authorizations(holding, { now }, { signed }) {
     if (!now) return;
-    count(of.signed, now.operation as string);
+    count(holding.signed, now.operation as string);
     const quote = now.subject as string;
     if (now.operation === 'executeQuote') signed.set(quote, [...(signed.get(quote) ?? []), now]);
   },
@@ -104,8 +104,10 @@ export function authorizationProblem(
   if (operation === 'cardPull') {
     const { cardId } = JSON.parse(cardBook.payments.get(subject ?? '')?.card ?? '{}');
     const keys = [...(cardBook.keys.get(cardId)?.values() ?? [])];
-    const own = keys.find((key) => key.public_key === public_key && key.status === 'ACTIVE');
-    return own?.account_id === account_id ? undefined : `${id} has no key that may sign`;
+    const delegatedKey = keys.find(
+      (key) => key.public_key === public_key && key.status === 'ACTIVE',
+    );
+    return delegatedKey?.account_id === account_id ? undefined : `${id} has no key that may sign`;
   }
   // The key of a session that is being opened.
   if (session_id === null) {
@@ -113,8 +115,8 @@ export function authorizationProblem(
   }
   const session = holdings.get(account_id ?? '')?.sessions.get(session_id ?? '');
   const ended = session?.status !== 'ACTIVE' && subject !== session_id;
-  const late = Date.parse(session?.expires_at ?? '') <= Date.parse(created_at ?? '');
-  if (!session || ended || late) return `${id} is of ${session_id}, which may not sign`;
+  const isExpired = Date.parse(session?.expires_at ?? '') <= Date.parse(created_at ?? '');
+  if (!session || ended || isExpired) return `${id} is of ${session_id}, which may not sign`;
   return session.public_key === public_key ? undefined : `${id} is of another key`;
 }
 
@@ -122,12 +124,12 @@ export function authorizationProblem(
 export function spentProblem({ internal, signed }: Model, row: RecordedRow): string | undefined {
   const account = internal.get(row.source_account ?? '');
   if (account?.type !== 'EMBEDDED_WALLET') return undefined;
-  const waits = row.status === 'PENDING' || row.status === 'EXPIRED';
-  const found = signed.get(row.quote_id ?? '') ?? [];
-  if (found.some((each) => each.account_id !== account.id))
+  const isUnsigned = row.status === 'PENDING' || row.status === 'EXPIRED';
+  const authorizations = signed.get(row.quote_id ?? '') ?? [];
+  if (authorizations.some((each) => each.account_id !== account.id))
     return `${row.id} was signed by another wallet`;
-  if (found.length === (waits ? 0 : 1)) return undefined;
-  return `${row.id} is ${row.status} and was signed ${found.length} times`;
+  if (authorizations.length === (isUnsigned ? 0 : 1)) return undefined;
+  return `${row.id} is ${row.status} and was signed ${authorizations.length} times`;
 }
 
 /** Authorizations of payments, which are counted by payment. */
@@ -138,9 +140,9 @@ const activeIn = (rows: Map<string, RecordedRow>) =>
 
 /** A mismatch between the rows and the requests of a wallet. */
 export function holdingProblem({ holdings, internal }: Model, id: string): string | undefined {
-  const of = holdings.get(id);
-  if (!of) return undefined;
-  const { credentials, sessions, input, done, accepted, signed } = of;
+  const holding = holdings.get(id);
+  if (!holding) return undefined;
+  const { credentials, sessions, input, done, accepted, signed } = holding;
   const active = activeIn(credentials);
   if (credentials.size && !active && internal.get(id)?.status !== 'CLOSED') {
     return 'has no credential left';
@@ -152,7 +154,7 @@ export function holdingProblem({ holdings, internal }: Model, id: string): strin
     ['credentials removed', credentials.size - active, times('revokeAuthCredential')],
     ['sessions', sessions.size, times('verifyAuthCredential', 'refreshAuthSession')],
   ];
-  const unexpected = effects.find(([, is, due]) => is !== due);
+  const unexpected = effects.find(([, actual, expected]) => actual !== expected);
   if (unexpected) return `has ${unexpected[1]} ${unexpected[0]} for ${unexpected[2]} requests`;
   for (const [operation, n] of signed) {
     if (ONE_EACH.includes(operation) || accepted.get(operation) === n) continue;

@@ -50,12 +50,12 @@ function reaches(
   transitions: Transitions,
   from: string,
   to: string,
-  seen = new Set<string>(),
+  visited = new Set<string>(),
 ): boolean {
   if (from === to) return true;
-  if (seen.has(from)) return false;
-  seen.add(from);
-  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, seen));
+  if (visited.has(from)) return false;
+  visited.add(from);
+  return (transitions[from] ?? []).some((next) => reaches(transitions, next, to, visited));
 }
 
 export const refundOf = (row: RecordedRow): string =>
@@ -98,11 +98,11 @@ function leadOf({ source_account }: RecordedRow, { challenges }: PaymentContext)
   const context = Array<string>(challenges).fill('PENDING_AUTHORIZATION');
   // A payment that is funded by a deposit becomes PENDING when the funds arrive.
   const paidIn = source_account === null;
-  const begun = paidIn
+  const started = paidIn
     ? [...context, 'PENDING', 'PROCESSING']
     : ['PENDING', ...context, 'PROCESSING'];
   const waited = context.length === 0 || paidIn ? context : ['PENDING', ...context];
-  return { begun, waited };
+  return { started, waited };
 }
 
 function refundEvents(row: RecordedRow): string[] {
@@ -127,10 +127,10 @@ const isStatusOf = <M extends Transitions>(
 function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[][] {
   const { status, settled_at } = row;
   if (!isStatusOf(OUTGOING, status)) return [];
-  const { begun, waited } = leadOf(row, context);
+  const { started, waited } = leadOf(row, context);
   const funds = row.funds ?? '';
   const refund = refundOf(row);
-  const back = refundEvents(row);
+  const refundOrder = refundEvents(row);
   switch (status) {
     case 'PENDING':
     case 'PENDING_AUTHORIZATION':
@@ -139,17 +139,17 @@ function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[
       return funds === 'NONE' && refund === 'NONE' ? [[...waited, 'EXPIRED']] : [];
     case 'PROCESSING':
       if (!['AWAITED', 'FUNDED', 'HELD', 'SUBMITTED'].includes(funds)) return [];
-      return refund === 'NONE' || refund === 'PENDING' ? [[...begun, ...back]] : [];
+      return refund === 'NONE' || refund === 'PENDING' ? [[...started, ...refundOrder]] : [];
     case 'COMPLETED':
-      if (refund === 'NONE') return funds === 'SETTLED' ? [[...begun, 'COMPLETED']] : [];
+      if (refund === 'NONE') return funds === 'SETTLED' ? [[...started, 'COMPLETED']] : [];
       if (!['RETURNED', 'SUSPENSE'].includes(funds)) return [];
-      return [[...begun, ...back, 'COMPLETED']];
+      return [[...started, ...refundOrder, 'COMPLETED']];
     case 'FAILED': {
       if (!FAILED_FUNDS[refund]?.includes(funds)) return [];
       if (context.stored) return funds === 'NONE' ? [['FAILED']] : [];
       if (row.failure_reason === 'SCA_NOT_COMPLETED') return [[...waited, 'FAILED']];
-      const done = settled_at ? ['COMPLETED'] : [];
-      return [[...begun, ...done, 'FAILED', ...back]];
+      const settledStatuses = settled_at ? ['COMPLETED'] : [];
+      return [[...started, ...settledStatuses, 'FAILED', ...refundOrder]];
     }
     default:
       return assertNever(status, 'status of an outgoing payment');
@@ -160,20 +160,20 @@ function outgoingEventOrders(row: RecordedRow, context: PaymentContext): string[
 function incomingEventOrders(row: RecordedRow): string[][] {
   const { status } = row;
   if (!isStatusOf(INCOMING, status)) return [];
-  const back = refundEvents(row);
+  const refundOrder = refundEvents(row);
   switch (status) {
     case 'PENDING':
       return [['PENDING'], []];
     case 'PROCESSING':
-      return [['PENDING'], ['PENDING', ...back], []];
+      return [['PENDING'], ['PENDING', ...refundOrder], []];
     case 'COMPLETED':
       return [['COMPLETED'], ['PENDING', 'COMPLETED']];
     case 'FAILED':
       return [
-        ['FAILED', ...back],
-        ['PENDING', 'FAILED', ...back],
-        ['COMPLETED', 'FAILED', ...back],
-        ['PENDING', 'COMPLETED', 'FAILED', ...back],
+        ['FAILED', ...refundOrder],
+        ['PENDING', 'FAILED', ...refundOrder],
+        ['COMPLETED', 'FAILED', ...refundOrder],
+        ['PENDING', 'COMPLETED', 'FAILED', ...refundOrder],
       ];
     default:
       return assertNever(status, 'status of an incoming payment');
@@ -191,6 +191,6 @@ export function eventsProblem(
   const state = `${row.status}, funds ${row.funds}, refund ${refundOf(row)}`;
   if (stories.length === 0) return `cannot be ${state}`;
   const emitted = eventTypes.join(', ');
-  const fits = stories.some((each) => each.map((what) => prefix + what).join(', ') === emitted);
+  const fits = stories.some((each) => each.map((type) => prefix + type).join(', ') === emitted);
   return fits ? undefined : `is ${state} and emitted [${emitted}]`;
 }

@@ -86,25 +86,25 @@ const NEWS: Readonly<Record<string, string>> = {
 /** The trigger of a table; every statement runs it, so it does as little as possible. */
 async function changeTriggerOf(client: pg.Client, table: string, columns: readonly string[]) {
   const { rows } = await client.query<{ name: string; type: string }>(TYPES, [table, columns]);
-  const row = (which: 'old' | 'new') => {
+  const row = (version: 'old' | 'new') => {
     const pairs = rows.map(({ name, type }) => {
-      const value = `${which}.${name}${PLAIN.includes(type) ? '' : '::text'}`;
+      const value = `${version}.${name}${PLAIN.includes(type) ? '' : '::text'}`;
       return `'${name}', ${value}`;
     });
     return `json_build_object(${pairs.join(', ')})::text`;
   };
-  const note = (was: string, now: string) =>
+  const recordChange = (was: string, now: string) =>
     `insert into sim_changes (tab, was, now) values ('${table}', ${was}, ${now})`;
   const on = (
     event: string,
-    when = '',
+    condition = '',
   ) => `create trigger zz_sim_${event} after ${event} on ${table}
-    for each row ${when} execute function sim_note_${table}()`;
+    for each row ${condition} execute function sim_note_${table}()`;
   return `create function sim_note_${table}() returns trigger language plpgsql as $$
     begin
-      if tg_op = 'INSERT' then ${note('null', row('new'))};
-      elsif tg_op = 'UPDATE' then ${note(row('old'), row('new'))};
-      else ${note(row('old'), 'null')};
+      if tg_op = 'INSERT' then ${recordChange('null', row('new'))};
+      elsif tg_op = 'UPDATE' then ${recordChange(row('old'), row('new'))};
+      else ${recordChange(row('old'), 'null')};
       end if;
       return null;
     end $$;
@@ -179,14 +179,14 @@ export interface Model {
   driven: Map<string, number>;
   /** Events that are not delivered yet. */
   events: Map<string, Event>;
-  /** When deliveries are due, by event. */
+  /** Due times of deliveries, by event. */
   webhookQueue: Map<string, number>;
   internal: Map<string, RecordedRow>;
   platforms: Map<string, RecordedRow>;
   /** Current and recent daily limits, by platform. */
   limits: Map<string, Limits[]>;
   /** The result that a payment waits for, by its id. */
-  waits: Map<string, string>;
+  awaitedResults: Map<string, string>;
   externalAccounts: Map<string, RecordedRow>;
   /** Holdings of embedded wallets, by their ids. */
   holdings: Map<string, Holding>;
@@ -216,7 +216,7 @@ export const emptyPicture = (): Model => ({
   internal: new Map(),
   platforms: new Map(),
   limits: new Map(),
-  waits: new Map(),
+  awaitedResults: new Map(),
   externalAccounts: new Map(),
   holdings: new Map(),
   signed: new Map(),
@@ -237,13 +237,13 @@ const bump = <K>(map: Map<K, number>, key: K, by: number) => {
 export const amountIn = (text: Text | undefined): bigint => BigInt(text ?? 0);
 
 function applyTransfer({ sums }: Model, { phase, debit, credit, amount }: Transfer): void {
-  const add = (id: string, balance: bigint, held: bigint) => {
+  const add = (id: string, balance: bigint, onHold: bigint) => {
     const sum = sums.get(id) ?? { balance: 0n, held: 0n };
-    sums.set(id, { balance: sum.balance + balance, held: sum.held + held });
+    sums.set(id, { balance: sum.balance + balance, held: sum.held + onHold });
   };
   const transitions = phase === 'posted' || phase === 'post';
-  const held = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
-  add(debit, transitions ? -amount : 0n, held);
+  const heldAmount = phase === 'posted' ? 0n : phase === 'pending' ? amount : -amount;
+  add(debit, transitions ? -amount : 0n, heldAmount);
   if (transitions) add(credit, amount, 0n);
 }
 
@@ -256,9 +256,9 @@ const transferOf = (now: RecordedRow): Transfer => ({
 function paymentIn(model: Model, id: string): Payment {
   const knownPayment = model.payments.get(id);
   if (knownPayment) return knownPayment;
-  const fresh: Payment = { place: model.payments.size, row: { id }, transfers: [], eventTypes: [] };
-  model.payments.set(id, fresh);
-  return fresh;
+  const added: Payment = { place: model.payments.size, row: { id }, transfers: [], eventTypes: [] };
+  model.payments.set(id, added);
+  return added;
 }
 
 function jobOf(now: RecordedRow): Job {
@@ -278,9 +278,9 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
   ledger_accounts({ accounts, totals }, { was, now }) {
     if (!now) return;
     const { id, currency } = now as { id: string; currency: string };
-    const [balance, held] = [amountIn(now.balance), amountIn(now.held)];
+    const [balance, onHold] = [amountIn(now.balance), amountIn(now.held)];
     const floor = now.floor === null || now.floor === undefined ? null : BigInt(now.floor);
-    accounts.set(id, { id, currency, balance, held, floor });
+    accounts.set(id, { id, currency, balance, held: onHold, floor });
     totals.set(currency, (totals.get(currency) ?? 0n) + balance - amountIn(was?.balance));
   },
   ledger_transfers(model, { now }) {
@@ -334,9 +334,9 @@ const APPLY: Readonly<Record<string, (model: Model, change: RowChange) => void>>
     if (last) last.until = at;
     limits.set(id, [...before, { list: JSON.parse(now.limits ?? '[]'), until: Infinity }]);
   },
-  awaited_rail_results({ waits }, { was, now }) {
-    if (now) waits.set(now.id as string, now.kind as string);
-    else waits.delete(was?.id as string);
+  awaited_rail_results({ awaitedResults }, { was, now }) {
+    if (now) awaitedResults.set(now.id as string, now.kind as string);
+    else awaitedResults.delete(was?.id as string);
   },
   external_accounts({ externalAccounts }, { now }) {
     if (now) externalAccounts.set(now.id as string, now);

@@ -18,14 +18,14 @@ const environmentOf = (model: Model, { row }: Payment) =>
 
 /** The result that a payment waits for, if any. */
 export function awaitedOf(model: Model, payment: Payment): string | undefined {
-  const kind = model.waits.get(payment.row.id as string);
+  const kind = model.awaitedResults.get(payment.row.id as string);
   return kind !== undefined && isOutstanding(payment, kind) ? kind : undefined;
 }
 
 /** A wrong entry in the queue. */
 export function waitProblem(model: Model, payment: Payment, open: boolean): string | undefined {
   const { id, status, funds } = payment.row;
-  const kind = model.waits.get(id as string);
+  const kind = model.awaitedResults.get(id as string);
   if (kind !== undefined && environmentOf(model, payment) !== 'production') {
     return `${id} waits for an operator of the sandbox`;
   }
@@ -34,7 +34,7 @@ export function waitProblem(model: Model, payment: Payment, open: boolean): stri
   return `${id} is ${status}, funds ${funds}, with no job, and waits for ${kind ?? 'nothing'}`;
 }
 
-/** How long a server may apply a limit after its change. */
+/** Period for which a server may still apply a limit after its change. */
 const LATE_MS = 61_000;
 
 const scopeOf = (to: string | undefined) => to || 'any';
@@ -77,47 +77,48 @@ function agentProblem({ row, transfers }: Payment, steps: readonly Step[]): stri
   const counts = transfers.filter(({ step }) => step === 'count.agent');
   if (ownSteps.length + counts.length === 0) return undefined;
   const as = ownSteps.map(({ scope }) => scope).sort();
-  const whole = as.join() === 'agent.day,agent.month' && counts.length === 1;
-  const same = new Set(ownSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
-  if (whole && same) return undefined;
+  const isComplete = as.join() === 'agent.day,agent.month' && counts.length === 1;
+  const isSameAmount =
+    new Set(ownSteps.map(({ amount }) => amount)).size === 1 && counts[0]?.amount === 1n;
+  if (isComplete && isSameAmount) return undefined;
   return `${row.id} counts for its agent as [${as}] and ${counts.length} payments`;
 }
 
 /** Wrong usage or return of usage by a payment. */
 export function dailyUsageProblem(payment: Payment): string | undefined {
   const { row, transfers } = payment;
-  const taken = stepsOf(transfers, 'velocity');
-  const back = stepsOf(transfers, 'refund.velocity');
-  const agents = agentProblem(payment, taken);
+  const steps = stepsOf(transfers, 'velocity');
+  const returnedSteps = stepsOf(transfers, 'refund.velocity');
+  const agents = agentProblem(payment, steps);
   if (agents) return agents;
-  const unexpected = [...taken, ...back].find(
+  const unexpected = [...steps, ...returnedSteps].find(
     (step) => !isAgents(step) && String(step.amount) !== row.sent_amount,
   );
   if (unexpected)
     return `${row.id} counts ${unexpected.amount}, not the sent amount ${row.sent_amount}`;
-  const due = isUncounted(row) ? taken.length : 0;
-  const scopes = new Set(back.map(({ scope }) => scope));
-  if (back.length === due && scopes.size === due) return undefined;
-  return `${row.id} is ${row.status}, counted ${taken.length} times and returned ${back.length}`;
+  const expectedCount = isUncounted(row) ? steps.length : 0;
+  const scopes = new Set(returnedSteps.map(({ scope }) => scope));
+  if (returnedSteps.length === expectedCount && scopes.size === expectedCount) return undefined;
+  return `${row.id} is ${row.status}, counted ${steps.length} times and returned ${returnedSteps.length}`;
 }
 
 /** Wrong usage of a payment that has just started. */
 export function startedProblem(model: Model, { row, transfers }: Payment): string | undefined {
-  const taken = stepsOf(transfers, 'velocity').filter((step) => !isAgents(step));
+  const steps = stepsOf(transfers, 'velocity').filter((step) => !isAgents(step));
   // A deposit for a payment that cannot be made is returned immediately.
-  if (row.status === 'FAILED' && taken.length === 0) return undefined;
-  const should = limitsOn(model, row, Infinity).map(({ to }) => scopeOf(to));
-  const is = taken.map(({ scope }) => scope);
-  if (should.sort().join() !== is.sort().join()) {
-    return `${row.id} started and counts for [${is}], not [${should}]`;
+  if (row.status === 'FAILED' && steps.length === 0) return undefined;
+  const expectedScopes = limitsOn(model, row, Infinity).map(({ to }) => scopeOf(to));
+  const actualScopes = steps.map(({ scope }) => scope);
+  if (expectedScopes.sort().join() !== actualScopes.sort().join()) {
+    return `${row.id} started and counts for [${actualScopes}], not [${expectedScopes}]`;
   }
-  const late = limitsOn(model, row, model.now - LATE_MS);
-  for (const { scope, debit } of taken) {
-    const most = Math.max(
-      ...late.flatMap(({ to, perDay }) => (scopeOf(to) === scope ? perDay! : [])),
+  const earlierLimits = limitsOn(model, row, model.now - LATE_MS);
+  for (const { scope, debit } of steps) {
+    const maximum = Math.max(
+      ...earlierLimits.flatMap(({ to, perDay }) => (scopeOf(to) === scope ? perDay! : [])),
     );
     const used = -(model.accounts.get(debit)?.balance ?? 0n);
-    if (used > BigInt(most)) return `${debit} has ${used} of at most ${most}`;
+    if (used > BigInt(maximum)) return `${debit} has ${used} of at most ${maximum}`;
     const day = new Date(model.now).toISOString().slice(0, 10);
     if (!debit.endsWith(`:${day}`)) return `${row.id} counts for another day: ${debit}`;
   }
@@ -140,8 +141,8 @@ export function isStart(was: RecordedRow | null, now: RecordedRow | null): boole
 export function defaultProblem(model: Model, now: RecordedRow | null): string | undefined {
   if (now?.default_uma !== 'true' || now.deleted_at !== null) return undefined;
   for (const other of model.externalAccounts.values()) {
-    const same = other.customer_id === now.customer_id && other.id !== now.id;
-    if (same && other.default_uma === 'true' && other.deleted_at === null) {
+    const isSameCustomer = other.customer_id === now.customer_id && other.id !== now.id;
+    if (isSameCustomer && other.default_uma === 'true' && other.deleted_at === null) {
       return `${other.id} and ${now.id} are both the default`;
     }
   }

@@ -125,8 +125,8 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
   }
   if (facts.stuck > 0n && !excepted) return 'has a stuck funding debit and no exception';
   if (excepted && facts.stuck + facts.failed === 0n) return 'is an exception without a reason';
-  const taken = conflictProblem(facts, excepted);
-  if (taken && !(taken.startsWith('gave') && isFrozen(model, row))) return taken;
+  const conflict = conflictProblem(facts, excepted);
+  if (conflict && !(conflict.startsWith('gave') && isFrozen(model, row))) return conflict;
   const freezeCard = cards.get(facts.cardId)?.state === 'CLOSED';
   const bears = freezeCard || deleted.has(row.customer_id as string) || replay.resolved > 0;
   if (facts.writtenOff > 0n && !bears)
@@ -140,9 +140,11 @@ export function cardPaymentProblem(model: Model, payment: Payment): string | und
     return `last emitted ${eventTypes.at(-1)}`;
   const isWallet = model.internal.get(accountOf(row))?.type === 'EMBEDDED_WALLET';
   const asides = transfers.filter(({ phase }) => phase === 'pending').length;
-  const due = isWallet ? asides : 0;
+  const expectedCount = isWallet ? asides : 0;
   const signatures = signed.get(id) ?? 0;
-  return signatures === due ? undefined : `was signed for ${signatures} times, not ${due}`;
+  return signatures === expectedCount
+    ? undefined
+    : `was signed for ${signatures} times, not ${expectedCount}`;
 }
 
 /** A card with wrong funding sources, keys or events. */
@@ -152,9 +154,10 @@ export function cardProblem(model: Model, id: string): string | undefined {
   if (!card) return 'is not there';
   const open = [...(bindings.get(id)?.values() ?? [])].filter(({ ended_at }) => !ended_at);
   const bound = open.map(({ account_id }) => account_id).sort();
-  const due: string[] = card.state === 'CLOSED' ? [] : JSON.parse(card.funding as string);
-  if (bound.join() !== [...due].sort().join())
-    return `is funded by [${bound}], and its row lists [${due}]`;
+  const expectedSources: string[] =
+    card.state === 'CLOSED' ? [] : JSON.parse(card.funding as string);
+  if (bound.join() !== [...expectedSources].sort().join())
+    return `is funded by [${bound}], and its row lists [${expectedSources}]`;
   const live = [...(keys.get(id)?.values() ?? [])].filter(({ status }) => status !== 'REVOKED');
   const orphan = live.find((key) => !open.some((each) => each.id === key.funding_source_id));
   if (orphan) return `has ${orphan.id}, which is ${orphan.status} and has no funding source`;
@@ -162,13 +165,13 @@ export function cardProblem(model: Model, id: string): string | undefined {
   if (new Set(active.map((key) => key.funding_source_id)).size !== active.length) {
     return 'has two keys for one account';
   }
-  const [is, should] = [eventCount.get(id) ?? 0, changes.get(id) ?? 0];
-  return is === should ? undefined : `emitted ${is} events for ${should} changes`;
+  const [actual, expected] = [eventCount.get(id) ?? 0, changes.get(id) ?? 0];
+  return actual === expected ? undefined : `emitted ${actual} events for ${expected} changes`;
 }
 
 /** A wrong count of open cards. */
-export function* placeProblems({ accounts, cardBook }: Model, of: Iterable<string>) {
-  for (const id of of) {
+export function* placeProblems({ accounts, cardBook }: Model, accountIds: Iterable<string>) {
+  for (const id of accountIds) {
     const used = -(accounts.get(`velocity:cards:${id}`)?.balance ?? 0n);
     const live = cardBook.live.get(id) ?? 0;
     if (used !== BigInt(live)) yield `${id} has ${live} open cards and counts ${used}`;

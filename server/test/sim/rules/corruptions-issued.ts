@@ -2,17 +2,17 @@
 
 const LINE = `platform_id, customer_id, card_id, kind, amount, currency, merchant, created_at`;
 /** A message of the log inserted again with another id. */
-const line = (where: string, more: string) => `insert into card_messages
+const line = (condition: string, columns: string) => `insert into card_messages
   (id, token, transaction_id, approved, reason, ${LINE})
-  select 'sandbox made-up', ${more}, ${LINE} from card_messages where ${where} limit 1`;
+  select 'sandbox made-up', ${columns}, ${LINE} from card_messages where ${condition} limit 1`;
 const OPENED = "approved and kind = 'AUTHORIZATION'";
-const one = (where: string) =>
-  `(select id from transactions where type = 'CARD' and ${where} limit 1)`;
-const AUTHORIZED = one("status = 'AUTHORIZED' and direction = 'DEBIT'");
+const cardPayment = (condition: string) =>
+  `(select id from transactions where type = 'CARD' and ${condition} limit 1)`;
+const AUTHORIZED = cardPayment("status = 'AUTHORIZED' and direction = 'DEBIT'");
 /** Changes amounts of a card payment, without the constraint that relates them. */
-const facts = (change: string, where: string) => [
+const facts = (change: string, condition: string) => [
   'alter table transactions drop constraint if exists transactions_card_amounts',
-  `update transactions set ${change} where id = ${one(where)}`,
+  `update transactions set ${change} where id = ${cardPayment(condition)}`,
 ];
 /** Payments without a released amount. */
 const PLAIN = "status = 'AUTHORIZED' and direction = 'DEBIT' and card_released = 0";
@@ -57,7 +57,9 @@ const OF_CARDS: [rule: string, statements: string[]][] = [
   ],
   [
     'payments follow their lifecycle',
-    [`update transactions set status = 'AUTHORIZED' where id = ${one("status = 'SETTLED'")}`],
+    [
+      `update transactions set status = 'AUTHORIZED' where id = ${cardPayment("status = 'SETTLED'")}`,
+    ],
   ],
   [
     'the card settlement account equals the open card payments',

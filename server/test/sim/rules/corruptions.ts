@@ -2,18 +2,18 @@
 // must report it: statements for `invariants.test.ts`, run on the database of a running simulation.
 
 /** Starts a payment that waits for authentication. */
-const BEGUN = `update transactions set status = 'PROCESSING', funds = 'HELD'
+const START_PAYMENT = `update transactions set status = 'PROCESSING', funds = 'HELD'
   where status = 'PENDING_AUTHORIZATION'`;
 /** Counts a payment of an agent that waits for its platform. */
-const COUNTED = `insert into ledger_transfers
+const COUNT_PAYMENT = `insert into ledger_transfers
   (transaction_id, step, phase, debit, credit, currency, amount, created_at)
   select w.transaction_id, step, phase, debit, credit, currency, amount, l.created_at
   from ledger_transfers l, (select transaction_id from agent_actions
     where status = 'PENDING_APPROVAL' limit 1) w
   where step in ('count.agent', 'velocity.agent.day', 'velocity.agent.month') and l.transaction_id =
     (select transaction_id from agent_actions where status = 'APPROVED' limit 1)`;
-const policy = (limits: string, more = '') => `update agents set policy =
-  '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${more}}'`;
+const policy = (limits: string, extraFields = '') => `update agents set policy =
+  '{"spendingLimits":{"currency":"USD","perTransactionLimit":9000000000${limits}}${extraFields}}'`;
 
 export const CORRUPTIONS: [rule: string, statements: string[]][] = [
   [
@@ -39,14 +39,14 @@ export const CORRUPTIONS: [rule: string, statements: string[]][] = [
           where t.failure_reason = 'SCA_NOT_COMPLETED' and l.step = 'deposit' limit 1`,
     ],
   ],
-  ['regulated payments start after strong authentication', [BEGUN]],
+  ['regulated payments start after strong authentication', [START_PAYMENT]],
   [
     'started without a login session',
     [
       'update sca_lockouts set session_expires_at = null',
       `update sca_challenges set status = 'SATISFIED', steps = '[]'
           where kind = 'PAYMENT' and status = 'PENDING'`,
-      BEGUN,
+      START_PAYMENT,
     ],
   ],
   [
@@ -131,12 +131,12 @@ export const CORRUPTIONS: [rule: string, statements: string[]][] = [
           where id like 'velocity:Agent:%' and floor is null`,
     ],
   ],
-  ['exceeds perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNTED]],
+  ['exceeds perTransactionLimit of', [policy(',"perTransactionLimit":0'), COUNT_PAYMENT]],
   [
     'agent payments are within the policy',
-    [policy('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNTED],
+    [policy('', ',"accountRestrictions":{"allowedAccountIds":[]}'), COUNT_PAYMENT],
   ],
-  ['acted while paused or deleted', ['update agents set paused = true', COUNTED]],
+  ['acted while paused or deleted', ['update agents set paused = true', COUNT_PAYMENT]],
   [
     'every action is in the audit log',
     [

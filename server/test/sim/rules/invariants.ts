@@ -48,10 +48,10 @@ import {
 } from '../model/queue-and-limits.ts';
 import { cardPaymentTransitionProblem } from './card-rules.ts';
 import { ISSUED_NOTE_RULES, ISSUED_STEP_RULES } from './issued.ts';
-import { type Delivered, type NoteRule, rule, type StepRule } from './rules.ts';
+import { type ChangeRule, type Delivered, rule, type StepRule } from './rules.ts';
 import { everything, nothing, type Touched, touch } from './touched.ts';
 
-const NOTE_RULES: readonly NoteRule[] = [
+const NOTE_RULES: readonly ChangeRule[] = [
   {
     name: 'transfers are append-only, between accounts of their currency',
     table: 'ledger_transfers',
@@ -109,9 +109,9 @@ const NOTE_RULES: readonly NoteRule[] = [
     check(model, was, now) {
       if (was || !now?.account) return undefined;
       const account = model.accounts.get(now.account);
-      const [balance, held] = [amountIn(now.balance), amountIn(now.held)];
-      if (account?.balance === balance && account.held === held) return undefined;
-      return `${now.id} shows ${balance}, ${held}, not ${account?.balance}, ${account?.held}`;
+      const [balance, onHold] = [amountIn(now.balance), amountIn(now.held)];
+      if (account?.balance === balance && account.held === onHold) return undefined;
+      return `${now.id} shows ${balance}, ${onHold}, not ${account?.balance}, ${account?.held}`;
     },
   },
   {
@@ -160,8 +160,8 @@ const NOTE_RULES: readonly NoteRule[] = [
 
 function* eachOf<T>(ids: Iterable<string>, map: Map<string, T>): Iterable<T> {
   for (const id of ids) {
-    const found = map.get(id);
-    if (found) yield found;
+    const item = map.get(id);
+    if (item) yield item;
   }
 }
 
@@ -213,14 +213,14 @@ const STEP_RULES: readonly StepRule[] = [
     name: 'a posted or voided amount was held before',
     *check(model, touched) {
       for (const { row, transfers } of eachOf(touched.payments, model.payments)) {
-        const held = new Map(
+        const holdsByStep = new Map(
           transfers.filter((each) => each.phase === 'pending').map((each) => [each.step, each]),
         );
         for (const each of transfers) {
           if (each.phase !== 'post' && each.phase !== 'void') continue;
-          const first = held.get(each.step.slice(0, -1));
-          const same = first?.amount === each.amount && first.debit === each.debit;
-          if (!same) yield `${row.id} ${each.step} resolves no hold`;
+          const first = holdsByStep.get(each.step.slice(0, -1));
+          const isSameHold = first?.amount === each.amount && first.debit === each.debit;
+          if (!isSameHold) yield `${row.id} ${each.step} resolves no hold`;
         }
       }
     },
@@ -245,8 +245,8 @@ const STEP_RULES: readonly StepRule[] = [
     name: 'a job belongs to an existing transaction',
     *check(model, touched) {
       for (const id of touched.payments) {
-        const there = model.payments.get(id)?.row.status;
-        if (model.driven.has(id) && !there) yield `${id} has jobs and does not exist`;
+        const status = model.payments.get(id)?.row.status;
+        if (model.driven.has(id) && !status) yield `${id} has jobs and does not exist`;
       }
     },
   },
@@ -271,7 +271,7 @@ const STEP_RULES: readonly StepRule[] = [
   {
     name: 'a started payment is within the daily limits',
     *check(model, touched) {
-      for (const payment of eachOf(touched.begun, model.payments)) {
+      for (const payment of eachOf(touched.startedPayments, model.payments)) {
         const problem = startedProblem(model, payment);
         if (problem) yield problem;
       }
@@ -304,7 +304,7 @@ const STEP_RULES: readonly StepRule[] = [
     const payment = model.payments.get(id);
     return payment?.row.status ? challengesProblem(model, payment) : undefined;
   }),
-  rule('regulated payments start after strong authentication', 'begun', (model, id) => {
+  rule('regulated payments start after strong authentication', 'startedPayments', (model, id) => {
     const payment = model.payments.get(id);
     return payment && unauthenticatedProblem(model, payment);
   }),

@@ -9,9 +9,9 @@ import {
   messageProblem,
   placeProblems,
 } from './card-rules.ts';
-import { type NoteRule, rule, type StepRule } from './rules.ts';
+import { type ChangeRule, rule, type StepRule } from './rules.ts';
 
-export const ISSUED_NOTE_RULES: readonly NoteRule[] = [
+export const ISSUED_NOTE_RULES: readonly ChangeRule[] = [
   {
     name: 'cards follow their lifecycle, within the limits',
     table: 'cards',
@@ -23,7 +23,7 @@ export const ISSUED_NOTE_RULES: readonly NoteRule[] = [
     check: messageProblem,
   },
   ...['stablecoin_provider_accounts', 'stablecoins', 'stablecoin_operations'].map(
-    (table): NoteRule => ({
+    (table): ChangeRule => ({
       name: `${table} follow their lifecycle`,
       table,
       check: (_model, was, now) => coinTransitionProblem(table, was, now),

@@ -43,12 +43,12 @@ const COUNTS = `select 'events' as name, count(*)::text as n from events
   union all select 'stablecoin_operations', count(*)::text from stablecoin_operations
   union all select 'transactions', count(*)::text from transactions`;
 
-function* differences(name: string, is: Iterable<string>, known: Iterable<string>) {
-  const [there, recordedIds] = [new Set(is), new Set(known)];
-  for (const id of there)
-    if (!recordedIds.has(id)) yield `${name} ${id} was inserted without a note`;
+function* differences(name: string, actual: Iterable<string>, expected: Iterable<string>) {
+  const [actualIds, recordedIds] = [new Set(actual), new Set(expected)];
+  for (const id of actualIds)
+    if (!recordedIds.has(id)) yield `${name} ${id} was inserted without a change`;
   for (const id of recordedIds)
-    if (!there.has(id)) yield `${name} ${id} was deleted without a note`;
+    if (!actualIds.has(id)) yield `${name} ${id} was deleted without a change`;
 }
 
 function* bookProblems(rows: readonly Row[], model: Model) {
@@ -68,9 +68,9 @@ function* bookProblems(rows: readonly Row[], model: Model) {
 
 function* paymentProblems(rows: readonly Row[], transfers: readonly Row[], model: Model) {
   for (const { id, status, funds } of rows) {
-    const known = model.payments.get(id!)?.row;
-    if (known?.status !== status || known?.funds !== funds) {
-      yield `${id} is ${status}, ${funds}; the model has ${known?.status}, ${known?.funds}`;
+    const recorded = model.payments.get(id!)?.row;
+    if (recorded?.status !== status || recorded?.funds !== funds) {
+      yield `${id} is ${status}, ${funds}; the model has ${recorded?.status}, ${recorded?.funds}`;
     }
   }
   for (const { transaction_id: id, n } of transfers) {
@@ -99,8 +99,8 @@ export async function recount(
   problems.push(...differences('event', await ids(DUE), model.webhookQueue.keys()));
   for (const id of await ids(DELIVERED)) problems.push(`${id} is not due and was never delivered`);
   for (const { name, n } of await select(COUNTS)) {
-    const known = model.counts.get(name as string) ?? 0;
-    if (String(known) !== n) problems.push(`${n} ${name} exist, ${known} the model has`);
+    const recorded = model.counts.get(name as string) ?? 0;
+    if (String(recorded) !== n) problems.push(`${n} ${name} exist, ${recorded} the model has`);
   }
   return problems.map((each) => `recount: ${each}`);
 }

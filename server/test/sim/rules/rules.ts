@@ -5,10 +5,10 @@ import type { Touched } from './touched.ts';
 /** Ids of delivered events. */
 export type Delivered = Set<string>;
 
-export interface NoteRule {
+export interface ChangeRule {
   name: string;
   table: string;
-  /** Checks one note, with the model right after it. */
+  /** Checks one row change, with the model right after it. */
   check(model: Model, was: RecordedRow | null, now: RecordedRow | null): string | undefined;
 }
 
@@ -20,12 +20,12 @@ export interface StepRule {
 /** A rule that checks each changed item separately. */
 export const rule = (
   name: string,
-  of: keyof Touched,
+  subjects: keyof Touched,
   problemOf: (model: Model, id: string) => string | undefined,
 ): StepRule => ({
   name,
   *check(model, touched) {
-    for (const id of touched[of]) {
+    for (const id of touched[subjects]) {
       const problem = problemOf(model, id);
       if (problem) yield `${id} ${problem}`;
     }

@@ -8,7 +8,7 @@ export interface Touched {
   accounts: Set<string>;
   payments: Set<string>;
   /** Payments that started. */
-  begun: Set<string>;
+  startedPayments: Set<string>;
   events: Set<string>;
   internal: Set<string>;
   /** Embedded wallets. */
@@ -31,7 +31,7 @@ export interface Touched {
 export const nothing = (): Touched => ({
   accounts: new Set(),
   payments: new Set(),
-  begun: new Set(),
+  startedPayments: new Set(),
   events: new Set(),
   internal: new Set(),
   wallets: new Set(),
@@ -46,11 +46,11 @@ export const nothing = (): Touched => ({
   orders: new Set(),
 });
 
-/** Everything in the model. None of it is new. */
+/** All items of the model, none of them new. */
 export const everything = (model: Model): Touched => ({
   accounts: new Set(model.accounts.keys()),
   payments: new Set(model.payments.keys()),
-  begun: new Set(),
+  startedPayments: new Set(),
   events: new Set(model.events.keys()),
   internal: new Set(model.internal.keys()),
   wallets: new Set(model.holdings.keys()),
@@ -140,9 +140,9 @@ const TABLE_IDS: Readonly<
   agent_audit: (touched, row) => row.action_id && touched.actions.add(row.action_id),
 };
 
-/** Records the subject of a note, which the model has applied already. */
+/** Records the subject of a change, which the model has applied already. */
 export function touch(touched: Touched, { table, was, now }: RowChange, model: Model): void {
   const row = now ?? was;
   if (row) TABLE_IDS[table]?.(touched, row, model);
-  if (table === 'transactions' && isStart(was, now)) touched.begun.add(row?.id as string);
+  if (table === 'transactions' && isStart(was, now)) touched.startedPayments.add(row?.id as string);
 }

@@ -32,13 +32,13 @@ const KINDS = [
   { kind: 'BALANCE_INQUIRY', weight: 5 },
 ] as const;
 
-/** How the descriptors of merchants end. */
-const ENDS = [
-  { end: '000', weight: 12 },
-  { end: '002', weight: 1 },
-  { end: '003', weight: 1 },
-  { end: '005', weight: 4 },
-  { end: '006', weight: 2.5 },
+/** Suffixes of merchant descriptors. */
+const SUFFIXES = [
+  { suffix: '000', weight: 12 },
+  { suffix: '002', weight: 1 },
+  { suffix: '003', weight: 1 },
+  { suffix: '005', weight: 4 },
+  { suffix: '006', weight: 2.5 },
 ];
 
 const RECENT = 80;
@@ -60,15 +60,15 @@ function someAmount(sim: Sim, card: RecordedRow): bigint {
   const id = firstOf(card);
   const unit = unitsIn({ sent_currency: model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = model.accounts.get(id) ?? {};
-  const there = Number((balance - held) / (unit || 1n));
-  const most = chance.percent(85) ? Math.max(1, Math.min(there, 20_000)) : there + 500;
-  return BigInt(chance.percent(10) ? Math.max(1, there) : chance.between(1, most));
+  const available = Number((balance - held) / (unit || 1n));
+  const maximum = chance.percent(85) ? Math.max(1, Math.min(available, 20_000)) : available + 500;
+  return BigInt(chance.percent(10) ? Math.max(1, available) : chance.between(1, maximum));
 }
 
 export function someRequest(sim: Sim, card: RecordedRow): CardInput {
   const { kind } = sim.chance.weighed(KINDS);
   const amount = kind === 'BALANCE_INQUIRY' ? 0n : someAmount(sim, card);
-  const descriptor = `SHOP ${sim.chance.weighed(ENDS).end}`;
+  const descriptor = `SHOP ${sim.chance.weighed(SUFFIXES).suffix}`;
   return { kind, amount, currency: 'USD', descriptor };
 }
 
@@ -89,7 +89,7 @@ export const noteOf = ({ kind, amount, descriptor }: CardInput, decision: string
 async function simulateRequest(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const requested = someRequest(sim, card);
-  const due = decisionOn(sim, card, requested);
+  const expectedDecision = decisionOn(sim, card, requested);
   const { kind, amount, descriptor } = requested;
   const money =
     kind === 'BALANCE_INQUIRY' ? {} : { amount: Number(amount), currency: { code: 'USD' } };
@@ -97,9 +97,10 @@ async function simulateRequest(sim: Sim): Promise<string> {
   const body = { ...money, merchant: { descriptor } };
   const response = await sim.call('POST', path, body, platformIn(sim, card.platform_id));
   const { issuerTransactionToken: token } = expected(response, 202);
-  const is = await logged(sim, token);
-  if (is !== due) throw broken(`${noteOf(requested, is)}; expected ${due}, of ${card.id}`);
-  return noteOf(requested, is);
+  const decision = await logged(sim, token);
+  if (decision !== expectedDecision)
+    throw broken(`${noteOf(requested, decision)}; expected ${expectedDecision}, of ${card.id}`);
+  return noteOf(requested, decision);
 }
 
 export const textOf = (decision: CardDecision) =>
@@ -129,14 +130,14 @@ const LINES: readonly { line: Connection; late: number; weight: number }[] = [
 
 /** The result over such a connection: an approval that arrives too late is declined. */
 export function overConnection(
-  due: string,
+  expectedDecision: string,
   { kind, amount }: CardInput,
   line: Connection,
-  late: number,
+  isLate: number,
 ): string {
-  if (late < 0 || line === 'lost before') return 'TOO_LATE';
-  const opens = due === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
-  return line === 'slow' && opens ? 'TOO_LATE' : due;
+  if (isLate < 0 || line === 'lost before') return 'TOO_LATE';
+  const opens = expectedDecision === 'approved' && kind !== 'BALANCE_INQUIRY' && amount > 0n;
+  return line === 'slow' && opens ? 'TOO_LATE' : expectedDecision;
 }
 
 /** A request through the authorization handler. */
@@ -147,14 +148,17 @@ async function networkRequest(sim: Sim): Promise<string> {
   // An authorization of zero is an account verification.
   if (sim.chance.percent(4)) Object.assign(requested, { kind: 'AUTHORIZATION', amount: 0n });
   const { line, late } = sim.chance.weighed(LINES);
-  const due = overConnection(decisionOn(sim, card, requested), requested, line, late);
+  const expectedDecision = overConnection(decisionOn(sim, card, requested), requested, line, late);
   const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.node(), line);
   const decision = await handler.authorize(request, sim.effects.now() + late);
-  const is = textOf(decision);
-  if (is !== due) throw broken(`${noteOf(requested, is)}, ${line}; expected ${due}, of ${card.id}`);
+  const actual = textOf(decision);
+  if (actual !== expectedDecision)
+    throw broken(
+      `${noteOf(requested, actual)}, ${line}; expected ${expectedDecision}, of ${card.id}`,
+    );
   recordMessage(sim, { request, decision });
-  return `${noteOf(requested, is)}, ${line}`;
+  return `${noteOf(requested, actual)}, ${line}`;
 }
 
 const payments = (sim: Sim) => [...sim.model.cardBook.payments.values()].slice(-RECENT);
@@ -179,21 +183,25 @@ const NOTICES: { kind: NoticeInput['kind']; weight: number }[] = [
 function someNotice(sim: Sim, row: RecordedRow): NoticeInput {
   const { chance } = sim;
   const { authorized, settled, refunded, direction } = factsOf(row);
-  const back = row.status === 'REFUNDED' && chance.percent(60);
-  const over = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
+  const reversesRefund = row.status === 'REFUNDED' && chance.percent(60);
+  const isSettled = ['SETTLED', 'REFUNDED'].includes(row.status as string) && direction === 'DEBIT';
   // Usually a notice that is valid for the payment.
   const notices = settled > 0n || chance.percent(15) ? NOTICES : NOTICES.slice(0, 3);
-  const returns = over && chance.percent(60) ? 'RETURN' : chance.weighed(notices).kind;
-  const kind = back ? 'RETURN_REVERSAL' : returns;
-  const upTo = (most: bigint) => BigInt(chance.between(1, Math.max(1, Number(most))));
+  const returns = isSettled && chance.percent(60) ? 'RETURN' : chance.weighed(notices).kind;
+  const kind = reversesRefund ? 'RETURN_REVERSAL' : returns;
+  const amountUpTo = (maximum: bigint) => BigInt(chance.between(1, Math.max(1, Number(maximum))));
   const wholes: Partial<Record<NoticeInput['kind'], bigint>> = {
     CLEARING: authorized - settled,
     RETURN: settled - refunded,
   };
-  const whole = wholes[kind] ?? authorized;
-  const some = [whole > 0n ? whole : upTo(authorized), upTo(whole), upTo(authorized * 2n)];
-  const none = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
-  return { kind, amount: none ? 0n : chance.of(some) };
+  const fullAmount = wholes[kind] ?? authorized;
+  const amounts = [
+    fullAmount > 0n ? fullAmount : amountUpTo(authorized),
+    amountUpTo(fullAmount),
+    amountUpTo(authorized * 2n),
+  ];
+  const hasNoAmount = ['AUTHORIZATION_EXPIRY', 'RETURN_REVERSAL'].includes(kind);
+  return { kind, amount: hasNoAmount ? 0n : chance.of(amounts) };
 }
 
 const FACTS = [
@@ -233,13 +241,13 @@ function wrongParent(
   const { cardId } = factsOf(row);
   if (!sim.chance.percent(6)) return undefined;
   const { platform_id } = sim.model.cardBook.cards.get(cardId) as RecordedRow;
-  const others = [...sim.model.cardBook.cards.values()].filter(
+  const otherCards = [...sim.model.cardBook.cards.values()].filter(
     (each) => each.id !== cardId && each.platform_id === platform_id,
   );
-  if (others.length === 0 || sim.chance.percent(30)) {
+  if (otherCards.length === 0 || sim.chance.percent(30)) {
     return { cardId, paymentId: 'CardTransaction:019b0000-0000-7000-8000-000000000000' };
   }
-  return { cardId: sim.chance.of(others).id as string, paymentId: row.id as string };
+  return { cardId: sim.chance.of(otherCards).id as string, paymentId: row.id as string };
 }
 
 async function simulateNotice(sim: Sim): Promise<string> {
@@ -247,20 +255,20 @@ async function simulateNotice(sim: Sim): Promise<string> {
   const input = someNotice(sim, row);
   const wrong = wrongParent(sim, row);
   const { cardId, paymentId } = wrong ?? { cardId: factsOf(row).cardId, paymentId: row.id };
-  const untrue = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
-  const codes = wrong ? ['TRANSACTION_NOT_FOUND'] : untrue;
+  const contradictionCodes = isContradictory(row, input, true) ? ['INVALID_INPUT'] : [];
+  const codes = wrong ? ['TRANSACTION_NOT_FOUND'] : contradictionCodes;
   const money = input.kind === 'RETURN_REVERSAL' ? {} : { amount: Number(input.amount) };
   const path = `/sandbox/cards/${cardId}/simulate/${PATHS[input.kind]}`;
   const body = { cardTransactionId: paymentId, ...money };
   const response = await sim.call('POST', path, body, platformIn(sim, row.platform_id));
-  const note = `${input.kind} ${input.amount} of ${row.status}`;
-  const code = checkReply(response, codes, `${note}, ${row.id}`);
-  if (code) return `${note}: ${code}`;
+  const description = `${input.kind} ${input.amount} of ${row.status}`;
+  const code = checkReply(response, codes, `${description}, ${row.id}`);
+  if (code) return `${description}: ${code}`;
   const { issuerTransactionToken: token } = expected(response, 202);
   if (token !== factsOf(row).token) throw broken(`${row.id} has the token ${token}`);
-  const now = await paymentNow(sim, row.id);
-  checkNotice(sim, row, now, input);
-  return `${note}: ${now.status}`;
+  const updated = await paymentNow(sim, row.id);
+  checkNotice(sim, row, updated, input);
+  return `${description}: ${updated.status}`;
 }
 
 /** The code of a fault; rethrows any other error. */
@@ -286,15 +294,15 @@ async function networkNotice(sim: Sim): Promise<string> {
   const { token } = factsOf(row);
   const notice = { id: `notice-${sim.next()}`, token, ...input } as CardNotice;
   const code = await sendNotice(sim, sim.node(), notice);
-  const note = `${input.kind} ${input.amount} of ${row.status}`;
+  const description = `${input.kind} ${input.amount} of ${row.status}`;
   if ((code === undefined) === isContradictory(row, input, false)) {
-    throw broken(`${note}, ${row.id}: ${code ?? 'was accepted'}`);
+    throw broken(`${description}, ${row.id}: ${code ?? 'was accepted'}`);
   }
-  if (code) return `${note}: ${code}`;
+  if (code) return `${description}: ${code}`;
   recordMessage(sim, { notice });
-  const now = await paymentNow(sim, row.id);
-  checkNotice(sim, row, now, input);
-  return `${note}: ${now.status}`;
+  const updated = await paymentNow(sim, row.id);
+  checkNotice(sim, row, updated, input);
+  return `${description}: ${updated.status}`;
 }
 
 /** Concurrent authorizations against one balance: approved up to the available amount. */
@@ -303,7 +311,7 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
   const amount = someAmount(sim, card);
   const requested = { kind: 'AUTHORIZATION', amount, currency: 'USD', descriptor: 'CROWD 000' };
   const count = 4;
-  const due = decisionOn(sim, card, requested);
+  const expectedDecision = decisionOn(sim, card, requested);
   const id = firstOf(card);
   const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
   const { balance = 0n, held = 0n } = sim.model.accounts.get(id) ?? {};
@@ -318,8 +326,9 @@ async function authorizeConcurrently(sim: Sim): Promise<string> {
     ),
   );
   const yes = all.filter(({ approved }) => approved).length;
-  const should = due === 'approved' ? Math.min(count, room) : 0;
-  if (yes !== should) throw broken(`${amount} of ${card.id}: ${yes} approved, not ${should}`);
+  const expectedCount = expectedDecision === 'approved' ? Math.min(count, room) : 0;
+  if (yes !== expectedCount)
+    throw broken(`${amount} of ${card.id}: ${yes} approved, not ${expectedCount}`);
   return `${amount}: ${yes} of ${count}`;
 }
 
@@ -329,10 +338,10 @@ async function spendAll(sim: Sim): Promise<string> {
     const id = firstOf(card);
     const unit = unitsIn({ sent_currency: sim.model.internal.get(id)?.currency ?? null });
     const { balance = 0n, held = 1n } = sim.model.accounts.get(id) ?? {};
-    const whole = unit && held === 0n && balance > 0n && balance % unit === 0n;
-    const amount = whole ? balance / unit : 0n;
+    const isWhole = unit && held === 0n && balance > 0n && balance % unit === 0n;
+    const amount = isWhole ? balance / unit : 0n;
     const requested = { kind: 'FINANCIAL_AUTHORIZATION', currency: 'USD', descriptor: 'ALL 000' };
-    return whole && decisionOn(sim, card, { ...requested, amount }) === 'approved'
+    return isWhole && decisionOn(sim, card, { ...requested, amount }) === 'approved'
       ? [{ card, requested: { ...requested, amount } }]
       : [];
   });
@@ -360,7 +369,7 @@ async function noticeOfDeclined(sim: Sim): Promise<string> {
 
 const anyCard = (sim: Sim) => sim.model.cardBook.cards.size > 0;
 const anyPayment = (sim: Sim) => sim.model.cardBook.payments.size > 0;
-const known = ({ model }: Sim) => model.cardBook.declined.size > 0;
+const hasDeclined = ({ model }: Sim) => model.cardBook.declined.size > 0;
 
 export const CARD_MESSAGES: readonly Action[] = [
   { name: 'use a card', weight: 16, ready: anyCard, run: simulateRequest },
@@ -377,7 +386,7 @@ export const CARD_MESSAGES: readonly Action[] = [
   {
     name: 'send a notice about a declined request',
     weight: 0.5,
-    ready: known,
+    ready: hasDeclined,
     run: noticeOfDeclined,
   },
 ];

@@ -43,9 +43,10 @@ async function repeatMessage(sim: Sim): Promise<string> {
   const secondDecisions = await Promise.all(
     handlers.map((handler) => handler.authorize(request as CardRequest, until)),
   );
-  const due = JSON.stringify(decision);
-  const off = secondDecisions.find((each) => JSON.stringify(each) !== due);
-  if (off) throw broken(`${request?.id} repeated: ${JSON.stringify(off)}, not ${due}`);
+  const expectedReply = JSON.stringify(decision);
+  const difference = secondDecisions.find((each) => JSON.stringify(each) !== expectedReply);
+  if (difference)
+    throw broken(`${request?.id} repeated: ${JSON.stringify(difference)}, not ${expectedReply}`);
   return `${request?.kind}: ${textOf(decision as CardDecision)}`;
 }
 
@@ -53,12 +54,12 @@ async function repeatMessage(sim: Sim): Promise<string> {
 async function sendTwice(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const requested = someRequest(sim, card);
-  const due = decisionOn(sim, card, requested);
+  const expectedDecision = decisionOn(sim, card, requested);
   const request = requestOf(sim, card, requested);
   const handlers = sim.nodes.map((node) => handlerOf(sim, node));
   const until = sim.effects.now() + 1_000;
   const decisions = await Promise.all(handlers.map((handler) => handler.authorize(request, until)));
-  return expectSameReply(sim, request, requested, decisions, due);
+  return expectSameReply(sim, request, requested, decisions, expectedDecision);
 }
 
 /**
@@ -67,12 +68,12 @@ async function sendTwice(sim: Sim): Promise<string> {
 async function sendTwiceLate(sim: Sim): Promise<string> {
   const card = someCard(sim);
   const requested = someRequest(sim, card);
-  const due = overConnection(decisionOn(sim, card, requested), requested, 'slow', 1);
+  const expectedDecision = overConnection(decisionOn(sim, card, requested), requested, 'slow', 1);
   const request = requestOf(sim, card, requested);
   const handler = handlerOf(sim, sim.node(), 'slow');
   const now = sim.effects.now();
   const decisions = await Promise.all([1, 1_000].map((ms) => handler.authorize(request, now + ms)));
-  return expectSameReply(sim, request, requested, decisions, due);
+  return expectSameReply(sim, request, requested, decisions, expectedDecision);
 }
 
 /** All replies are equal and as predicted. */
@@ -81,13 +82,14 @@ function expectSameReply(
   request: CardRequest,
   requested: CardInput,
   all: readonly CardDecision[],
-  due: string,
+  expectedDecision: string,
 ): string {
-  const [one, other] = all.map((each) => JSON.stringify(each));
+  const [first, other] = all.map((each) => JSON.stringify(each));
   const decision = all[0] as CardDecision;
-  if (one !== other || textOf(decision) !== due) throw broken(`${one}, ${other}; expected ${due}`);
+  if (first !== other || textOf(decision) !== expectedDecision)
+    throw broken(`${first}, ${other}; expected ${expectedDecision}`);
   recordMessage(sim, { request, decision });
-  return noteOf(requested, due);
+  return noteOf(requested, expectedDecision);
 }
 
 /** A notice that differs from this one. */
@@ -146,18 +148,19 @@ async function retryUndone(sim: Sim): Promise<string> {
   const requested = someRequest(sim, card);
   const decided = decisionOn(sim, card, requested);
   const opens = decided === 'approved' && requested.kind !== 'BALANCE_INQUIRY';
-  const due = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
+  const expectedDecision = opens ? (facts.settlements.length ? 'CONFLICT' : 'TOO_LATE') : decided;
   const request = { ...requestOf(sim, card, requested), token: facts.token };
   const until = sim.effects.now() + 1_000;
-  const is = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
-  if (is !== due) throw broken(`${noteOf(requested, is)}, for ${facts.token}; expected ${due}`);
-  return noteOf(requested, is);
+  const actual = await handlerOf(sim, sim.node()).authorize(request, until).then(textOf, codeOf);
+  if (actual !== expectedDecision)
+    throw broken(`${noteOf(requested, actual)}, for ${facts.token}; expected ${expectedDecision}`);
+  return noteOf(requested, actual);
 }
 
 const DAY = 24 * 3_600_000;
 const LEFT = 'select id from card_open_payments where opened_at <= $1';
 
-/** No message for a month while all other work is done: older open payments expire. */
+/** No message for a month, while other work is done: older open payments expire. */
 async function expireOpenPayments(sim: Sim): Promise<string> {
   await settleAll(sim);
   const node = sim.node();

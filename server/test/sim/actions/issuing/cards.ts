@@ -27,15 +27,17 @@ const live = (sim: Sim) => cardsOf(sim).filter(isLive);
 const holders = (sim: Sim): Person[] =>
   activePeople(sim).filter((each) => each.id !== null && inSandbox(each));
 
-const PAYS = ['USD', 'USDB'];
+const FUNDING_CURRENCIES = ['USD', 'USDB'];
 
 /** Accounts that may fund a card of this person: all of one currency. */
 function validSources(sim: Sim, person: Person): InternalAccount[] {
   const fitting = internalAccountsOf(person).filter((each) => isActive(sim, each));
-  const full = PAYS.map((code) => fitting.filter(({ currency }) => currency === code));
-  const some = full.filter((each) => each.length > 0);
-  if (some.length === 0) return [];
-  const list = sim.chance.of(some);
+  const full = FUNDING_CURRENCIES.map((code) =>
+    fitting.filter(({ currency }) => currency === code),
+  );
+  const nonEmpty = full.filter((each) => each.length > 0);
+  if (nonEmpty.length === 0) return [];
+  const list = sim.chance.of(nonEmpty);
   return sim.chance.percent(50) ? list : list.toReversed().slice(0, 1);
 }
 
@@ -53,57 +55,63 @@ function invalidSources(sim: Sim, person: Person): string[] {
   return sim.chance.of(all.filter((each) => each.every((id) => id !== undefined))) as string[];
 }
 
-function someSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
+function chooseSources(sim: Sim, person: Person): { ids: string[]; codes: string[] } {
   const valid = validSources(sim, person);
   if (valid.length && sim.chance.percent(90)) return { ids: valid.map(({ id }) => id), codes: [] };
   return { ids: invalidSources(sim, person), codes: ['FUNDING_SOURCE_INELIGIBLE'] };
 }
 
 const NAMES = [
-  { end: '000', weight: 14 },
-  { end: '001', weight: 1 },
-  { end: '002', weight: 1 },
-  { end: '005', weight: 3 },
+  { suffix: '000', weight: 14 },
+  { suffix: '001', weight: 1 },
+  { suffix: '002', weight: 1 },
+  { suffix: '005', weight: 3 },
 ];
 
 /** Predicted error codes that depend on what the commit finds. */
-function taken(sim: Sim, { id, platform }: Person, name: string): string[] {
+function limitErrors(sim: Sim, { id, platform }: Person, name: string): string[] {
   const { live: counts } = sim.model.cardBook;
   const { maxLive, maxLivePerHolder } = programOf(sim.model, platform.id);
   const full =
     (counts.get(platform.id) ?? 0) >= maxLive ||
     (counts.get(id as string) ?? 0) >= maxLivePerHolder;
-  const named = live(sim).some(
+  const isNameUsed = live(sim).some(
     (each) => each.platform_id === platform.id && each.platform_card_id === name,
   );
-  return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(named ? ['CONFLICT'] : [])];
+  return [...(full ? ['CARD_LIMIT_REACHED'] : []), ...(isNameUsed ? ['CONFLICT'] : [])];
 }
 
 async function issue(sim: Sim): Promise<string> {
-  const ready = holders(sim).filter((each) => each.ready);
-  const person = sim.chance.of(sim.chance.percent(95) && ready.length ? ready : holders(sim));
-  const { ids, codes } = someSources(sim, person);
-  const { end } = sim.chance.weighed(NAMES);
+  const readyHolders = holders(sim).filter((each) => each.ready);
+  const person = sim.chance.of(
+    sim.chance.percent(95) && readyHolders.length ? readyHolders : holders(sim),
+  );
+  const { ids, codes } = chooseSources(sim, person);
+  const { suffix } = sim.chance.weighed(NAMES);
   const [other] = live(sim).slice(-1);
-  const again = other && sim.chance.percent(4);
-  const platformCardId = again ? (other.platform_card_id as string) : `card-${sim.next()}-${end}`;
+  const repeats = other && sim.chance.percent(4);
+  const platformCardId = repeats
+    ? (other.platform_card_id as string)
+    : `card-${sim.next()}-${suffix}`;
   const body = {
     ...{ cardholderId: person.id, platformCardId, form: 'VIRTUAL', fundingSources: ids },
     ...(sim.chance.percent(20) ? { maxSpendPerTransaction: sim.chance.between(500, 9_000) } : {}),
   };
   const response = await sim.call('POST', '/cards', body, person.platform);
-  const unready = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
-  const all = [unready, codes, taken(sim, person, platformCardId)].find((each) => each.length);
+  const holderCodes = person.ready ? [] : ['CARDHOLDER_KYC_NOT_APPROVED'];
+  const all = [holderCodes, codes, limitErrors(sim, person, platformCardId)].find(
+    (each) => each.length,
+  );
   const code = checkReply(response, all ?? [], `a card of ${person.id}`);
   if (code) return code;
   const { state } = expected(response, 201);
   if (state !== 'PROCESSING') throw broken(`a card is ${state} at creation`);
-  return `${end} for ${sim.people.indexOf(person)}`;
+  return `${suffix} for ${sim.people.indexOf(person)}`;
 }
 
 type Change = Record<string, unknown>;
 
-function someChange(sim: Sim, card: RecordedRow): { body: Change; codes: string[] } {
+function chooseChange(sim: Sim, card: RecordedRow): { body: Change; codes: string[] } {
   const { chance } = sim;
   const state = chance.weighed([
     { name: card.state === 'FROZEN' ? 'ACTIVE' : 'FROZEN', weight: 30 },
@@ -113,7 +121,7 @@ function someChange(sim: Sim, card: RecordedRow): { body: Change; codes: string[
   ]).name;
   const person = holderOf(sim, card);
   const sources = person && state !== 'CLOSED' && chance.percent(state ? 15 : 60);
-  const { ids, codes } = sources ? someSources(sim, person) : { ids: undefined, codes: [] };
+  const { ids, codes } = sources ? chooseSources(sim, person) : { ids: undefined, codes: [] };
   const limit = chance.of([null, null, chance.between(500, 9_000)]);
   const limits = state === undefined && (!ids || chance.percent(20));
   const body = {
@@ -137,15 +145,16 @@ function transitionCodes({ state: from }: RecordedRow, to: unknown): string[] {
 async function change(sim: Sim): Promise<string> {
   const open = live(sim);
   const card = sim.chance.of(open.length && sim.chance.percent(92) ? open : cardsOf(sim));
-  const { body, codes } = someChange(sim, card);
-  const gone = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
-  const due = [transitionCodes(card, body.state), gone, codes].find((each) => each.length) ?? [];
+  const { body, codes } = chooseChange(sim, card);
+  const holderErrors = holderOf(sim, card) ? [] : ['CUSTOMER_DELETED'];
+  const expectedCodes =
+    [transitionCodes(card, body.state), holderErrors, codes].find((each) => each.length) ?? [];
   const path = `/cards/${card.id}`;
   const response = await sim.call('PATCH', path, body, platformIn(sim, card.platform_id));
   const description = `${card.state} ${Object.keys(body)} ${body.state ?? ''}`;
   // The first reply was lost after the change was made.
-  if (response.again && response.status === 409) return `${description}: again`;
-  const code = checkReply(response, due, `${card.id}: ${description}`);
+  if (response.isRepeated && response.status === 409) return `${description}: again`;
+  const code = checkReply(response, expectedCodes, `${card.id}: ${description}`);
   if (code) return `${description}: ${code}`;
   expected(response, 200);
   return description;
@@ -159,24 +168,24 @@ async function closeByOperator(sim: Sim): Promise<string> {
 
 async function setProgram(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms.filter((each) => inSandbox({ platform: each })));
-  const [most, each] = sim.chance.of([
+  const [maxLive, each] = sim.chance.of([
     ['3', '1'],
     ['10000', '2'],
     ['10000', '10'],
     ['10000', '10'],
   ]) as [string, string];
-  const args = ['--max-live', most, '--max-live-per-holder', each];
+  const args = ['--max-live', maxLive, '--max-live-per-holder', each];
   outcome(await operator(sim, 'platform', 'set-cards', platform.id, ...args), true, platform.id);
-  return `${most}, ${each} of ${sim.platforms.indexOf(platform)}`;
+  return `${maxLive}, ${each} of ${sim.platforms.indexOf(platform)}`;
 }
 
 /** Funds accounts that cards are paid from. */
 async function fund(sim: Sim): Promise<string> {
   const all = live(sim).flatMap((card) => {
     const person = holderOf(sim, card);
-    const own = person ? internalAccountsOf(person) : [];
+    const ownAccounts = person ? internalAccountsOf(person) : [];
     const ids: string[] = JSON.parse(card.funding as string);
-    return own.filter((each) => ids.includes(each.id) && isActive(sim, each));
+    return ownAccounts.filter((each) => ids.includes(each.id) && isActive(sim, each));
   });
   if (all.length === 0) return 'none';
   const internalAccount = sim.chance.of(all);
@@ -200,21 +209,21 @@ const keysOf = ({ model }: Sim, { id }: RecordedRow): RecordedRow[] => [
 ];
 
 async function createKey(sim: Sim): Promise<string> {
-  const without = byWallet(sim).filter(
+  const withoutKey = byWallet(sim).filter(
     ({ card, wallet }) =>
       !keysOf(sim, card).some((key) => key.account_id === wallet.id && key.status === 'ACTIVE'),
   );
-  const { card, wallet } = sim.chance.of(without.length ? without : byWallet(sim));
+  const { card, wallet } = sim.chance.of(withoutKey.length ? withoutKey : byWallet(sim));
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const body = { cardId: card.id, internalAccountId: wallet.id, nickname: 'Till' };
   const as = wallet.owner.platform;
   const leg = { method: 'POST', path: '/auth/delegated-keys', body, as };
-  const { response: answer, note } = await sign(sim, leg, key, 2);
+  const { response, trace } = await sign(sim, leg, key, 2);
   const code =
-    answer && checkReply(answer, without.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
-  if (answer && !code) expected(answer, 201);
-  return code ?? note;
+    response && checkReply(response, withoutKey.length ? [] : ['CONFLICT'], `a key for ${card.id}`);
+  if (response && !code) expected(response, 201);
+  return code ?? trace;
 }
 
 const delegatedKeys = (sim: Sim) => cardsOf(sim).flatMap((card) => keysOf(sim, card));
@@ -225,7 +234,7 @@ async function revokeKey(sim: Sim): Promise<string> {
   const card = sim.model.cardBook.cards.get(key.card_id as string) as RecordedRow;
   const path = `/auth/delegated-keys/${key.id}`;
   const response = await sim.call('DELETE', path, undefined, platformIn(sim, card.platform_id));
-  if (response.again && response.status === 400) return 'again';
+  if (response.isRepeated && response.status === 400) return 'again';
   const code = checkReply(response, key.status === 'ACTIVE' ? [] : ['INVALID_INPUT'], path);
   if (!code) expected(response, 204);
   return code ?? 'revoked';
@@ -243,9 +252,10 @@ export async function decide(sim: Sim, row: RecordedRow): Promise<string> {
   const collects = sim.chance.percent(50);
   const to = collects ? 'collect' : 'write-off';
   const result = await operator(sim, 'cards', 'resolve', row.id as string, '--outcome', to);
-  const waits = hasPendingFundingDebit(row);
-  const fine = row.status === 'EXCEPTION' && !waits && (!collects || isReachable(sim, row));
-  return outcome(result, fine, `${to} ${row.id}, ${row.status}`) ?? to;
+  const isPending = hasPendingFundingDebit(row);
+  const isAllowed =
+    row.status === 'EXCEPTION' && !isPending && (!collects || isReachable(sim, row));
+  return outcome(result, isAllowed, `${to} ${row.id}, ${row.status}`) ?? to;
 }
 
 const rowsOf = ({ model }: Sim, ids: Iterable<string>): RecordedRow[] =>
@@ -259,8 +269,8 @@ const suspended = (sim: Sim) => rowsOf(sim, sim.model.cardBook.suspended);
 
 async function resolve(sim: Sim): Promise<string> {
   const all = exceptions(sim);
-  const some = [...sim.model.cardBook.payments.values()];
-  return decide(sim, sim.chance.of(all.length && sim.chance.percent(95) ? all : some));
+  const payments = [...sim.model.cardBook.payments.values()];
+  return decide(sim, sim.chance.of(all.length && sim.chance.percent(95) ? all : payments));
 }
 
 /** Funds returned for a closed account are paid out manually. */
@@ -299,12 +309,12 @@ async function closeAccount(sim: Sim): Promise<string> {
   return result.rejected ?? 'closed';
 }
 
-const any = (sim: Sim) => cardsOf(sim).length > 0;
+const hasCards = (sim: Sim) => cardsOf(sim).length > 0;
 
 export const CARDS: readonly Action[] = [
   { name: 'issue a card', weight: 7, ready: (sim) => holders(sim).length > 0, run: issue },
-  { name: 'change a card', weight: 4, ready: any, run: change },
-  { name: 'close a card as the operator', weight: 0.3, ready: any, run: closeByOperator },
+  { name: 'change a card', weight: 4, ready: hasCards, run: change },
+  { name: 'close a card as the operator', weight: 0.3, ready: hasCards, run: closeByOperator },
   {
     name: 'limit cards',
     weight: 0.5,

@@ -5,7 +5,7 @@
 import { linkOf } from '../../../../src/features/stablecoins/coins/provider-accounts.ts';
 import { providerAccounts } from '../../../../src/features/stablecoins/store.ts';
 import { sparkWallet } from '../../../kit/wallets/chain-wallets.ts';
-import { behind, operator, outcome } from '../../harness/operator.ts';
+import { onBehalfOf, operator, outcome } from '../../harness/operator.ts';
 import { broken, type MintClient, type Platform, type Sim } from '../../harness/sim.ts';
 import type { RecordedRow } from '../../model/model.ts';
 import { type Action, activePeople, checkReply, expected, inSandbox } from '../action.ts';
@@ -36,12 +36,12 @@ const SECRETS = [
 function linkCodes(
   sim: Sim,
   secret: string,
-  named: boolean,
+  namesAccount: boolean,
   knownMintClient?: MintClient,
 ): string[] {
   if (secret === '008') return ['SERVICE_UNAVAILABLE'];
   if (secret === '002') return ['STABLECOIN_VERIFICATION_FAILED'];
-  if (secret === '005' && !named) return ['INVALID_INPUT'];
+  if (secret === '005' && !namesAccount) return ['INVALID_INPUT'];
   return knownMintClient && statusOf(sim, knownMintClient) === 'ACTIVE' ? ['CONFLICT'] : [];
 }
 
@@ -74,10 +74,10 @@ export async function linkAs(
 async function link(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sandboxes(sim));
   const previous = clientsOf(sim, platform);
-  const lost = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
-  const again = sim.chance.percent(previous.length > 2 ? 100 : 60);
+  const unlinked = previous.filter((each) => statusOf(sim, each) !== 'ACTIVE');
+  const relinks = sim.chance.percent(previous.length > 2 ? 100 : 60);
   const knownMintClient =
-    again && previous.length ? sim.chance.of(lost.length ? lost : previous) : undefined;
+    relinks && previous.length ? sim.chance.of(unlinked.length ? unlinked : previous) : undefined;
   const { end } = sim.chance.weighed(SECRETS);
   return `…${end}: ${await linkAs(sim, platform, end, knownMintClient)}`;
 }
@@ -93,7 +93,7 @@ async function revokeAccess(sim: Sim): Promise<string> {
 }
 
 export async function replaceSecret(sim: Sim, client: MintClient, secret: string): Promise<void> {
-  await behind(sim, client.platform, async (ctx) => {
+  await onBehalfOf(sim, client.platform, async (ctx) => {
     const row = await ctx.read(providerAccounts, client.id);
     if (!row) throw broken(`${client.id} is gone`);
     const { credentials } = linkOf(ctx, row);
@@ -125,26 +125,26 @@ interface Names {
 function someNames(sim: Sim, platform: Platform): Names {
   const n = sim.next();
   const unexpected = sim.chance.percent(4) ? '002' : '000';
-  const fresh = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${unexpected}` };
+  const added = { symbol: `Q${letters(n)}`, network: `btkn1sim${n}${unexpected}` };
   const all = coinsOf(sim).filter((each) => each.platform_id === platform.id);
   const dead = all.filter((each) => !isIssuable(each));
-  if (all.length === 0 || !sim.chance.percent(15)) return fresh;
-  const known = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
-  const symbol = known.symbol as string;
-  const network = known.network_token_identifier as string;
+  if (all.length === 0 || !sim.chance.percent(15)) return added;
+  const token = sim.chance.of(dead.length && sim.chance.percent(60) ? dead : all);
+  const symbol = token.symbol as string;
+  const network = token.network_token_identifier as string;
   return sim.chance.of([
     { symbol, network },
-    { ...fresh, symbol },
-    { ...fresh, network },
+    { ...added, symbol },
+    { ...added, network },
   ]);
 }
 
 /** A token that was never issued reserves no name. */
 const isIssuable = ({ issuance_status: at }: RecordedRow) => at !== 'REJECTED' && at !== 'FAILED';
 
-const isTaken = (sim: Sim, platform: Platform, which: string, name: string) =>
+const isTaken = (sim: Sim, platform: Platform, field: string, name: string) =>
   coinsOf(sim).some(
-    (each) => each.platform_id === platform.id && isIssuable(each) && each[which] === name,
+    (each) => each.platform_id === platform.id && isIssuable(each) && each[field] === name,
   );
 
 /** Predicted error codes of registering a token from this account. */
@@ -161,8 +161,8 @@ function tokenCodes(sim: Sim, client: MintClient, token: string, names: Names): 
   if (token === '007') return ['SERVICE_UNAVAILABLE'];
   const wrong = token === '004' || network.endsWith('002');
   if (wrong) return ['STABLECOIN_VERIFICATION_FAILED'];
-  const taken = isTaken(sim, client.platform, 'symbol', symbol);
-  return taken ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
+  const isUsed = isTaken(sim, client.platform, 'symbol', symbol);
+  return isUsed ? ['STABLECOIN_SYMBOL_ALREADY_EXISTS'] : [];
 }
 
 async function register(sim: Sim): Promise<string> {
@@ -171,20 +171,20 @@ async function register(sim: Sim): Promise<string> {
   const active = previous.filter((each) => statusOf(sim, each) === 'ACTIVE');
   const names = someNames(sim, platform);
   const { end } = sim.chance.weighed(TOKENS);
-  const named = previous.length > 0 && sim.chance.percent(70);
-  const client = named ? sim.chance.of(active.length ? active : previous) : active[0];
+  const namesAccount = previous.length > 0 && sim.chance.percent(70);
+  const client = namesAccount ? sim.chance.of(active.length ? active : previous) : active[0];
   const body = {
     providerTokenIdentifier: `${names.symbol}-${end}`,
     ...{ networkTokenIdentifier: names.network, network: 'SPARK' },
-    ...(named ? { stablecoinProviderAccountId: client?.id } : {}),
+    ...(namesAccount ? { stablecoinProviderAccountId: client?.id } : {}),
   };
   const response = await sim.call('POST', '/stablecoins', body, platform, { callsExternal: true });
   const unnamed =
     active.length > 1
       ? ['STABLECOIN_PROVIDER_ACCOUNT_SELECTION_REQUIRED']
       : ['STABLECOIN_PROVIDER_ACCOUNT_NOT_FOUND'];
-  const which = !named && active.length !== 1 ? unnamed : undefined;
-  const codes = which ?? tokenCodes(sim, client as MintClient, end, names);
+  const accountErrors = !namesAccount && active.length !== 1 ? unnamed : undefined;
+  const codes = accountErrors ?? tokenCodes(sim, client as MintClient, end, names);
   const code = checkReply(response, codes, `a token …${end}`);
   if (code) return code;
   const { symbol, issuanceStatus } = expected(response, 201);
@@ -197,14 +197,14 @@ export const coinsOf = ({ model }: Sim): RecordedRow[] => [...model.coinBook.coi
 async function request(sim: Sim): Promise<string> {
   const coin = sim.chance.of(coinsOf(sim));
   const was = coin.service_status as string;
-  const fine = isIssuable(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
+  const isAllowed = isIssuable(coin) && (was === 'NOT_ENABLED' || was === 'PENDING_APPROVAL');
   const path = `/stablecoins/${coin.id}/request-service-enablement`;
   const response = await sim.call('POST', path, undefined, platformIn(sim, coin.platform_id));
-  const codes = fine ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
+  const codes = isAllowed ? [] : ['STABLECOIN_SERVICE_ENABLEMENT_NOT_REQUESTABLE'];
   const code = checkReply(response, codes, `${path}, status ${was}`);
   if (code) return code;
-  const { serviceOperationsStatus: is } = expected(response, 200);
-  if (is !== 'PENDING_APPROVAL') throw broken(`${path}: ${is}`);
+  const { serviceOperationsStatus: currentStatus } = expected(response, 200);
+  if (currentStatus !== 'PENDING_APPROVAL') throw broken(`${path}: ${currentStatus}`);
   return was;
 }
 
@@ -222,9 +222,9 @@ async function decide(sim: Sim): Promise<string> {
   // A token that will never be issued is not approved.
   const dead = !isIssuable(coin);
   const may = DECISIONS[verb]?.includes(was) ?? false;
-  const fine = may && !(verb === 'approve' && dead);
+  const isAllowed = may && !(verb === 'approve' && dead);
   const result = await operator(sim, 'stablecoins', verb, coin.id as string);
-  return outcome(result, fine, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
+  return outcome(result, isAllowed, `${verb} ${coin.id}, ${was}`) ?? `${verb} ${was}`;
 }
 
 const BANKS = [
@@ -250,24 +250,24 @@ async function addAccount(sim: Sim): Promise<string> {
   const body = { currency, accountInfo: info, ...(owner.id ? { customerId: owner.id } : {}) };
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts`;
   const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
-  sim.mints.banks.push({ id, currency, owner, suffix, gone: false });
+  sim.mints.banks.push({ id, currency, owner, suffix, deleted: false });
   return `${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
 async function removeAccount(sim: Sim): Promise<string> {
   const remainingExternalAccounts = sim.mints.banks.filter(
-    (each) => !each.gone && !each.owner.gone,
+    (each) => !each.deleted && !each.owner.deleted,
   );
   if (remainingExternalAccounts.length < 6) return 'none';
-  const end = sim.chance.of(remainingExternalAccounts);
-  const path = `/${end.owner.id ? 'customers' : 'platform'}/external-accounts/${end.id}`;
-  const response = await sim.call('DELETE', path, undefined, end.owner.platform);
+  const account = sim.chance.of(remainingExternalAccounts);
+  const path = `/${account.owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
+  const response = await sim.call('DELETE', path, undefined, account.owner.platform);
   const code = checkReply(
     response,
-    response.again && response.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
+    response.isRepeated && response.status >= 400 ? ['ACCOUNT_NOT_FOUND'] : [],
     path,
   );
-  end.gone = true;
+  account.deleted = true;
   return code ?? 'gone';
 }
 

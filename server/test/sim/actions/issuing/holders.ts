@@ -65,21 +65,21 @@ async function requestCode(
 }
 
 interface SignedIn {
-  note: string;
+  trace: string;
   key?: string;
 }
 
 async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
   const otp = credentialsOf(sim, wallet).filter(({ type }) => type?.endsWith('_OTP'));
-  if (otp.length === 0) return { note: 'no codes' };
+  if (otp.length === 0) return { trace: 'no codes' };
   const credential = sim.chance.of(otp);
   const requested = await requestCode(sim, credential, wallet);
   const rejected = rejection(requested, ['RATE_LIMITED']);
-  if (rejected) return { note: rejected };
+  if (rejected) return { trace: rejected };
   const keys = generateClientKeys(sim);
-  const right = sim.chance.percent(90);
+  const isValid = sim.chance.percent(90);
   const bundle = expected(requested, 200).otpEncryptionTargetBundle;
-  const code = right ? CODE : '111111';
+  const code = isValid ? CODE : '111111';
   const leg = {
     ...{ method: 'POST', path: `/auth/credentials/${credential.id}/verify` },
     body: {
@@ -88,13 +88,13 @@ async function signIn(sim: Sim, wallet: InternalAccount): Promise<SignedIn> {
     },
     as: wallet.owner.platform,
   };
-  const { response: answer, note } = await sign(sim, leg, keys.privateKey);
-  if (!answer) return { note };
-  const codes = ['RATE_LIMITED', ...(right && !answer.again ? [] : ['UNAUTHORIZED'])];
-  if (rejection(answer, codes)) return { note };
-  if (!right) throw broken(`${wallet.id} accepts a wrong code`);
-  expected(answer, 200);
-  return { note, key: keys.privateKey };
+  const { response, trace } = await sign(sim, leg, keys.privateKey);
+  if (!response) return { trace };
+  const codes = ['RATE_LIMITED', ...(isValid && !response.isRepeated ? [] : ['UNAUTHORIZED'])];
+  if (rejection(response, codes)) return { trace };
+  if (!isValid) throw broken(`${wallet.id} accepts a wrong code`);
+  expected(response, 200);
+  return { trace, key: keys.privateKey };
 }
 
 /** A key that may sign; signs in if necessary. */
@@ -104,14 +104,14 @@ export async function keyFor(sim: Sim, wallet: InternalAccount): Promise<string 
 }
 
 /** Checks the result of a signed request against the predicted codes. */
-function checkedNote(
-  { response: answer, note }: SignedResult,
+function checkedTrace(
+  { response, trace }: SignedResult,
   codes: readonly string[],
   status: number,
 ): string {
-  if (!answer) return note;
-  if (!rejection(answer, codes)) expected(answer, status);
-  return note;
+  if (!response) return trace;
+  if (!rejection(response, codes)) expected(response, status);
+  return trace;
 }
 
 function tokenOf(sim: Sim): string {
@@ -126,12 +126,13 @@ async function addCredential(sim: Sim): Promise<string> {
   const key = await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const type = sim.chance.of(['SMS_OTP', 'EMAIL_OTP', 'OAUTH']);
-  const taken = type !== 'OAUTH' && credentialsOf(sim, wallet).some((each) => each.type === type);
-  const more = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
-  const body = { type, accountId: wallet.id, ...more };
+  const typeExists =
+    type !== 'OAUTH' && credentialsOf(sim, wallet).some((each) => each.type === type);
+  const tokenFields = type === 'OAUTH' ? { oidcToken: tokenOf(sim) } : {};
+  const body = { type, accountId: wallet.id, ...tokenFields };
   const leg = { method: 'POST', path: '/auth/credentials', body, as: wallet.owner.platform };
-  const codes = taken ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
-  return `${type} ${checkedNote(await sign(sim, leg, key), codes, 201)}`;
+  const codes = typeExists ? [`${type}_CREDENTIAL_ALREADY_EXISTS`] : ['RATE_LIMITED'];
+  return `${type} ${checkedTrace(await sign(sim, leg, key), codes, 201)}`;
 }
 
 async function removeCredential(sim: Sim): Promise<string> {
@@ -144,7 +145,7 @@ async function removeCredential(sim: Sim): Promise<string> {
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };
   // A session of the credential cannot authorize its own removal.
   const codes = credentials.length === 1 ? ['INVALID_INPUT'] : ['UNAUTHORIZED'];
-  return `${type} of ${credentials.length}: ${checkedNote(await sign(sim, leg, key), codes, 204)}`;
+  return `${type} of ${credentials.length}: ${checkedTrace(await sign(sim, leg, key), codes, 204)}`;
 }
 
 function sessionsOf({ model, keys }: Sim, wallet: InternalAccount): RecordedRow[] {
@@ -157,26 +158,27 @@ async function refresh(sim: Sim): Promise<string> {
   const sessions = sessionsOf(sim, wallet);
   if (sessions.length === 0) return 'no sessions';
   const session = sim.chance.of(sessions.slice(-3));
-  const mine = sim.keys.get(session.public_key ?? '') as string;
+  const ownKey = sim.keys.get(session.public_key ?? '') as string;
   const live = activeKeys(sim, wallet);
-  const [sealed, right] = [sim.chance.percent(30), sim.chance.percent(85)];
+  const [sealed, isValid] = [sim.chance.percent(30), sim.chance.percent(85)];
   const keys = generateClientKeys(sim);
   const body = { clientPublicKey: sealed ? keys.uncompressedKey : keys.publicKey };
   const path = `/auth/sessions/${session.id}/refresh`;
   const leg = { method: 'POST', path, body, as: wallet.owner.platform };
-  const key = right ? mine : sim.chance.of([...live, keys.privateKey]);
+  const key = isValid ? ownKey : sim.chance.of([...live, keys.privateKey]);
   const outcome = await sign(sim, leg, key);
-  const fine = live.includes(mine) && key === mine;
-  const note = checkedNote(outcome, fine ? [] : ['UNAUTHORIZED'], 201);
-  const { response: answer } = outcome;
-  if (answer?.status !== 201) return note;
-  if (!fine) throw broken(`${session.id} was refreshed by another session`);
-  const text = answer.body.encryptedSessionSigningKey;
-  if (sealed !== (text !== undefined)) throw broken(`${answer.body.id} has the wrong kind of key`);
-  if (!sealed) return note;
+  const isAllowed = live.includes(ownKey) && key === ownKey;
+  const trace = checkedTrace(outcome, isAllowed ? [] : ['UNAUTHORIZED'], 201);
+  const { response } = outcome;
+  if (response?.status !== 201) return trace;
+  if (!isAllowed) throw broken(`${session.id} was refreshed by another session`);
+  const text = response.body.encryptedSessionSigningKey;
+  if (sealed !== (text !== undefined))
+    throw broken(`${response.body.id} has the wrong kind of key`);
+  if (!sealed) return trace;
   const ownSessionKey = openSessionKey(text, keys.privateKey);
   sim.keys.set(ownSessionKey.publicKey, ownSessionKey.privateKey);
-  return `${note}, sealed`;
+  return `${trace}, sealed`;
 }
 
 async function endSession(sim: Sim): Promise<string> {
@@ -188,7 +190,7 @@ async function endSession(sim: Sim): Promise<string> {
   });
   const path = `/auth/sessions/${sim.chance.of(live).id}`;
   const leg = { method: 'DELETE', path, as: wallet.owner.platform };
-  return checkedNote(await sign(sim, leg, key), [], 204);
+  return checkedTrace(await sign(sim, leg, key), [], 204);
 }
 
 async function fund(sim: Sim): Promise<string> {
@@ -206,12 +208,12 @@ function destinationOf(
   wallet: InternalAccount,
 ): { internalAccount: InternalAccount | null; externalAccount: ExternalAccount | null } {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === wallet.owner && !each.gone,
+    (each) => each.owner === wallet.owner && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
-  const others = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
-  const to = sim.chance.of(others);
+  const otherOwners = payers(sim).filter(({ platform }) => platform === wallet.owner.platform);
+  const to = sim.chance.of(otherOwners);
   const other = to.wallet && to.wallet !== wallet && sim.chance.percent(40);
   const internalAccount = other ? to.wallet : internalAccountOf(sim, to, [...PAID_IN, 'USDB']);
   return { internalAccount: internalAccount ?? null, externalAccount: null };
@@ -232,10 +234,10 @@ async function quote(sim: Sim): Promise<string> {
     ...(sim.chance.percent(5) ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, owner.platform);
-  const now = 'immediatelyExecute' in body;
-  const code = rejection(response, now ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
+  const isImmediate = 'immediatelyExecute' in body;
+  const code = rejection(response, isImmediate ? ['INVALID_INPUT', ...UNQUOTABLE] : UNQUOTABLE);
   if (code) return code;
-  if (now) throw broken(`${response.body.id} was executed without a signature`);
+  if (isImmediate) throw broken(`${response.body.id} was executed without a signature`);
   const order = orderOf(
     sim,
     { source: wallet, internalAccount: toAccount, externalAccount },
@@ -258,38 +260,40 @@ const paymentCodes = (sim: Sim, order: Order): string[] => [
 
 /** A wrong signature is rejected before any other check. */
 async function stamped(sim: Sim, order: Order, key: string): Promise<SignedResult> {
-  const right = sim.chance.percent(80);
-  const text = right ? (order.payload as string) : `${order.payload} `;
-  const signer = right || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
+  const isValid = sim.chance.percent(80);
+  const text = isValid ? (order.payload as string) : `${order.payload} `;
+  const signer = isValid || sim.chance.percent(50) ? key : keyPairOf('7'.repeat(64)).privateKey;
   const headers = { 'service-wallet-signature': await stampWith(signer, text) };
   const path = `/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, order.platform, { headers });
-  if (right) return { response: response, note: `${response.status}` };
+  if (isValid) return { response, trace: `${response.status}` };
   if (!rejection(response, ['UNAUTHORIZED', ...paymentCodes(sim, order)])) {
     throw broken(`${order.id} was paid with a wrong signature`);
   }
-  return { note: `wrong: ${response.body.code}` };
+  return { trace: `wrong: ${response.body.code}` };
 }
 
 async function pay(sim: Sim): Promise<string> {
-  const left = signable(sim).filter(({ started }) => !started);
-  const order = sim.chance.of(left.length && sim.chance.percent(90) ? left : signable(sim));
+  const pendingOrders = signable(sim).filter(({ started }) => !started);
+  const order = sim.chance.of(
+    pendingOrders.length && sim.chance.percent(90) ? pendingOrders : signable(sim),
+  );
   const wallet = order.source as InternalAccount;
   // A closed wallet cannot be signed in to.
-  const isGone = wallet.owner.gone || accountRow(sim, wallet)?.status === 'CLOSED';
+  const isGone = wallet.owner.deleted || accountRow(sim, wallet)?.status === 'CLOSED';
   const key = isGone ? undefined : await keyFor(sim, wallet);
   if (!key) return 'not signed in';
   const codes = verdictOn(sim, order, order.started);
   const path = `/quotes/${order.quoteId}/execute`;
   const leg = { method: 'POST', path, as: order.platform, keyed: true };
-  const { response: answer, note } = await (sim.chance.percent(50)
+  const { response, trace } = await (sim.chance.percent(50)
     ? stamped(sim, order, key)
     : sign(sim, leg, key));
-  if (!answer || rejection(answer, paymentCodes(sim, order))) return note;
-  expected(answer, 200);
+  if (!response || rejection(response, paymentCodes(sim, order))) return trace;
+  expected(response, 200);
   if (codes.length) throw broken(`${order.id} was executed; expected ${codes.join(' or ')}`);
   order.started = true;
-  return `${note}: ${order.sent}`;
+  return `${trace}: ${order.sent}`;
 }
 
 /** Replays an accepted signature long afterwards. */
@@ -313,7 +317,7 @@ export const HOLDERS: readonly Action[] = [
     name: 'sign in to a wallet',
     weight: 3,
     ready: anyWallet,
-    run: async (sim) => (await signIn(sim, sim.chance.of(wallets(sim)))).note,
+    run: async (sim) => (await signIn(sim, sim.chance.of(wallets(sim)))).trace,
   },
   { name: 'quote from a wallet', weight: 8, ready: anyWallet, run: quote },
   { name: 'pay from a wallet', weight: 12, ready: (sim) => signable(sim).length > 0, run: pay },

@@ -29,18 +29,20 @@ const ENDS_LOST = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_FOUND'];
 function endpointFor(sim: Sim, platform: Platform, kind: 'SPARK' | 'bank'): Endpoint {
   const ownExternalAccounts = sim.mints.banks.filter((each) => each.owner.platform === platform);
   const isFit = (each: ExternalAccount) => (each.suffix === 'SPARK') === (kind === 'SPARK');
-  const valid = ownExternalAccounts.filter((each) => isFit(each) && !each.gone && !each.owner.gone);
-  const end = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
+  const valid = ownExternalAccounts.filter(
+    (each) => isFit(each) && !each.deleted && !each.owner.deleted,
+  );
+  const account = valid.length && sim.chance.percent(93) ? sim.chance.of(valid) : undefined;
   const unexpected =
-    end ??
+    account ??
     (ownExternalAccounts.length && sim.chance.percent(80)
       ? sim.chance.of(ownExternalAccounts)
       : undefined);
   if (!unexpected) return { id: UNKNOWN_ACCOUNT, codes: ENDS_LOST };
-  const { id, gone, owner, suffix } = unexpected;
+  const { id, deleted, owner, suffix } = unexpected;
   const active = sim.model.externalAccounts.get(id)?.status === 'ACTIVE';
   const unfit = ['STABLECOIN_EXTERNAL_ACCOUNT_NOT_SUPPORTED'];
-  const codes = gone || owner.gone ? ENDS_LOST : isFit(unexpected) && active ? [] : unfit;
+  const codes = deleted || owner.deleted ? ENDS_LOST : isFit(unexpected) && active ? [] : unfit;
   return { id, codes, ...(kind === 'bank' ? { bank: suffix } : {}) };
 }
 
@@ -60,15 +62,15 @@ function someAmount(
   burns: boolean,
 ): { amount: bigint; codes: string[] } {
   const { chance, model } = sim;
-  const there = model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const free = there ? (there.balance - there.held) / CENT : 0n;
+  const circulating = model.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const free = circulating ? (circulating.balance - circulating.held) / CENT : 0n;
   if (chance.percent(4)) {
     const amount = chance.of([0n, 1n, CENT + 1n]);
     return { amount, codes: ['STABLECOIN_AMOUNT_NOT_REPRESENTABLE'] };
   }
-  const over = chance.percent(6) || free === 0n;
-  const most = burns ? free + (over ? 50n : 0n) : 100_000n;
-  const cents = BigInt(chance.between(1, Number(most > 0n ? most : 1n)));
+  const exceedsSupply = chance.percent(6) || free === 0n;
+  const maximum = burns ? free + (exceedsSupply ? 50n : 0n) : 100_000n;
+  const cents = BigInt(chance.between(1, Number(maximum > 0n ? maximum : 1n)));
   return { amount: cents * CENT, codes: [] };
 }
 
@@ -100,32 +102,32 @@ interface Draft {
 }
 
 function draft(sim: Sim, coin: RecordedRow, platform: Platform): Draft {
-  const there = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
-  const type = sim.chance.percent(there > 0n ? 50 : 93) ? 'MINT' : 'BURN';
+  const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`)?.balance ?? 0n;
+  const type = sim.chance.percent(circulating > 0n ? 50 : 93) ? 'MINT' : 'BURN';
   const source = sim.chance.weighed<{ type: string; weight: number }>(SOURCES[type]).type;
   const { amount, codes } = someAmount(sim, coin, type === 'BURN');
   const bank = endpointFor(sim, platform, 'bank');
   const description = `order ${sim.chance.of(WORDS)}`;
   const common = { amount: String(amount), description };
   const internalAccount = { accountId: 'InternalAccount:019b0000-0000-7000-8000-000000000000' };
-  const own = source === 'SERVICE_INTERNAL_ACCOUNT' ? internalAccount : {};
+  const ownAccount = source === 'SERVICE_INTERNAL_ACCOUNT' ? internalAccount : {};
   if (type === 'BURN') {
     const rail = sim.chance.of(['WIRE', 'ACH_CREDIT', 'SAME_DAY_ACH_CREDIT', 'RTP_CREDIT']);
     const destination = { type: 'EXTERNAL_ACCOUNT', externalAccountId: bank.id, rail };
-    const body = { ...common, source: { type: source, ...own }, destination };
+    const body = { ...common, source: { type: source, ...ownAccount }, destination };
     return { type, source, amount, codes, ends: [bank], description, body };
   }
   const wallet = endpointFor(sim, platform, 'SPARK');
   const debits = source.endsWith('ACH_DEBIT');
   const balance = { sourceTokenIdentifier: 'usdc', cryptoNetwork: 'SPARK' };
-  const more = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : own;
+  const sourceFields = source === 'PROVIDER_INTERNAL_BALANCE' ? balance : ownAccount;
   const fundingSource = {
-    ...{ type: source, ...more },
+    ...{ type: source, ...sourceFields },
     ...(debits ? { externalAccountId: bank.id } : {}),
   };
   const body = { ...common, fundingSource, destination: { accountId: wallet.id } };
-  const ends = debits ? [bank, wallet] : [wallet];
-  return { type, source, amount, codes, ends, description, body };
+  const accounts = debits ? [bank, wallet] : [wallet];
+  return { type, source, amount, codes, ends: accounts, description, body };
 }
 
 /** Predicted error codes before the source and destination are checked. */
@@ -141,8 +143,10 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
     return [mints ? 'STABLECOIN_OPERATION_NOT_SUPPORTED' : 'STABLECOIN_BURN_SOURCE_NOT_SUPPORTED'];
   }
   if (mints && source === 'PROVIDER_INTERNAL_BALANCE') {
-    const none = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
-    const reserved = none ? `STABLECOIN_PROVIDER_${none}` : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
+    const reason = secret === '006' ? 'SOURCE_NOT_LINKED' : '';
+    const reserved = reason
+      ? `STABLECOIN_PROVIDER_${reason}`
+      : 'STABLECOIN_OPERATION_NOT_SUPPORTED';
     return [providerCode(client) ?? reserved];
   }
   return endpointCodes(sim, coin, client, order);
@@ -150,8 +154,8 @@ function orderCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: Draf
 
 /** Predicted error code when the provider does not respond or has revoked access. */
 const providerCode = ({ secret }: MintClient): string | undefined => {
-  const gone = GONE[secret];
-  if (gone) return inactiveAccountCode(gone);
+  const unlinkedCode = GONE[secret];
+  if (unlinkedCode) return inactiveAccountCode(unlinkedCode);
   return secret === '007' ? 'SERVICE_UNAVAILABLE' : undefined;
 };
 
@@ -168,23 +172,25 @@ function endpointCodes(sim: Sim, coin: RecordedRow, client: MintClient, order: D
   const burnsBalance = type === 'BURN' && source === 'PROVIDER_INTERNAL_BALANCE';
   if (burnsBalance && client.secret === '006') return ['STABLECOIN_PROVIDER_SOURCE_NOT_LINKED'];
   if (ends.some(({ bank }) => bank === '206')) return ['STABLECOIN_PROVIDER_ERROR'];
-  const there = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
-  const free = there ? there.balance - there.held : 0n;
+  const circulating = sim.model.accounts.get(`stablecoin:${coin.id}:circulating`);
+  const free = circulating ? circulating.balance - circulating.held : 0n;
   return type === 'BURN' && amount > free ? ['STABLECOIN_PROVIDER_ERROR'] : [];
 }
 
 /** The outcome that the bank account and the parameters select. */
 function endingOf({ type, source, ends, description }: Draft): string {
-  const waits = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
+  const needsPayment = source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
   if (ends.some(({ bank }) => bank === '003')) return 'FAILED';
-  const end = description.slice(-3);
-  if (end === '001' && waits) return 'EXPIRED';
-  return end === '003' || end === '004' ? 'FAILED' : 'COMPLETED';
+  const suffix = description.slice(-3);
+  if (suffix === '001' && needsPayment) return 'EXPIRED';
+  return suffix === '003' || suffix === '004' ? 'FAILED' : 'COMPLETED';
 }
 
 async function order(sim: Sim): Promise<string> {
-  const some = coinsOf(sim).filter(({ issuance_status: at }) => at === 'PROVISIONED');
-  const coin = sim.chance.of(some.length && sim.chance.percent(95) ? some : coinsOf(sim));
+  const provisioned = coinsOf(sim).filter(({ issuance_status: at }) => at === 'PROVISIONED');
+  const coin = sim.chance.of(
+    provisioned.length && sim.chance.percent(95) ? provisioned : coinsOf(sim),
+  );
   const platform = platformIn(sim, coin.platform_id);
   const client = sim.mints.clients.find(({ id }) => id === coin.provider_account) as MintClient;
   const drafted = draft(sim, coin, platform);
@@ -192,9 +198,9 @@ async function order(sim: Sim): Promise<string> {
   const codes = orderCodes(sim, coin, client, drafted);
   const path = `/stablecoins/${coin.id}/${type.toLowerCase()}s`;
   const response = await sim.call('POST', path, body, platform, { callsExternal: true });
-  const note = `${type} ${amount} ${source}`;
-  const code = checkReply(response, codes, `${note}, of …${client.secret}`);
-  if (code) return `${note}: ${code}`;
+  const description = `${type} ${amount} ${source}`;
+  const code = checkReply(response, codes, `${description}, of …${client.secret}`);
+  if (code) return `${description}: ${code}`;
   const { id, status } = expected(response, 201);
   if (status !== 'CREATED') throw broken(`${id} begins ${status}`);
   const ownSuffix = endingOf(drafted);
@@ -204,7 +210,7 @@ async function order(sim: Sim): Promise<string> {
     ending: ownSuffix,
     stranded: GONE[client.secret] !== undefined,
   });
-  return `${note}: ${ownSuffix}`;
+  return `${description}: ${ownSuffix}`;
 }
 
 /**
@@ -233,13 +239,13 @@ async function endManually(sim: Sim): Promise<string> {
   const args = ['--as', as, '--reason', 'simulated'];
   const result = await operator(sim, 'stablecoins', 'end', row.id as string, ...args);
   const may = as === 'completed' ? row.submitted_at !== null : row.status !== 'EXPIRED';
-  const over = isOrderOver(row) && row.status !== 'EXPIRED';
-  const note = `${as}, ${row.status}`;
-  const rejected = outcome(result, may && !over, `${row.id}: ${note}`);
-  if (rejected) return `${note}: ${rejected}`;
+  const isEnded = isOrderOver(row) && row.status !== 'EXPIRED';
+  const description = `${as}, ${row.status}`;
+  const rejected = outcome(result, may && !isEnded, `${row.id}: ${description}`);
+  if (rejected) return `${description}: ${rejected}`;
   const knownOrder = sim.mints.orders.find(({ id }) => id === row.id);
   if (knownOrder) Object.assign(knownOrder, { ending: manualOutcome(row, as, knownOrder.ending) });
-  return note;
+  return description;
 }
 
 /** The provider restores access of all platforms with open orders, so that they can complete. */
@@ -263,9 +269,9 @@ export function settleOrders(sim: Sim): string[] {
   const problems = sim.mints.orders.flatMap(({ id, ending, stranded }) => {
     const row = sim.model.coinBook.orders.get(id) ?? {};
     const { status, failure_reason: reason } = row;
-    const left = stranded && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
+    const isStranded = stranded && status === 'FAILED' && reason?.startsWith('PROVIDER_ACCOUNT_');
     const expired = status === 'EXPIRED' && isOverdue(row, stranded);
-    return status === ending || left || expired
+    return status === ending || isStranded || expired
       ? []
       : [`${id} ended ${status}, ${reason}, and not ${ending}`];
   });

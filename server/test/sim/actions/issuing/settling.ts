@@ -1,5 +1,5 @@
-// Settling at the end of a run: receivers answer, no server dies, and time passes until no work is
-// left. Then nothing may be stuck, and every payment and account must be as the actors predicted
+// Settling at the end of a run: receivers respond, no server dies, and time advances until no work
+// is left. Then nothing may be stuck, and every payment and account must be as the actors predicted
 // from their orders and the sandbox tables alone.
 
 import { proofProblems } from '../../harness/authorizations.ts';
@@ -40,7 +40,7 @@ export async function observe(sim: Sim): Promise<number> {
   return changes.length;
 }
 
-/** When the next job or event is due; undefined when there is none. */
+/** Time at which the next job or event is due; undefined if there is none. */
 function nextDue({ model }: Sim): number | undefined {
   const dues = [
     ...[...model.jobs.values()].map((job) => job.dueAt),
@@ -68,19 +68,22 @@ function isUndisturbed(order: Order): boolean {
   if (order.kind === 'balance') return true;
   const { internalAccount: toAccount, externalAccount, from, payer } = order;
   const all = [toAccount?.owner, externalAccount, externalAccount?.owner, from, from?.owner, payer];
-  return !all.some((each) => each?.gone);
+  return !all.some((each) => each?.deleted);
 }
 
 function endingOf(sim: Sim, order: Order): Outcome | string {
   const row = sim.model.payments.get(order.id)?.row;
   if (!row) return `${order.id} does not exist`;
   const was = { status: row.status, refund: refundOf(row) } as Outcome;
-  const due = order.started ? order.ending : (order.unstarted ?? EXPIRED);
-  const same = was.status === due?.status && was.refund === due.refund;
-  if (due === null || same || !isUndisturbed(order)) return was;
-  const where = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
-  const [is, should] = [`${was.status}, ${was.refund}`, `${due.status}, ${due.refund}`];
-  return `${order.id} (${order.kind}) to ${where} ended ${is}, not ${should}`;
+  const expectedEnding = order.started ? order.ending : (order.unstarted ?? EXPIRED);
+  const isExpected = was.status === expectedEnding?.status && was.refund === expectedEnding.refund;
+  if (expectedEnding === null || isExpected || !isUndisturbed(order)) return was;
+  const destination = order.externalAccount ? `…${order.externalAccount.suffix}` : 'internal';
+  const [actual, expected] = [
+    `${was.status}, ${was.refund}`,
+    `${expectedEnding.status}, ${expectedEnding.refund}`,
+  ];
+  return `${order.id} (${order.kind}) to ${destination} ended ${actual}, not ${expected}`;
 }
 
 /** A digital asset refunded without a wallet is credited to its owner's account. */
@@ -120,8 +123,8 @@ function settle(sim: Sim, order: Order): string | undefined {
   // A platform that pays a fee to itself sends less.
   if (source && source === feeOwnerAccount && suspended) source.due += platformFee;
   // Funds received over UMA may go to an external account immediately.
-  const there = sim.model.payments.get(order.id)?.row.destination_account === toAccount?.id;
-  if (stored && toAccount && there) toAccount.due += received;
+  const isCredited = sim.model.payments.get(order.id)?.row.destination_account === toAccount?.id;
+  if (stored && toAccount && isCredited) toAccount.due += received;
   if (feeOwnerAccount && stored) feeOwnerAccount.due += platformFee;
   return undefined;
 }
@@ -139,9 +142,9 @@ function chargeCards(sim: Sim): void {
 
 /** Cards of deleted customers are closed. */
 function* cardsLeft({ people, model }: Sim): Iterable<string> {
-  const gone = new Set(people.flatMap((each) => (each.gone ? each.id : [])));
+  const deletedIds = new Set(people.flatMap((each) => (each.deleted ? each.id : [])));
   for (const { id, customer_id, state } of model.cardBook.cards.values()) {
-    if (state !== 'CLOSED' && gone.has(customer_id as string)) yield `${id} is ${state}`;
+    if (state !== 'CLOSED' && deletedIds.has(customer_id as string)) yield `${id} is ${state}`;
   }
 }
 
@@ -162,8 +165,8 @@ function* balanceProblems(sim: Sim): Iterable<string> {
 function* strayDeposits({ model }: Sim): Iterable<string> {
   for (const { row } of model.payments.values()) {
     const requested = row.type === 'INCOMING' && row.status === 'PENDING';
-    const waits = requested || row.status === 'PENDING_AUTHORIZATION';
-    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || waits;
+    const isWaiting = requested || row.status === 'PENDING_AUTHORIZATION';
+    const open = row.status === 'PROCESSING' || refundOf(row) === 'PENDING' || isWaiting;
     if (open) yield `${row.id} is still ${row.status}, funds ${row.funds}`;
   }
   for (const { id, balance, held } of model.accounts.values()) {
@@ -185,12 +188,13 @@ async function rejectAll(sim: Sim): Promise<void> {
 /** The operator unfreezes accounts and processes the queue. */
 async function processQueue(sim: Sim): Promise<void> {
   for (const { id, status } of [...sim.model.internal.values()]) {
-    const gone = internalAccountById(sim, id as string)?.owner.gone ?? true;
-    if (status === 'FROZEN' && !gone) await operator(sim, 'accounts', 'unfreeze', id as string);
+    const ownerDeleted = internalAccountById(sim, id as string)?.owner.deleted ?? true;
+    if (status === 'FROZEN' && !ownerDeleted)
+      await operator(sim, 'accounts', 'unfreeze', id as string);
   }
   for (;;) {
     await untilIdle(sim);
-    const waiting = [...sim.model.waits.keys()].filter((id) => {
+    const waiting = [...sim.model.awaitedResults.keys()].filter((id) => {
       const payment = sim.model.payments.get(id);
       return payment && awaitedOf(sim.model, payment) !== undefined;
     });

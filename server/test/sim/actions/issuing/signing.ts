@@ -23,12 +23,12 @@ export function generateClientKeys(sim: Sim): Keys {
 export function activeKeys({ model, keys, effects }: Sim, wallet: InternalAccount): string[] {
   const sessions = model.holdings.get(wallet.id)?.sessions.values() ?? [];
   return [...sessions].flatMap(({ status, expires_at, public_key }) => {
-    const live = status === 'ACTIVE' && Date.parse(expires_at ?? '') > effects.now();
-    return (live && keys.get(public_key ?? '')) || [];
+    const isActive = status === 'ACTIVE' && Date.parse(expires_at ?? '') > effects.now();
+    return (isActive && keys.get(public_key ?? '')) || [];
   });
 }
 
-const WAYS = [
+const VARIANTS = [
   { name: 'valid', weight: 60 },
   { name: 'repeated', weight: 10 },
   { name: 'concurrent', weight: 8 },
@@ -37,7 +37,7 @@ const WAYS = [
   { name: 'abandoned', weight: 6 },
 ] as const;
 
-interface Leg {
+interface UnsignedRequest {
   method: string;
   path: string;
   body?: object | undefined;
@@ -49,82 +49,99 @@ interface Leg {
 export interface SignedResult {
   /** The known result; undefined if nothing was done or the result is unknown. */
   response?: ApiResponse;
-  note: string;
+  trace: string;
 }
 
 const MAX_POLLS = 20;
 /** A quote that is being paid has a status of that name as well. */
-const isAtWork = ({ body }: ApiResponse) => body?.status === 'PROCESSING' && body.id === undefined;
-const USED = 30;
+const isProcessing = ({ body }: ApiResponse) =>
+  body?.status === 'PROCESSING' && body.id === undefined;
+const MAX_USED = 30;
 
 /** Sends a signed request until it completes or the client gives up. */
-async function send(sim: Sim, leg: Leg, headers: Record<string, string>): Promise<SignedResult> {
-  const more = { headers, withoutKey: !leg.keyed };
+async function send(
+  sim: Sim,
+  request: UnsignedRequest,
+  headers: Record<string, string>,
+): Promise<SignedResult> {
+  const options = { headers, withoutKey: !request.keyed };
   for (let polls = 0; polls < MAX_POLLS; polls++) {
-    const response = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
-    if (response.status < 400 && isAtWork(response)) {
-      if (sim.chance.percent(15)) return { note: 'left processing' };
+    const response = await sim.call(
+      request.method,
+      request.path,
+      request.body,
+      request.as,
+      options,
+    );
+    if (response.status < 400 && isProcessing(response)) {
+      if (sim.chance.percent(15)) return { trace: 'still processing' };
       continue;
     }
     // It completed, but the reply was lost.
-    if (response.again && response.status === 401) return { note: 'unheard' };
+    if (response.isRepeated && response.status === 401) return { trace: 'reply lost' };
     if (response.status < 400) {
-      sim.used.push({ ...leg, body: leg.body, headers });
-      if (sim.used.length > USED) sim.used.shift();
+      sim.used.push({ ...request, body: request.body, headers });
+      if (sim.used.length > MAX_USED) sim.used.shift();
     }
-    return { response: response, note: `${response.status}` };
+    return { response, trace: `${response.status}` };
   }
-  throw broken(`${leg.method} ${leg.path} does not complete`);
+  throw broken(`${request.method} ${request.path} does not complete`);
 }
 
 /** On both servers at once: one executes it, or both fail. */
 async function sendTwice(
   sim: Sim,
-  leg: Leg,
+  request: UnsignedRequest,
   headers: Record<string, string>,
 ): Promise<SignedResult> {
   for (const node of sim.nodes) node.trap(undefined);
   const requests = sim.nodes.map((node) => {
-    const key = leg.keyed ? `concurrent-${sim.next()}` : undefined;
-    return sim.once(node, { ...leg, body: leg.body, key, headers });
+    const key = request.keyed ? `concurrent-${sim.next()}` : undefined;
+    return sim.once(node, { ...request, body: request.body, key, headers });
   });
   const responses = (await Promise.all(requests)) as ApiResponse[];
-  const done = responses.filter(({ status }) => status < 400);
-  if (done.some(isAtWork)) return { note: 'concurrent, processing' };
+  const succeeded = responses.filter(({ status }) => status < 400);
+  if (succeeded.some(isProcessing)) return { trace: 'concurrent, processing' };
   const rejected = responses.filter(({ status }) => status >= 400);
   // The later request may have read the state before or after the first reply.
-  if (done.length > 1) throw broken(`${leg.method} ${leg.path}: ${JSON.stringify(responses)}`);
-  const [response] = done.length ? done : rejected;
-  return { response: response as ApiResponse, note: `concurrent: ${response?.status}` };
+  if (succeeded.length > 1)
+    throw broken(`${request.method} ${request.path}: ${JSON.stringify(responses)}`);
+  const [response] = succeeded.length ? succeeded : rejected;
+  return { response: response as ApiResponse, trace: `concurrent: ${response?.status}` };
 }
 
 /** A wrong signature, which is rejected. */
-async function sendBadly(
+async function sendInvalid(
   sim: Sim,
-  leg: Leg,
+  request: UnsignedRequest,
   requested: { payloadToSign: string; requestId: string },
-  route: 'other payload' | 'unknown key',
+  variant: 'other payload' | 'unknown key',
   key: string,
 ): Promise<void> {
-  const unknown = route === 'unknown key';
+  const unknown = variant === 'unknown key';
   const payload = unknown
     ? requested
     : { ...requested, payloadToSign: `${requested.payloadToSign} ` };
   const headers = await signedHeaders(payload, unknown ? generateClientKeys(sim) : key);
-  const more = { headers, withoutKey: !leg.keyed };
-  const response = await sim.call(leg.method, leg.path, leg.body, leg.as, more);
+  const options = { headers, withoutKey: !request.keyed };
+  const response = await sim.call(request.method, request.path, request.body, request.as, options);
   const code = rejection(response, ['UNAUTHORIZED']);
-  if (!code) throw broken(`${leg.method} ${leg.path} accepts a wrong signature`);
+  if (!code) throw broken(`${request.method} ${request.path} accepts a wrong signature`);
 }
 
-/** All steps of a signed request, each after the first in one of the ways. */
-export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise<SignedResult> {
-  const firstResponse = await sim.call(leg.method, leg.path, leg.body, leg.as, {
-    withoutKey: !leg.keyed,
+/** All steps of a signed request, each after the first in a random variant. */
+export async function sign(
+  sim: Sim,
+  request: UnsignedRequest,
+  key: string,
+  signed = 1,
+): Promise<SignedResult> {
+  const firstResponse = await sim.call(request.method, request.path, request.body, request.as, {
+    withoutKey: !request.keyed,
   });
-  let outcome: SignedResult = { response: firstResponse, note: `${firstResponse.status} at once` };
+  let outcome: SignedResult = { response: firstResponse, trace: `${firstResponse.status} at once` };
   for (let index = 0; index < signed && outcome.response?.status === 202; index++) {
-    outcome = await signOnce(sim, leg, key, outcome.response);
+    outcome = await signOnce(sim, request, key, outcome.response);
   }
   return outcome;
 }
@@ -132,24 +149,24 @@ export async function sign(sim: Sim, leg: Leg, key: string, signed = 1): Promise
 /** One more step, over the previous reply. */
 async function signOnce(
   sim: Sim,
-  leg: Leg,
+  request: UnsignedRequest,
   key: string,
   before: ApiResponse,
 ): Promise<SignedResult> {
   const requested = expected(before, 202);
-  const route = sim.chance.weighed(WAYS).name;
-  if (route === 'abandoned') return { note: route };
-  if (route === 'other payload' || route === 'unknown key') {
-    await sendBadly(sim, leg, requested, route, key);
-    if (sim.chance.percent(50)) return { note: route };
+  const variant = sim.chance.weighed(VARIANTS).name;
+  if (variant === 'abandoned') return { trace: variant };
+  if (variant === 'other payload' || variant === 'unknown key') {
+    await sendInvalid(sim, request, requested, variant, key);
+    if (sim.chance.percent(50)) return { trace: variant };
   }
   const headers = await signedHeaders(requested, key);
-  if (route === 'concurrent') return sendTwice(sim, leg, headers);
-  const outcome = await send(sim, leg, headers);
-  if (route === 'repeated' && outcome.response && outcome.response.status < 400) {
-    await sendAgain(sim, { ...leg, body: leg.body, headers });
+  if (variant === 'concurrent') return sendTwice(sim, request, headers);
+  const outcome = await send(sim, request, headers);
+  if (variant === 'repeated' && outcome.response && outcome.response.status < 400) {
+    await sendAgain(sim, { ...request, body: request.body, headers });
   }
-  return { ...outcome, note: `${route}: ${outcome.note}` };
+  return { ...outcome, trace: `${variant}: ${outcome.trace}` };
 }
 
 /** A used signature has no further effect. */

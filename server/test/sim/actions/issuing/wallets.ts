@@ -4,8 +4,8 @@ import { evmWallet } from '../../../kit/wallets/chain-wallets.ts';
 import { broken, type ExternalAccount, type Sim, type Wallet } from '../../harness/sim.ts';
 import { type Action, activePeople, expected, inSandbox, rejection } from '../action.ts';
 
-const pathOf = ({ id, owner }: ExternalAccount, what = '') =>
-  `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${what}`;
+const pathOf = ({ id, owner }: ExternalAccount, suffix = '') =>
+  `/${owner.id ? 'customers' : 'platform'}/external-accounts${id && `/${id}`}${suffix}`;
 
 async function add(sim: Sim): Promise<string> {
   const owner = sim.chance.of(activePeople(sim).filter(inSandbox));
@@ -22,7 +22,7 @@ async function add(sim: Sim): Promise<string> {
     currency: 'USDC',
     owner,
     suffix: address.slice(-3),
-    gone: false,
+    deleted: false,
     wallet,
   };
   const { id } = expected(await sim.call('POST', pathOf(account), body, owner.platform), 201);
@@ -30,7 +30,8 @@ async function add(sim: Sim): Promise<string> {
   return `of ${sim.people.indexOf(owner)}`;
 }
 
-const wallets = (sim: Sim) => sim.externalAccounts.filter(({ wallet, gone }) => wallet && !gone);
+const wallets = (sim: Sim) =>
+  sim.externalAccounts.filter(({ wallet, deleted }) => wallet && !deleted);
 const requested = (sim: Sim) => wallets(sim).filter(({ wallet }) => wallet?.requested);
 
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_DELETED', 'CONFLICT'];

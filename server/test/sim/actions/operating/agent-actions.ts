@@ -38,7 +38,7 @@ function someAgent(sim: Sim, fits = (_: Agent) => true): Agent & { as: Platform 
 }
 
 const externalAccountsOf = (sim: Sim, person: Person) =>
-  sim.externalAccounts.filter((each) => each.owner === person && !each.gone);
+  sim.externalAccounts.filter((each) => each.owner === person && !each.deleted);
 
 /** Records the reply to an agent: executed, waiting or forbidden. */
 function recordAction(
@@ -48,8 +48,9 @@ function recordAction(
   { id, status }: ApiResponse['body'],
   verdict: ReturnType<typeof verdictOf>,
 ): string {
-  const due = verdict === 'waits' ? 'PENDING_APPROVAL' : 'APPROVED';
-  if (verdict && status !== due) throw broken(`${id} of ${agent.id} is ${status}, not ${due}`);
+  const expectedStatus = verdict === 'approval required' ? 'PENDING_APPROVAL' : 'APPROVED';
+  if (verdict && status !== expectedStatus)
+    throw broken(`${id} of ${agent.id} is ${status}, not ${expectedStatus}`);
   if (status === 'PENDING_APPROVAL') sim.waiting.push({ id, agent, order });
   return status;
 }
@@ -74,8 +75,8 @@ async function transfer(sim: Sim, direction: 'out' | 'in'): Promise<string> {
   const [source, destination] = direction === 'out' ? accounts : accounts.reverse();
   const body = { source, destination, amount: Number(amount), purposeOfPayment: 'GIFT' };
   const { currency } = internalAccount;
-  const act = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
-  const verdict = verdictOf(sim, agent, act);
+  const request = { permission: 'CREATE_TRANSFERS', account: internalAccount.id, amount, currency };
+  const verdict = verdictOf(sim, agent, request);
   const before = spendable(sim, internalAccount);
   const path = `/agents/me/transfer-${direction}`;
   const response = await sim.call('POST', path, body, agent.as);
@@ -164,10 +165,10 @@ async function quote(sim: Sim): Promise<string> {
     purposeOfPayment: 'GIFT',
   };
   const allowed = policyOf(sim, agent).policy.accountRestrictions?.allowedAccountIds;
-  const strange = [source, internalAccount].some(
+  const isRestricted = [source, internalAccount].some(
     (each) => each && allowed && !allowed.includes(each.id),
   );
-  const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || strange;
+  const forbidden = isBarred(sim, agent, 'CREATE_QUOTES') || isRestricted;
   const response = await sim.call('POST', '/agents/me/quotes', body, agent.as);
   if (forbidden) return checkReply(response, ['FORBIDDEN'], 'a quote of an agent') ?? '';
   const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
@@ -189,9 +190,9 @@ async function quote(sim: Sim): Promise<string> {
 const fees = ['INVALID_INPUT'];
 
 const quoted = (sim: Sim) =>
-  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.as && !agent.gone);
+  sim.orders.filter(({ agent, quoteId }) => agent && quoteId && agent.as && !agent.deleted);
 const open = (sim: Sim) =>
-  quoted(sim).filter(({ started, agent }) => !started && !agent?.owner.gone);
+  quoted(sim).filter(({ started, agent }) => !started && !agent?.owner.deleted);
 
 const isRequested = (sim: Sim, order: Order) => sim.waiting.some((each) => each.order === order);
 
@@ -210,18 +211,19 @@ async function execute(sim: Sim): Promise<string> {
   const all = open(sim);
   const order = sim.chance.of(ripe(sim).length && sim.chance.percent(90) ? ripe(sim) : all);
   const agent = order.agent as Agent & { as: Platform };
-  const act = actOf(order);
-  const verdict = verdictOf(sim, agent, act);
-  const barred = isBarred(sim, agent, act.permission);
+  const agentRequest = actOf(order);
+  const verdict = verdictOf(sim, agent, agentRequest);
+  const barred = isBarred(sim, agent, agentRequest.permission);
   const against = executionCodes(sim, order);
   // Errors that do not depend on the policy are reported before it, all others after it.
   const early = against.filter((each) => each === 'CONFLICT' || each === 'QUOTE_EXPIRED');
   const requested = isRequested(sim, order);
   const first = early.length ? early : requested ? ['CONFLICT'] : [];
   // Funds are checked before the accounts, so that spending is counted only for payable orders.
-  const now = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
-  const then = verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'waits' ? [] : now;
-  const codes = barred ? ['FORBIDDEN'] : first.length ? first : then;
+  const currentCodes = isGone(order) ? [...against, 'INSUFFICIENT_FUNDS'] : against;
+  const policyCodes =
+    verdict === 'rejected' ? ['FORBIDDEN'] : verdict === 'approval required' ? [] : currentCodes;
+  const codes = barred ? ['FORBIDDEN'] : first.length ? first : policyCodes;
   const path = `/agents/me/quotes/${order.quoteId}/execute`;
   const response = await sim.call('POST', path, undefined, agent.as);
   const code = rejection(response, [...codes, ...(verdict === 'at once' ? unsureOf(order) : [])]);
@@ -234,8 +236,8 @@ async function execute(sim: Sim): Promise<string> {
 
 /** Whether a waiting action can be executed now; undefined if it cannot be predicted. */
 function canBe(sim: Sim, { agent, order }: Waiting): boolean | undefined {
-  if (agent.owner.gone || verdictOf(sim, agent, actOf(order)) === 'rejected') return false;
-  if (order.from?.gone) return false;
+  if (agent.owner.deleted || verdictOf(sim, agent, actOf(order)) === 'rejected') return false;
+  if (order.from?.deleted) return false;
   const internalAccount = order.source ?? order.internalAccount;
   if (internalAccount && !isActive(sim, internalAccount)) return false;
   if (order.kind === 'in') return true;
@@ -251,43 +253,44 @@ const isFirst = (code: string) => ['SCA_SESSION_REQUIRED', 'ACCOUNT_LOCKED'].inc
 const DECIDED = ['CONFLICT', 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'];
 
 /** The platform's decision, by the action or by its transaction. */
-async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
+async function decide(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
   const requested = sim.chance.of(sim.waiting);
   const { id, agent, order } = requested;
   const byAction = sim.chance.percent(50);
   const path = byAction
-    ? `/agents/${agent.id}/actions/${id}/${what}`
-    : `/transactions/${order.id}/${what}`;
+    ? `/agents/${agent.id}/actions/${id}/${decision}`
+    : `/transactions/${order.id}/${decision}`;
   const can = canBe(sim, requested);
   const response = await sim.call('POST', path, {}, order.platform);
   // An exhausted daily limit of the platform or a required login of the customer leaves the action
   // waiting.
-  const limited = order.platform.limited && what === 'approve';
+  const limited = order.platform.limited && decision === 'approve';
   const full = [
     ...(limited ? ['DAILY_VOLUME_LIMIT_EXCEEDED'] : []),
-    ...(what === 'approve' ? executionCodes(sim, order).filter(isFirst) : []),
+    ...(decision === 'approve' ? executionCodes(sim, order).filter(isFirst) : []),
   ];
   // The transaction of a quote does not show that the approval failed.
-  const hidden = !byAction && what === 'approve' && order.quoteId !== null && can !== true;
-  const code = rejection(response, agent.gone || hidden ? [...DECIDED, ...full] : full);
+  const hidden = !byAction && decision === 'approve' && order.quoteId !== null && can !== true;
+  const code = rejection(response, agent.deleted || hidden ? [...DECIDED, ...full] : full);
   if (code && full.includes(code)) return code;
   sim.waiting.splice(sim.waiting.indexOf(requested), 1);
-  if (code && !agent.gone && (await statusOf(sim, id)) !== 'FAILED') {
+  if (code && !agent.deleted && (await statusOf(sim, id)) !== 'FAILED') {
     throw broken(`${id} was approved by its transaction: ${code}, and did not end`);
   }
-  if (agent.gone && !code) throw broken(`${id} was decided after its agent was deleted`);
+  if (agent.deleted && !code) throw broken(`${id} was decided after its agent was deleted`);
   // Deleting an agent rejects all its waiting actions.
-  if (code) return `${what}: ${code}`;
+  if (code) return `${decision}: ${code}`;
   const { status } = expected(response, 200);
-  const shown = byAction ? status : await statusOf(sim, id);
-  if (what === 'reject') {
-    if (shown !== 'REJECTED') throw broken(`${id} was rejected and is ${shown}`);
-    return `${what}: ${shown}`;
+  const finalStatus = byAction ? status : await statusOf(sim, id);
+  if (decision === 'reject') {
+    if (finalStatus !== 'REJECTED') throw broken(`${id} was rejected and is ${finalStatus}`);
+    return `${decision}: ${finalStatus}`;
   }
-  const due = can ? 'APPROVED' : 'FAILED';
-  if (can !== undefined && shown !== due) throw broken(`${id} was approved: ${shown}, not ${due}`);
-  if (shown === 'APPROVED') await recordApproval(sim, order);
-  return `${what}: ${shown}`;
+  const expectedStatus = can ? 'APPROVED' : 'FAILED';
+  if (can !== undefined && finalStatus !== expectedStatus)
+    throw broken(`${id} was approved: ${finalStatus}, not ${expectedStatus}`);
+  if (finalStatus === 'APPROVED') await recordApproval(sim, order);
+  return `${decision}: ${finalStatus}`;
 }
 
 async function statusOf(sim: Sim, actionId: string): Promise<string> {
@@ -307,7 +310,7 @@ async function recordApproval(sim: Sim, order: Order): Promise<void> {
 
 /** Both operations at once: one succeeds. */
 async function decideTwice(sim: Sim): Promise<string> {
-  const fitting = sim.waiting.filter((each) => !each.agent.gone && canBe(sim, each) === true);
+  const fitting = sim.waiting.filter((each) => !each.agent.deleted && canBe(sim, each) === true);
   if (fitting.length === 0) return 'none';
   const requested = sim.chance.of(fitting);
   const { id, agent, order } = requested;

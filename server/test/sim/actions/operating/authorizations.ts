@@ -60,15 +60,15 @@ function recordWaiting(order: Order, body: ApiResponse['body']): void {
   if (status !== 'PENDING_AUTHORIZATION' || !scaChallenge) {
     throw broken(`${order.id} has no challenge: ${JSON.stringify(body)}`);
   }
-  const shown = order.kind === 'realtime' && paymentInstructions.length > 0;
-  if (shown) throw broken(`${order.id} has payment instructions before authorization`);
+  const hasInstructions = order.kind === 'realtime' && paymentInstructions.length > 0;
+  if (hasInstructions) throw broken(`${order.id} has payment instructions before authorization`);
 }
 
 /** Usually one that can authorize. */
 function somePayer(sim: Sim): Strong {
   const all = strong(sim);
-  const ready = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
-  return sim.chance.of(ready.length && sim.chance.percent(85) ? ready : all);
+  const readyCustomers = all.filter((each) => isLoggedIn(sim, each) && !isLocked(sim, each));
+  return sim.chance.of(readyCustomers.length && sim.chance.percent(85) ? readyCustomers : all);
 }
 
 interface Accounts {
@@ -83,13 +83,13 @@ function accountsOf(sim: Sim, payer: Strong): Accounts | undefined {
   );
   const source = full.length ? sim.chance.of(full) : internalAccountOf(sim, payer, SCA_CURRENCIES);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.gone,
+    (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(75)) {
     return { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
   }
-  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
-  const internalAccount = internalAccountOf(sim, sim.chance.of(others), PAID_IN);
+  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const internalAccount = internalAccountOf(sim, sim.chance.of(otherPeople), PAID_IN);
   return internalAccount === source
     ? undefined
     : { source, internalAccount, externalAccount: null };
@@ -100,7 +100,7 @@ async function quote(sim: Sim): Promise<string> {
   const accounts = accountsOf(sim, payer);
   if (!accounts) return 'no destination';
   const { source, internalAccount, externalAccount } = accounts;
-  const now = sim.chance.percent(20);
+  const isImmediate = sim.chance.percent(20);
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: {
@@ -110,13 +110,13 @@ async function quote(sim: Sim): Promise<string> {
     lockedCurrencySide: 'SENDING',
     lockedCurrencyAmount: sim.chance.between(1, sim.chance.of([300, 50_000, 400_000])),
     purposeOfPayment: 'GIFT',
-    ...(now ? { immediatelyExecute: true } : {}),
+    ...(isImmediate ? { immediatelyExecute: true } : {}),
   };
   const response = await sim.call('POST', '/quotes', body, payer.platform);
   const requiresSca = requiresScaIn(payer, source.currency);
-  const barred = now && requiresSca && !isLoggedIn(sim, payer);
+  const barred = isImmediate && requiresSca && !isLoggedIn(sim, payer);
   const isFrozen = [source, internalAccount].some((each) => each && !isActive(sim, each));
-  const locked = now && requiresSca && isLocked(sim, payer);
+  const locked = isImmediate && requiresSca && isLocked(sim, payer);
   const code = rejection(response, [
     ...UNQUOTABLE,
     ...(isFrozen ? ['INVALID_INPUT'] : []),
@@ -129,8 +129,9 @@ async function quote(sim: Sim): Promise<string> {
     throw broken(`a quote from ${source.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const order = orderOf(sim, accounts, expected(response, 201), payer);
   order.requiresSca = requiresSca;
-  if (now && requiresSca && !isTrusted(sim, externalAccount)) recordWaiting(order, response.body);
-  else order.started = now;
+  if (isImmediate && requiresSca && !isTrusted(sim, externalAccount))
+    recordWaiting(order, response.body);
+  else order.started = isImmediate;
   sim.orders.push(order);
   return `${order.sent} ${source.currency} for ${order.received}`;
 }
@@ -170,11 +171,11 @@ async function quoteRealtime(sim: Sim): Promise<string> {
   if (isFrozen || barred)
     throw broken(`a quote of ${payer.id}: ${isFrozen ? 'shut' : 'no login session'}`);
   const trusted = isTrusted(sim, externalAccount);
-  const made = expected(response, trusted ? 201 : 202);
-  const order = orderOf(sim, { source: null, ...target }, made, payer);
+  const created = expected(response, trusted ? 201 : 202);
+  const order = orderOf(sim, { source: null, ...target }, created, payer);
   Object.assign(order, { kind: 'realtime', payer, requiresSca: true });
   if (payer.platform.limited || externalAccount?.wallet) order.ending = null;
-  if (!trusted) recordWaiting(order, made);
+  if (!trusted) recordWaiting(order, created);
   sim.orders.push(order);
   return `${order.sent} ${currency}${trusted ? ', trusted' : ''}`;
 }
@@ -185,8 +186,8 @@ const isExecutable = ({ requiresSca, kind, quoteId, agent }: Order) =>
 /** Predicted error codes of executing a quote. */
 export function executionCodes(sim: Sim, order: Order): string[] {
   const status = rowOf(sim, order)?.status;
-  const taken = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
-  const codes = verdictOn(sim, order, taken);
+  const isStarted = order.started || status === 'PENDING_AUTHORIZATION' || status === 'FAILED';
+  const codes = verdictOn(sim, order, isStarted);
   if (['CONFLICT', 'QUOTE_EXPIRED'].includes(codes[0] ?? '') || codes.length > 1) return codes;
   const owner = ownerOf(order);
   if (order.requiresSca && isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
@@ -219,7 +220,7 @@ async function execute(sim: Sim, order: Order): Promise<string> {
 function proofCodes(sim: Sim, order: Order, route: Method): string[] {
   const owner = ownerOf(order);
   const challenge = pendingOf(sim.model, order.quoteId as string);
-  if (!isWaiting(sim, order) || owner.gone || !challenge) return ['CONFLICT'];
+  if (!isWaiting(sim, order) || owner.deleted || !challenge) return ['CONFLICT'];
   if (isLocked(sim, owner)) return ['ACCOUNT_LOCKED'];
   if (!isLoggedIn(sim, owner)) return ['SCA_SESSION_REQUIRED'];
   if (sim.effects.now() >= Date.parse(challenge.expires_at as string)) return ['INVALID_INPUT'];
@@ -256,8 +257,8 @@ function recordProof(
 
 async function authorize(sim: Sim, order: Order, route: Method): Promise<string> {
   const challenge = pendingOf(sim.model, order.quoteId as string);
-  const end = Date.parse(challenge?.expires_at ?? '');
-  if (route === 'late' && end > sim.effects.now()) sim.effects.pass(end - sim.effects.now());
+  const expiry = Date.parse(challenge?.expires_at ?? '');
+  if (route === 'late' && expiry > sim.effects.now()) sim.effects.pass(expiry - sim.effects.now());
   const codes = proofCodes(sim, order, route);
   const last = isLast(sim, order);
   const path = `/quotes/${order.quoteId}/authorize`;
@@ -272,7 +273,7 @@ async function authorize(sim: Sim, order: Order, route: Method): Promise<string>
 
 /** One proof on two servers at once: one accepts it. */
 async function authorizeTwice(sim: Sim): Promise<string> {
-  const fitting = fresh(sim).filter(
+  const fitting = added(sim).filter(
     (order) =>
       isLast(sim, order) &&
       proofCodes(sim, order, 'right').length === 0 &&
@@ -291,21 +292,21 @@ async function authorizeTwice(sim: Sim): Promise<string> {
       }),
     ),
   );
-  const done = responses.filter((each) => each?.status === 200);
+  const succeeded = responses.filter((each) => each?.status === 200);
   const codes = responses.map((each) => each?.body?.code ?? each?.status);
   const other = codes.filter((each) => each === 'CONFLICT' || each === 'INVALID_INPUT');
-  if (done.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
-  return recordProof(order, true, done[0]?.body);
+  if (succeeded.length !== 1 || other.length !== 1) throw broken(`${order.id}: ${codes.join()}`);
+  return recordProof(order, true, succeeded[0]?.body);
 }
 
 /** Sends the same code again, at the earliest after half a minute. */
 async function resend(sim: Sim): Promise<string> {
   const order = sim.chance.of(
-    sim.chance.percent(80) && fresh(sim).length ? fresh(sim) : waiting(sim),
+    sim.chance.percent(80) && added(sim).length ? added(sim) : waiting(sim),
   );
   const challenge = pendingOf(sim.model, order.quoteId as string);
-  const over = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
-  const codes = !challenge || over || ownerOf(order).gone ? ['CONFLICT'] : [];
+  const isExpired = sim.effects.now() >= Date.parse(challenge?.expires_at ?? '');
+  const codes = !challenge || isExpired || ownerOf(order).deleted ? ['CONFLICT'] : [];
   const path = `/quotes/${order.quoteId}/authorize/resend`;
   const response = await sim.call('POST', path, undefined, order.platform);
   const code = rejection(response, [...codes, 'RATE_LIMITED']);
@@ -316,7 +317,7 @@ async function resend(sim: Sim): Promise<string> {
 /** A transfer cannot carry a proof, so it is rejected. */
 async function transfer(sim: Sim): Promise<string> {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    ({ owner, currency, gone }) => !gone && requiresScaIn(owner, currency) && !owner.gone,
+    ({ owner, currency, deleted }) => !deleted && requiresScaIn(owner, currency) && !owner.deleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const { id, currency, owner } = sim.chance.of(ownExternalAccounts);
@@ -355,7 +356,7 @@ function someRipe(sim: Sim): Order {
 }
 
 /** Orders with an open challenge. */
-const fresh = (sim: Sim) =>
+const added = (sim: Sim) =>
   waiting(sim).filter((each) => {
     const { expires_at } = pendingOf(sim.model, each.quoteId as string) ?? {};
     return Date.parse(expires_at ?? '') > sim.effects.now();
@@ -386,8 +387,8 @@ export const AUTHORIZATIONS: readonly Action[] = [
   {
     name: 'authorize',
     weight: 45,
-    ready: (sim) => fresh(sim).length > 0,
-    run: (sim) => authorize(sim, sim.chance.of(fresh(sim)), sim.chance.weighed(WAYS).name),
+    ready: (sim) => added(sim).length > 0,
+    run: (sim) => authorize(sim, sim.chance.of(added(sim)), sim.chance.weighed(WAYS).name),
   },
   {
     name: 'authorize an earlier quote',
@@ -398,7 +399,7 @@ export const AUTHORIZATIONS: readonly Action[] = [
   {
     name: 'authorize concurrently',
     weight: 8,
-    ready: (sim) => fresh(sim).length > 0,
+    ready: (sim) => added(sim).length > 0,
     run: authorizeTwice,
   },
   { name: 'send a code again', weight: 3, ready: (sim) => waiting(sim).length > 0, run: resend },

@@ -11,7 +11,7 @@ import {
 import { currentOf } from '../../../../src/features/payments/payouts/payout-jobs.ts';
 import { receiveFunds } from '../../../../src/features/payments/quotes/index.ts';
 import { asIncoming } from '../../../../src/features/payments/transactions/rows.ts';
-import { behind } from '../../harness/operator.ts';
+import { onBehalfOf } from '../../harness/operator.ts';
 import { debitOutcome, type Outcome } from '../../harness/outcomes.ts';
 import {
   type ApiResponse,
@@ -69,11 +69,11 @@ export function expectIn(
 
 const dollars = (sim: Sim, owner: Person) =>
   sim.externalAccounts.filter(
-    (each) => each.owner === owner && each.currency === 'USD' && !each.gone,
+    (each) => each.owner === owner && each.currency === 'USD' && !each.deleted,
   );
 
-export async function transferIn(sim: Sim, who = payers(sim)): Promise<string> {
-  const owner = sim.chance.of(who);
+export async function transferIn(sim: Sim, owners = payers(sim)): Promise<string> {
+  const owner = sim.chance.of(owners);
   const ownExternalAccounts = dollars(sim, owner);
   if (ownExternalAccounts.length === 0) return 'no source';
   const from = sim.chance.of(ownExternalAccounts);
@@ -95,13 +95,13 @@ interface Target {
 /** Any internal account, or an external account of the payer. */
 export function targetFor(sim: Sim, payer: Person): Target {
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.gone,
+    (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length && sim.chance.percent(60))
     return { internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) };
-  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
   return {
-    internalAccount: internalAccountOf(sim, sim.chance.of(others), PAID_IN),
+    internalAccount: internalAccountOf(sim, sim.chance.of(otherPeople), PAID_IN),
     externalAccount: null,
   };
 }
@@ -135,8 +135,8 @@ async function quoteFrom(
   return order;
 }
 
-export async function quoteDebit(sim: Sim, who = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(who);
+export async function quoteDebit(sim: Sim, owners = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(owners);
   const ownExternalAccounts = dollars(sim, payer);
   if (ownExternalAccounts.length === 0) return 'no source';
   const from = sim.chance.of(ownExternalAccounts);
@@ -184,7 +184,7 @@ export function recordFunds(sim: Sim, order: Order): void {
   const { internalAccount: toAccount, feeAccount: feeOwnerAccount, payer, platform } = order;
   const accounts = [toAccount, order.platformFee ? feeOwnerAccount : null];
   const isFrozen = accounts.some((each) => each && !isActive(sim, each));
-  if (isFrozen || isGone(order) || payer?.gone || platform.limited) order.ending = null;
+  if (isFrozen || isGone(order) || payer?.deleted || platform.limited) order.ending = null;
 }
 
 /** A deposit for a quote: the requested amount, too little, too much, late or repeated. */
@@ -192,20 +192,20 @@ async function payIn(sim: Sim): Promise<string> {
   const all = unpaidHere(sim);
   const order = sim.chance.percent(70) ? (all.at(-1) as Order) : sim.chance.of(all);
   const row = sim.model.payments.get(order.id)?.row;
-  const off = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
-  const amount = order.sent + off > 0n ? order.sent + off : order.sent;
-  const wanted = amount === order.sent;
+  const difference = sim.chance.of([0n, 0n, 0n, 0n, -1n, 7n]);
+  const amount = order.sent + difference > 0n ? order.sent + difference : order.sent;
+  const isExact = amount === order.sent;
   const body = {
     quoteId: order.quoteId,
     currencyCode: row?.sent_currency,
-    ...(wanted ? {} : { currencyAmount: Number(amount) }),
+    ...(isExact ? {} : { currencyAmount: Number(amount) }),
   };
   const paid = expected(await sim.call('POST', '/sandbox/send', body, order.platform), 200);
   if (paid.id !== order.id) return recordStray(sim, paid, amount);
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
   recordFunds(sim, order);
-  if (!wanted && order.ending) order.ending = RETURNED;
+  if (!isExact && order.ending) order.ending = RETURNED;
   return `${amount} of ${order.sent}`;
 }
 
@@ -236,11 +236,11 @@ async function receiveUma(sim: Sim): Promise<string> {
 export const comingIn = (sim: Sim) =>
   sim.orders.filter((each) => each.kind === 'in' && each.started);
 
-async function decide(sim: Sim, what: 'approve' | 'reject'): Promise<string> {
+async function decide(sim: Sim, decision: 'approve' | 'reject'): Promise<string> {
   const order = sim.chance.of(comingIn(sim));
-  const path = `/transactions/${order.id}/${what}`;
+  const path = `/transactions/${order.id}/${decision}`;
   const info = { FULL_NAME: 'Ada Lovelace', BIRTH_DATE: '1990-01-15', NATIONALITY: 'US' };
-  const body = what === 'approve' ? { receiverCustomerInfo: info } : {};
+  const body = decision === 'approve' ? { receiverCustomerInfo: info } : {};
   const codes = ['TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'MISSING_MANDATORY_USER_INFO'];
   return rejection(await sim.call('POST', path, body, order.platform), codes) ?? 'done';
 }
@@ -262,7 +262,7 @@ async function freeze(sim: Sim, thaw: boolean): Promise<string> {
   const fitting = all.filter((each) => sim.model.internal.get(each.id)?.status === status);
   if (fitting.length === 0) return 'none';
   const internalAccount = sim.chance.of(fitting);
-  await behind(sim, internalAccount.owner.platform, async (ctx) => {
+  await onBehalfOf(sim, internalAccount.owner.platform, async (ctx) => {
     const row = await ctx.read(internalAccounts, internalAccount.id);
     if (!row) throw broken(`${internalAccount.id} does not exist`);
     const cause = { actor: 'operator', reason: 'simulated' };
@@ -284,27 +284,32 @@ async function deposit(sim: Sim): Promise<string> {
   );
   const amount = BigInt(sim.chance.between(1, 50_000));
   const notice = { accountId: internalAccount.id, currency: internalAccount.currency, amount };
-  const row = await behind(sim, internalAccount.owner.platform, (ctx) => receiveFunds(ctx, notice));
+  const row = await onBehalfOf(sim, internalAccount.owner.platform, (ctx) =>
+    receiveFunds(ctx, notice),
+  );
   expectIn(sim, internalAccount, row.id, amount, null);
   return `${amount} ${internalAccount.currency}, ${row.status}`;
 }
 
 /** Sandbox deposits that match the condition. */
-const depositsHere = (sim: Sim, which: (row: RecordedRow) => boolean) =>
+const depositsHere = (sim: Sim, matches: (row: RecordedRow) => boolean) =>
   comingIn(sim).filter((order) => {
     const row = sim.model.payments.get(order.id)?.row;
-    return inSandbox(order) && row?.source_account === null && which(row);
+    return inSandbox(order) && row?.source_account === null && matches(row);
   });
 
 /** An operator releases or returns a held deposit. */
 async function decideHeld(sim: Sim): Promise<string> {
-  const held = depositsHere(sim, ({ funds, status }) => funds === 'HELD' && status === 'PENDING');
-  if (held.length === 0) return 'none';
-  const order = sim.chance.of(held);
+  const heldDeposits = depositsHere(
+    sim,
+    ({ funds, status }) => funds === 'HELD' && status === 'PENDING',
+  );
+  if (heldDeposits.length === 0) return 'none';
+  const order = sim.chance.of(heldDeposits);
   const valid = sim.chance.percent(50);
-  const row = await behind(sim, order.platform, async (ctx) => {
-    const found = await currentOf(ctx, order.id, asIncoming);
-    return valid ? releaseDeposit(ctx, found) : returnHeldDeposit(ctx, found);
+  const row = await onBehalfOf(sim, order.platform, async (ctx) => {
+    const incoming = await currentOf(ctx, order.id, asIncoming);
+    return valid ? releaseDeposit(ctx, incoming) : returnHeldDeposit(ctx, incoming);
   });
   if (row.status !== (valid ? 'COMPLETED' : 'FAILED')) throw broken(`${order.id} is ${row.status}`);
   return row.status;
@@ -315,9 +320,9 @@ async function reverse(sim: Sim): Promise<string> {
   const deposits = depositsHere(sim, ({ status }) => status === 'COMPLETED');
   if (deposits.length === 0) return 'none';
   const order = sim.chance.of(deposits);
-  const row = await behind(sim, order.platform, async (ctx) => {
-    const found = await currentOf(ctx, order.id, asIncoming);
-    return reverseDeposit(ctx, found);
+  const row = await onBehalfOf(sim, order.platform, async (ctx) => {
+    const incoming = await currentOf(ctx, order.id, asIncoming);
+    return reverseDeposit(ctx, incoming);
   });
   return `${order.received}, ${row.status}`;
 }

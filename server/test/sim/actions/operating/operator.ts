@@ -58,8 +58,8 @@ function isApplicable(sim: Sim, order: Order, verb: string): boolean {
   const payment = paymentOf(sim, order);
   const { row } = payment;
   if (verb === 'return') {
-    const end = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
-    return isOutside(end) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
+    const accountId = row.type === 'OUTGOING' ? row.destination_account : row.source_account;
+    return isOutside(accountId) && row.status === 'COMPLETED' && row.funds === 'SETTLED';
   }
   const awaited = awaitedOf(sim.model, payment);
   if (verb === 'settle' || verb === 'fail') return awaited !== undefined;
@@ -86,11 +86,11 @@ async function reportResult(sim: Sim): Promise<string> {
   const verb = sim.chance.weighed(VERBS).name;
   const command = WORDS[verb]?.(sim) ?? [];
   const allowed = isApplicable(sim, order, verb);
-  const what = `payouts ${verb} ${order.id}`;
+  const description = `payouts ${verb} ${order.id}`;
   const rejected = outcome(
     await operator(sim, 'payouts', verb, order.id, ...command),
     allowed,
-    what,
+    description,
   );
   return `${verb}${rejected ? ': rejected' : ''}`;
 }
@@ -111,8 +111,8 @@ async function returnDebit(sim: Sim): Promise<string> {
   const fitting = productionOrders(sim).filter((order) => {
     const { row, transfers } = paymentOf(sim, order);
     const passedOn = row.status === 'COMPLETED' && row.funds === 'SETTLED';
-    const over = transfers.some(({ step }) => step.startsWith('return'));
-    return order.kind === 'debit' && passedOn && !over && isOutside(row.source_account);
+    const isReturned = transfers.some(({ step }) => step.startsWith('return'));
+    return order.kind === 'debit' && passedOn && !isReturned && isOutside(row.source_account);
   });
   if (fitting.length === 0) return 'none';
   const order = sim.chance.of(fitting);
@@ -134,19 +134,19 @@ async function returnDebit(sim: Sim): Promise<string> {
 /** The queue lists exactly the waiting payments. */
 async function list(sim: Sim): Promise<string> {
   const { json } = await operator(sim, 'payouts', 'list', '--limit', '1000');
-  const shown = (json as { transactionId: string; kind: string }[]).map(
+  const listed = (json as { transactionId: string; kind: string }[]).map(
     ({ transactionId, kind }) => `${transactionId} ${kind}`,
   );
-  const due = [...sim.model.waits.keys()].flatMap((id) => {
+  const expectedResults = [...sim.model.awaitedResults.keys()].flatMap((id) => {
     const payment = sim.model.payments.get(id);
     const kind = payment && awaitedOf(sim.model, payment);
     return kind ? [`${id} ${kind}`] : [];
   });
-  const [is, should] = [shown.sort().join(), due.sort().join()];
-  if (sim.model.waits.size < 1_000 && is !== should) {
-    throw broken(`the queue lists [${is}], not [${should}]`);
+  const [actual, expected] = [listed.sort().join(), expectedResults.sort().join()];
+  if (sim.model.awaitedResults.size < 1_000 && actual !== expected) {
+    throw broken(`the queue lists [${actual}], not [${expected}]`);
   }
-  return `${due.length} waiting`;
+  return `${expectedResults.length} waiting`;
 }
 
 /** In major units: 1234.56. */
@@ -197,8 +197,8 @@ async function recordFor(sim: Sim): Promise<string> {
   const currency = row.sent_currency as string;
   const createdEntry = await recordEntry(sim, to, amount, currency);
   if (createdEntry.transactionId !== order.id) {
-    const taken = await operatorRow(sim, createdEntry.transactionId);
-    return recordStray(sim, taken, amount);
+    const recordedRow = await operatorRow(sim, createdEntry.transactionId);
+    return recordStray(sim, recordedRow, amount);
   }
   if (order.started) throw broken(`${order.id} was paid twice`);
   order.started = true;
@@ -218,12 +218,13 @@ async function operatorRow(sim: Sim, id: string) {
 /** An entry recorded again: ignored if equal, rejected if different. */
 async function recordAgain(sim: Sim): Promise<string> {
   const { args: command, amount, currency, transactionId } = sim.chance.of(sim.entries) as Entry;
-  const same = sim.chance.percent(70);
-  const reported = decimal(same ? amount : amount + 1n, currency);
+  const isSameEntry = sim.chance.percent(70);
+  const reported = decimal(isSameEntry ? amount : amount + 1n, currency);
   const result = await operator(sim, ...command, '--amount', reported);
-  const rejected = outcome(result, same, command.join(' '));
-  const known = result.json?.recorded === 'before' && result.json.transactionId === transactionId;
-  if (same && !known) throw broken(`${command.join(' ')}: ${JSON.stringify(result)}`);
+  const rejected = outcome(result, isSameEntry, command.join(' '));
+  const isRecorded =
+    result.json?.recorded === 'before' && result.json.transactionId === transactionId;
+  if (isSameEntry && !isRecorded) throw broken(`${command.join(' ')}: ${JSON.stringify(result)}`);
   return rejected ? 'rejected' : 'duplicate';
 }
 
@@ -233,10 +234,10 @@ async function decide(sim: Sim): Promise<string> {
   const verb = sim.chance.of(['release', 'reject', 'return']);
   const { row } = paymentOf(sim, order);
   const toAccount = row.destination_account?.startsWith('InternalAccount:');
-  const held = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
+  const isHeld = row.status === 'PENDING' && row.funds === 'HELD' && toAccount;
   const settled = row.status === 'COMPLETED' && row.funds === 'SETTLED';
   const deposit = row.source_account === null;
-  const allowed = deposit && (held || (verb === 'return' && settled));
+  const allowed = deposit && (isHeld || (verb === 'return' && settled));
   const command = ['deposits', verb, order.id];
   const rejected = outcome(await operator(sim, ...command), allowed === true, command.join(' '));
   return `${verb}${rejected ? ': rejected' : ''}`;
@@ -246,12 +247,12 @@ const ACCOUNT_VERBS = ['close', 'fail', 'retry'];
 
 /** Accounts opened by jobs are known from the change log alone. */
 function adopt(sim: Sim): void {
-  const known = new Set(
+  const knownIds = new Set(
     sim.people.flatMap((each) => [...each.internalAccounts.values()].map(({ id }) => id)),
   );
   for (const { id, customer_id, platform_id, currency, type } of sim.model.internal.values()) {
     if (type === 'EMBEDDED_WALLET') continue;
-    if (known.has(id as string)) continue;
+    if (knownIds.has(id as string)) continue;
     const owner = sim.people.find(
       (each) => each.id === customer_id && each.platform.id === platform_id,
     );
@@ -306,10 +307,10 @@ const hasProductionOrders = (sim: Sim) => productionOrders(sim).length > 0;
 
 /** The same payments as in the sandbox, at a higher rate. */
 const OF_PRODUCTION = [
-  (sim: Sim, who: Person[]) => quote(sim, true, who),
-  (sim: Sim, who: Person[]) => quoteDebit(sim, who),
-  (sim: Sim, who: Person[]) => transferOut(sim, who),
-  (sim: Sim, who: Person[]) => transferIn(sim, who),
+  (sim: Sim, people: Person[]) => quote(sim, true, people),
+  (sim: Sim, people: Person[]) => quoteDebit(sim, people),
+  (sim: Sim, people: Person[]) => transferOut(sim, people),
+  (sim: Sim, people: Person[]) => transferIn(sim, people),
 ];
 
 const directDebitsOf = (sim: Sim) =>

@@ -25,14 +25,15 @@ import { strong } from './strong.ts';
 
 const MAX_AGENTS = 12;
 
-const alive = (sim: Sim): Agent[] => sim.agents.filter(({ gone, owner }) => !gone && !owner.gone);
+const alive = (sim: Sim): Agent[] =>
+  sim.agents.filter(({ deleted, owner }) => !deleted && !owner.deleted);
 export const connected = (sim: Sim): (Agent & { as: Platform })[] =>
   alive(sim).filter((each): each is Agent & { as: Platform } => each.as !== undefined);
 
 async function create(sim: Sim): Promise<string> {
   const owners = [...payers(sim), ...strong(sim)].filter(({ id }) => id !== null);
   const ownPeople = owners.filter((each) =>
-    sim.externalAccounts.some(({ owner, gone }) => owner === each && !gone),
+    sim.externalAccounts.some(({ owner, deleted }) => owner === each && !deleted),
   );
   const owner = sim.chance.of(ownPeople.length ? ownPeople : owners);
   const body = {
@@ -46,11 +47,11 @@ async function create(sim: Sim): Promise<string> {
     id: createdAgent.agent.id,
     owner,
     code: createdAgent.deviceCode.code,
-    gone: false,
+    deleted: false,
   };
   sim.agents.push(agent);
-  const note = `of ${sim.people.indexOf(owner)}`;
-  return sim.chance.percent(80) ? `${note}: ${await redeem(sim, agent)}` : note;
+  const description = `of ${sim.people.indexOf(owner)}`;
+  return sim.chance.percent(80) ? `${description}: ${await redeem(sim, agent)}` : description;
 }
 
 /** Funds the owner of an agent. */
@@ -71,7 +72,7 @@ async function redeem(sim: Sim, agent: Agent): Promise<string> {
   const path = `/agents/device-codes/${agent.code}/redeem`;
   const response = await sim.call('POST', path, undefined, anonymous, { withoutKey: true });
   // A lost reply loses the token.
-  const codes = ['RATE_LIMITED', ...(response.again || agent.as ? ['INVALID_INPUT'] : [])];
+  const codes = ['RATE_LIMITED', ...(response.isRepeated || agent.as ? ['INVALID_INPUT'] : [])];
   const code = rejection(response, codes);
   if (code) return code;
   const { agentId, accessToken } = expected(response, 200);
@@ -120,8 +121,8 @@ async function remove(sim: Sim): Promise<string> {
   const agent = sim.chance.of(alive(sim));
   const path = `/agents/${agent.id}`;
   const response = await sim.call('DELETE', path, undefined, agent.owner.platform);
-  if (!response.again || response.status !== 404) expected(response, 204);
-  agent.gone = true;
+  if (!response.isRepeated || response.status !== 404) expected(response, 204);
+  agent.deleted = true;
   sim.agents.splice(sim.agents.indexOf(agent), 1);
   if (agent.as) {
     const deletedResponse = await sim.call('GET', '/agents/me', undefined, agent.as);
@@ -139,16 +140,20 @@ async function readAgent(sim: Sim): Promise<string> {
   );
   const { row, paused } = policyOf(sim, agent);
   const day = new Date(sim.effects.now()).toISOString().slice(0, 10);
-  const due = row && {
+  const expectedUsage = row && {
     dailyTransactionCount: Number(countedOn(sim.model, row, day)),
     dailySpend: Number(usedIn(sim.model, row, day)),
     monthlySpend: Number(usedIn(sim.model, row, day.slice(0, 7))),
   };
-  const off = Object.entries(due ?? {}).find(([name, value]) => usage[name] !== value);
-  if (off || isPaused !== paused) {
-    throw broken(`${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(due)}`);
+  const mismatch = Object.entries(expectedUsage ?? {}).find(
+    ([name, value]) => usage[name] !== value,
+  );
+  if (mismatch || isPaused !== paused) {
+    throw broken(
+      `${agent.id} reads ${JSON.stringify(usage)}, not ${JSON.stringify(expectedUsage)}`,
+    );
   }
-  return JSON.stringify(due);
+  return JSON.stringify(expectedUsage);
 }
 
 /** The platform's list contains every waiting action. */
@@ -156,18 +161,22 @@ async function list(sim: Sim): Promise<string> {
   const platform = sim.chance.of(sim.platforms);
   const path = '/agents/approvals?limit=100';
   const { data } = expected(await sim.call('GET', path, undefined, platform), 200);
-  const is = (data as { id: string }[]).map(({ id }) => id).sort();
-  const due = sim.waiting.filter(({ order, agent }) => order.platform === platform && !agent.gone);
+  const actualIds = (data as { id: string }[]).map(({ id }) => id).sort();
+  const expectedActions = sim.waiting.filter(
+    ({ order, agent }) => order.platform === platform && !agent.deleted,
+  );
   if (
-    is.join() !==
-    due
+    actualIds.join() !==
+    expectedActions
       .map(({ id }) => id)
       .sort()
       .join()
   ) {
-    throw broken(`${is.length} actions wait for ${platform.id}, not ${due.length}`);
+    throw broken(
+      `${actualIds.length} actions wait for ${platform.id}, not ${expectedActions.length}`,
+    );
   }
-  return `${is.length}`;
+  return `${actualIds.length}`;
 }
 
 const anyAgent = (sim: Sim) => alive(sim).length > 0;

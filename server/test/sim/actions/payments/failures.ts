@@ -46,17 +46,17 @@ async function runJob(sim: Sim): Promise<string> {
 
 /** The order of fee refunds by an account that may run dry matters; those jobs run one by one. */
 function commuting(sim: Sim) {
-  const seen = new Set<string>();
+  const paymentIds = new Set<string>();
   return dueJobs(sim).filter(({ transactionId }) => {
     const row = transactionId === null ? null : sim.model.payments.get(transactionId)?.row;
-    if (!row || row.platform_fee_account !== null || seen.has(row.id as string)) return false;
+    if (!row || row.platform_fee_account !== null || paymentIds.has(row.id as string)) return false;
     // Of two jobs about one payment only the first has an effect, so they run one by one.
-    seen.add(row.id as string);
+    paymentIds.add(row.id as string);
     return true;
   });
 }
 
-/** Which of many commits meets a trap depends on timing, and the trace must not. */
+/** Which of many concurrent commits is trapped depends on timing, and the trace must not. */
 function disarm(sim: Sim): void {
   for (const node of sim.nodes) node.trap(undefined);
 }
@@ -83,14 +83,14 @@ async function repeat(sim: Sim): Promise<string> {
 async function expireLease(sim: Sim): Promise<string> {
   const job = sim.chance.of(dueJobs(sim));
   const [slow, quick] = sim.nodes as [Node, Node];
-  const held = slow.hold();
+  const heldCommit = slow.hold();
   const slowly = runOnly(sim, slow, [job]);
-  const caught = await Promise.race([held.caught.then(() => true), slowly.then(() => false)]);
+  const caught = await Promise.race([heldCommit.caught.then(() => true), slowly.then(() => false)]);
   if (caught) {
     sim.effects.pass(21 * SECOND);
     await runDueJobs(quick);
   }
-  held.release();
+  heldCommit.release();
   await slowly;
   return `${job.kind}${caught ? '' : ' did nothing'}`;
 }
@@ -133,13 +133,13 @@ async function killDuringDelivery(sim: Sim): Promise<string> {
 /** Sends requests on all servers at once; returns all replies. */
 async function sendConcurrently(sim: Sim, requests: readonly Request[], cut: boolean) {
   disarm(sim);
-  const sent = requests.map((each, index) => sim.once(sim.nodes[index % 2] as Node, each));
+  const responses = requests.map((each, index) => sim.once(sim.nodes[index % 2] as Node, each));
   if (cut) {
     await new Promise(setImmediate);
     await sim.client.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'railhead committer'`);
   }
-  return Promise.all(sent);
+  return Promise.all(responses);
 }
 
 /** Many clients fund one account at once, and some lose the reply: each deposit is posted once. */
@@ -184,58 +184,58 @@ const ripe = (sim: Sim) =>
     if (order.platformFee && order.feeAccount && !isActive(sim, order.feeAccount)) return false;
     if (!isActive(sim, source) || accountRow(sim, source)?.owed !== '0') return false;
     if (toAccount && !isActive(sim, toAccount)) return false;
-    const gone =
-      source.owner.gone ||
-      toAccount?.owner.gone ||
-      externalAccount?.gone ||
-      externalAccount?.owner.gone;
-    return !gone && spendable(sim, source) >= order.sent;
+    const anyDeleted =
+      source.owner.deleted ||
+      toAccount?.owner.deleted ||
+      externalAccount?.deleted ||
+      externalAccount?.owner.deleted;
+    return !anyDeleted && spendable(sim, source) >= order.sent;
   });
 
 /** Concurrent executions of one quote, each with its own key: one succeeds. */
 async function executeConcurrently(sim: Sim): Promise<string> {
   const order = sim.chance.of(ripe(sim)) as Order;
-  const same = sim.chance.percent(50) ? `crowd-${sim.next()}` : undefined;
+  const sharedKey = sim.chance.percent(50) ? `crowd-${sim.next()}` : undefined;
   const requests = Array.from({ length: 6 }, () => ({
     method: 'POST',
     path: `/quotes/${order.quoteId}/execute`,
     body: undefined,
     as: order.platform,
-    key: same ?? `crowd-${sim.next()}`,
+    key: sharedKey ?? `crowd-${sim.next()}`,
   }));
   const responses = await sendConcurrently(sim, requests, false);
-  const done = responses.filter((each) => each?.status === 200);
-  const fresh = done.filter((each) => !each?.replayed);
-  const others = responses.filter((each) => each?.status !== 200);
-  const rejected = others.every((each) => each?.status === 409);
-  if (fresh.length !== 1 || !rejected || (same && others.length)) {
+  const succeeded = responses.filter((each) => each?.status === 200);
+  const added = succeeded.filter((each) => !each?.replayed);
+  const rejections = responses.filter((each) => each?.status !== 200);
+  const rejected = rejections.every((each) => each?.status === 409);
+  if (added.length !== 1 || !rejected || (sharedKey && rejections.length)) {
     throw broken(
       `${order.id}: ${JSON.stringify(responses.map((each) => each?.body?.code ?? 200))}`,
     );
   }
   order.started = true;
-  return same ? 'one key' : 'six keys';
+  return sharedKey ? 'one key' : 'six keys';
 }
 
 const WEEK = 7 * DAY;
 
 /** Repeats an earlier request: the same reply, byte for byte. */
 async function replay(sim: Sim): Promise<string> {
-  const isKnown = ({ agent }: Platform) => !agent?.gone && !agent?.owner.gone;
+  const isKnown = ({ agent }: Platform) => !agent?.deleted && !agent?.owner.deleted;
   const recent = sim.completed.filter(
     (each) => sim.effects.now() - each.at < WEEK - DAY && isKnown(each.platform),
   );
   if (recent.length === 0) return 'nothing';
-  const { platform: as, path, key, body, response: answer } = sim.chance.of(recent);
+  const { platform: as, path, key, body, response } = sim.chance.of(recent);
   disarm(sim);
-  const again = await sim.once(sim.node(), { method: 'POST', path, body, as, key });
-  const [was, is] = [JSON.stringify(answer.body), JSON.stringify(again?.body)];
-  if (again?.status !== answer.status || was !== is) {
-    throw broken(`POST ${path} ${key} was answered ${answer.status} ${was}, now ${is}`);
+  const repeated = await sim.once(sim.node(), { method: 'POST', path, body, as, key });
+  const [was, actualBody] = [JSON.stringify(response.body), JSON.stringify(repeated?.body)];
+  if (repeated?.status !== response.status || was !== actualBody) {
+    throw broken(`POST ${path} ${key} was answered ${response.status} ${was}, now ${actualBody}`);
   }
-  if (answer.status < 400 && !again.replayed)
+  if (response.status < 400 && !repeated.replayed)
     throw broken(`POST ${path} ${key} was executed twice`);
-  return `${answer.status}`;
+  return `${response.status}`;
 }
 
 const hasInternalAccount = (sim: Sim): InternalAccount | undefined =>

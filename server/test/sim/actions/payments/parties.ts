@@ -73,7 +73,7 @@ async function addPlatform(
     id: null,
     platform,
     ready: true,
-    gone: false,
+    deleted: false,
     internalAccounts: new Map(),
   };
   await openInternalAccounts(sim, self);
@@ -141,7 +141,13 @@ async function addCustomer(sim: Sim): Promise<string> {
     if (rejected) throw broken(`${id} was not approved: ${rejected}`);
   }
   const mayPay = vouchedFor || (ready && (platform.regulated || production));
-  const person: Person = { id, platform, ready: mayPay, gone: false, internalAccounts: new Map() };
+  const person: Person = {
+    id,
+    platform,
+    ready: mayPay,
+    deleted: false,
+    internalAccounts: new Map(),
+  };
   await openInternalAccounts(sim, person);
   sim.people.push(person);
   return `${end || 'ready'} of ${sim.platforms.indexOf(platform)}`;
@@ -152,9 +158,9 @@ export const digits = (count: number, value: number) =>
   String(value % 10 ** count).padStart(count, '0');
 
 /** A German IBAN with valid check digits. */
-function ibanOf(rest: string): string {
-  const check = 98n - (BigInt(`${rest}131400`) % 97n);
-  return `DE${String(check).padStart(2, '0')}${rest}`;
+function ibanOf(bban: string): string {
+  const check = 98n - (BigInt(`${bban}131400`) % 97n);
+  return `DE${String(check).padStart(2, '0')}${bban}`;
 }
 
 /** Account details by currency; `n` makes them unique, the suffix accounts the account number. */
@@ -189,8 +195,9 @@ const DETAILS: Readonly<Record<string, (n: number, suffix: string) => object>> =
 
 async function addOutside(sim: Sim): Promise<string> {
   const inProduction = activePeople(sim).filter((each) => !inSandbox(each));
-  const some = sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
-  const owner = sim.chance.of(some);
+  const candidates =
+    sim.chance.percent(40) && inProduction.length ? inProduction : activePeople(sim);
+  const owner = sim.chance.of(candidates);
   // Production validates check digits.
   const real = owner.platform.environment === 'production';
   const currency = sim.chance.of(real ? ['USD', 'EUR'] : Object.keys(DETAILS));
@@ -205,28 +212,29 @@ async function addOutside(sim: Sim): Promise<string> {
     ...(defaultUmaDepositAccount ? { defaultUmaDepositAccount } : {}),
   };
   const { id } = expected(await sim.call('POST', path, body, owner.platform), 201);
-  sim.externalAccounts.push({ id, currency, owner, suffix, gone: false });
+  sim.externalAccounts.push({ id, currency, owner, suffix, deleted: false });
   return `${currency} …${suffix} of ${sim.people.indexOf(owner)}`;
 }
 
 /** Keeps a list short: removed entries are kept for a while and then dropped. */
-function drop<T extends { gone: boolean }>(list: T[], most: number): void {
-  if (list.length <= most) return;
-  const at = list.findIndex((each) => each.gone);
+function drop<T extends { deleted: boolean }>(list: T[], maximum: number): void {
+  if (list.length <= maximum) return;
+  const at = list.findIndex((each) => each.deleted);
   if (at >= 0) list.splice(at, 1);
 }
 
 async function removeOutside(sim: Sim): Promise<string> {
   const account = sim.chance.of(sim.externalAccounts);
-  const { owner, gone } = account;
+  const { owner, deleted } = account;
   const path = `/${owner.id ? 'customers' : 'platform'}/external-accounts/${account.id}`;
   const response = await sim.call('DELETE', path, undefined, owner.platform);
   // A trusted account cannot be removed.
-  const trusted = !gone && !owner.gone && isTrusted(sim, account);
+  const trusted = !deleted && !owner.deleted && isTrusted(sim, account);
   if (trusted) return checkReply(response, ['BENEFICIARY_TRUSTED'], path) ?? '';
   const code = rejection(response, ['ACCOUNT_NOT_FOUND']);
-  if (!gone && !owner.gone && code && !response.again) throw broken(`${account.id} is not found`);
-  account.gone = true;
+  if (!deleted && !owner.deleted && code && !response.isRepeated)
+    throw broken(`${account.id} is not found`);
+  account.deleted = true;
   drop<ExternalAccount>(sim.externalAccounts, MAX_OUTSIDE);
   return code ?? 'gone';
 }
@@ -236,7 +244,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
   const response = await sim.call('DELETE', `/customers/${person.id}`, undefined, person.platform);
   const code = rejection(response, ['CONFLICT', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED']);
   if (code === 'CONFLICT') return code;
-  person.gone = true;
+  person.deleted = true;
   for (const internalAccount of internalAccountsOf(person)) {
     const { balance, held } = sim.model.accounts.get(internalAccount.id) ?? {
       balance: 0n,
@@ -244,7 +252,7 @@ async function removeCustomer(sim: Sim): Promise<string> {
     };
     if (balance || held) throw broken(`${person.id} was deleted with ${balance}, ${held}`);
   }
-  for (const each of sim.externalAccounts) if (each.owner === person) each.gone = true;
+  for (const each of sim.externalAccounts) if (each.owner === person) each.deleted = true;
   drop<Person>(sim.people, MAX_PEOPLE);
   return 'gone';
 }

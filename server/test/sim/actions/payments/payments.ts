@@ -62,14 +62,14 @@ function accountsFrom(sim: Sim, payer: Person): FromInternalAccount | undefined 
   const source = someSource(sim, payer);
   if (sim.chance.percent(70)) {
     const ownExternalAccounts = sim.externalAccounts.filter(
-      (each) => each.owner === payer && !each.gone,
+      (each) => each.owner === payer && !each.deleted,
     );
     return ownExternalAccounts.length
       ? { source, internalAccount: null, externalAccount: sim.chance.of(ownExternalAccounts) }
       : undefined;
   }
-  const others = activePeople(sim).filter((each) => each.platform === payer.platform);
-  const toAccount = internalAccountOf(sim, sim.chance.of(others), [...PAID_IN, 'INR', 'BTC']);
+  const otherPeople = activePeople(sim).filter((each) => each.platform === payer.platform);
+  const toAccount = internalAccountOf(sim, sim.chance.of(otherPeople), [...PAID_IN, 'INR', 'BTC']);
   return toAccount === source
     ? undefined
     : { source, internalAccount: toAccount, externalAccount: null };
@@ -144,8 +144,8 @@ export function orderOf(sim: Sim, accounts: Ends, body: ApiResponse['body'], pay
   };
 }
 
-export async function quote(sim: Sim, now: boolean, who = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(who);
+export async function quote(sim: Sim, now: boolean, owners = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(owners);
   const accounts = accountsFrom(sim, payer);
   if (!accounts) return 'no destination';
   const request = quoteBody(sim, accounts, now);
@@ -176,7 +176,7 @@ export const isGone = ({ internalAccount: toAccount, externalAccount, source, fr
     externalAccount?.owner,
     from,
     from?.owner,
-  ].some((each) => each?.gone);
+  ].some((each) => each?.deleted);
 
 /** Accounts of deleted customers are closed as well. */
 const GONE = ['ACCOUNT_NOT_FOUND', 'CUSTOMER_NOT_FOUND', 'CUSTOMER_DELETED', 'INVALID_INPUT'];
@@ -198,8 +198,8 @@ export function barriers(sim: Sim, order: Order): string[] {
   const fee = order.platformFee > 0n ? order.feeAccount : null;
   if (fee && !isActive(sim, fee)) return ['INVALID_INPUT'];
   if (order.source && accountRow(sim, order.source)?.owed !== '0') return ['INSUFFICIENT_FUNDS'];
-  const needs = order.feeAccount === order.source ? order.sent - order.platformFee : order.sent;
-  if (order.source && spendable(sim, order.source) < needs) return ['INSUFFICIENT_FUNDS'];
+  const needed = order.feeAccount === order.source ? order.sent - order.platformFee : order.sent;
+  if (order.source && spendable(sim, order.source) < needed) return ['INSUFFICIENT_FUNDS'];
   return [];
 }
 
@@ -235,10 +235,10 @@ export const UNPAYABLE = [...UNQUOTABLE, 'INVALID_CURRENCY'];
 /** Network fee on Base in the sandbox: 650 thousand million wei at 3,500 dollars an ether. */
 const BASE_TAKES = 2_275;
 
-export async function transferOut(sim: Sim, who = payers(sim)): Promise<string> {
-  const payer = sim.chance.of(who);
+export async function transferOut(sim: Sim, owners = payers(sim)): Promise<string> {
+  const payer = sim.chance.of(owners);
   const ownExternalAccounts = sim.externalAccounts.filter(
-    (each) => each.owner === payer && !each.gone,
+    (each) => each.owner === payer && !each.deleted,
   );
   if (ownExternalAccounts.length === 0) return 'no destination';
   const externalAccount = sim.chance.of(ownExternalAccounts);

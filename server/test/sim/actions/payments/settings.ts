@@ -47,9 +47,9 @@ async function addCurrency(sim: Sim): Promise<string> {
   const config = expected(await sim.call('GET', '/config', undefined, platform), 200);
   const previous = config.supportedCurrencies as { currencyCode: string }[];
   const codes = previous.map((each) => each.currencyCode);
-  const left = MORE.filter((code) => !codes.includes(code));
-  if (left.length === 0) return 'all supported';
-  const currencyCode = sim.chance.of(left);
+  const remaining = MORE.filter((code) => !codes.includes(code));
+  if (remaining.length === 0) return 'all supported';
+  const currencyCode = sim.chance.of(remaining);
   const supportedCurrencies = [...previous, { ...previous[0], currencyCode }];
   expected(await sim.call('PATCH', '/config', { supportedCurrencies }, platform), 200);
   return `${currencyCode} of ${sim.platforms.indexOf(platform)}`;
@@ -66,11 +66,11 @@ async function confirm(sim: Sim): Promise<string> {
   return 'done';
 }
 
-const unready = (sim: Sim) => activePeople(sim).filter((each) => !each.ready);
+const unverified = (sim: Sim) => activePeople(sim).filter((each) => !each.ready);
 
 /** A customer who is not approved cannot pay, whatever the balance. */
 async function payTooEarly(sim: Sim): Promise<string> {
-  const person = sim.chance.of(unready(sim));
+  const person = sim.chance.of(unverified(sim));
   const source = internalAccountOf(sim, person, PAID_IN);
   const platformOwner = sim.people.find(
     (each) => each.id === null && each.platform === person.platform,
@@ -103,7 +103,7 @@ export const SETTINGS: readonly Action[] = [
   {
     name: 'pay before approval',
     weight: 1.5,
-    ready: (sim) => unready(sim).length > 0,
+    ready: (sim) => unverified(sim).length > 0,
     run: payTooEarly,
   },
 ];

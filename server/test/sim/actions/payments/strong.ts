@@ -68,7 +68,7 @@ async function add(sim: Sim): Promise<string> {
   };
   const { id } = expected(await sim.call('POST', '/customers', body, platform), 201);
   const person: Strong = {
-    ...{ id, platform, ready: true, gone: false, internalAccounts: new Map() },
+    ...{ id, platform, ready: true, deleted: false, internalAccounts: new Map() },
     strong: { proven: false },
   };
   await openInternalAccounts(sim, person);
@@ -81,17 +81,17 @@ async function add(sim: Sim): Promise<string> {
     expected(await sim.call('POST', path, { amount }, platform), 200);
     internalAccount.due += BigInt(amount);
   }
-  const where = `of ${sim.platforms.indexOf(platform)}`;
-  if (sim.chance.percent(15)) return where;
+  const platformLabel = `of ${sim.platforms.indexOf(platform)}`;
+  if (sim.chance.percent(15)) return platformLabel;
   const proven = await prove(sim, person, 'right');
-  return `${where}: ${proven}, ${await logIn(sim, person)}`;
+  return `${platformLabel}: ${proven}, ${await logIn(sim, person)}`;
 }
 
 /** Verifies the customer's telephone. */
 async function prove(sim: Sim, person: Strong, method: Method): Promise<string> {
   const path = `/customers/${person.id}/verify-phone`;
-  const again = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
-  const sent = rejection(await sim.call('POST', path, undefined, person.platform), again);
+  const expectedCodes = person.strong.proven ? ['CONFLICT'] : ['RATE_LIMITED'];
+  const sent = rejection(await sim.call('POST', path, undefined, person.platform), expectedCodes);
   if (sent) return sent;
   if (method === 'late') sim.effects.pass(11 * MINUTE);
   const code = { code: codeOf(method) };
@@ -102,8 +102,8 @@ async function prove(sim: Sim, person: Strong, method: Method): Promise<string> 
   return 'proven';
 }
 
-function missed(method: Method, what: string): never {
-  throw broken(`${what} accepts a code that is ${method}`);
+function missed(method: Method, operation: string): never {
+  throw broken(`${operation} accepts a code that is ${method}`);
 }
 
 /** Predicted error codes of a proof for a new challenge. */
@@ -115,19 +115,19 @@ function loginCodes(sim: Sim, person: Strong, method: Method): string[] {
 /** Usually a customer who can pay after the login. */
 function someLoggedOut(sim: Sim): Strong {
   const all = strong(sim);
-  const out = all.filter(
+  const loggedOut = all.filter(
     (each) => each.strong.proven && !isLocked(sim, each) && !isLoggedIn(sim, each),
   );
-  return sim.chance.of(out.length && sim.chance.percent(80) ? out : all);
+  return sim.chance.of(loggedOut.length && sim.chance.percent(80) ? loggedOut : all);
 }
 
 async function logIn(sim: Sim, person = someLoggedOut(sim)): Promise<string> {
   const { id, platform } = person;
-  const at = (what: string) => `/sca/login/${what}?customerId=${id}`;
+  const at = (step: string) => `/sca/login/${step}?customerId=${id}`;
   const factor = 'SMS_OTP';
   const start = await sim.call('POST', at('start'), { factor }, platform);
-  const unproven = checkReply(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
-  if (unproven) return unproven;
+  const startCode = checkReply(start, person.strong.proven ? [] : ['INVALID_INPUT'], at('start'));
+  if (startCode) return startCode;
   const { challengeId } = expected(start, 200);
   const method = sim.chance.weighed(WAYS).name;
   if (method === 'late') sim.effects.pass(5 * MINUTE);
@@ -178,30 +178,30 @@ async function reset(sim: Sim): Promise<string> {
 }
 
 const accounts = (sim: Sim) =>
-  sim.externalAccounts.filter(({ owner, gone }) => owner.strong && !gone);
+  sim.externalAccounts.filter(({ owner, deleted }) => owner.strong && !deleted);
 
 async function setTrust(sim: Sim): Promise<string> {
   const account = sim.chance.of(accounts(sim));
   const person = account.owner as Strong;
-  const what = sim.chance.percent(65) ? 'trust' : 'untrust';
-  const path = `/customers/external-accounts/${account.id}/${what}`;
+  const action = sim.chance.percent(65) ? 'trust' : 'untrust';
+  const path = `/customers/external-accounts/${account.id}/${action}`;
   const locked = isLocked(sim, person);
   const isFrozen = person.strong.proven ? [] : ['INVALID_INPUT'];
   const start = await sim.call('POST', path, undefined, person.platform);
   const firstCheckReply = checkReply(start, locked ? ['ACCOUNT_LOCKED'] : isFrozen, path);
-  if (firstCheckReply) return `${what}: ${firstCheckReply}`;
+  if (firstCheckReply) return `${action}: ${firstCheckReply}`;
   const { id: challengeId } = expected(start, 200).scaChallenge;
   const method = sim.chance.weighed(WAYS).name;
   if (method === 'late') sim.effects.pass(5 * MINUTE);
   const proof = { code: codeOf(method), ...(sim.chance.percent(50) ? { challengeId } : {}) };
   const response = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   const rejected = checkReply(response, loginCodes(sim, person, method), path);
-  if (rejected) return `${what} ${method}: ${rejected}`;
-  if (expected(response, 200).trusted !== (what === 'trust')) throw broken(`${path} did nothing`);
+  if (rejected) return `${action} ${method}: ${rejected}`;
+  if (expected(response, 200).trusted !== (action === 'trust')) throw broken(`${path} did nothing`);
   // A proof is valid once.
   const secondResponse = await sim.call('POST', `${path}/confirm`, proof, person.platform);
   checkReply(secondResponse, ['INVALID_INPUT'], path);
-  return what;
+  return action;
 }
 
 /** Other customers have no challenges. */
@@ -234,8 +234,12 @@ export const STRONG: readonly Action[] = [
     ready: anyStrong,
     run: (sim) => {
       const all = strong(sim);
-      const left = all.filter((each) => !each.strong.proven);
-      return prove(sim, sim.chance.of(left.length ? left : all), sim.chance.weighed(WAYS).name);
+      const unverified = all.filter((each) => !each.strong.proven);
+      return prove(
+        sim,
+        sim.chance.of(unverified.length ? unverified : all),
+        sim.chance.weighed(WAYS).name,
+      );
     },
   },
   { name: 'log in', weight: 5, ready: anyStrong, run: (sim) => logIn(sim) },

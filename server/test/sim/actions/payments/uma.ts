@@ -18,14 +18,14 @@ async function quoteUma(sim: Sim): Promise<string> {
   const source = internalAccountOf(sim, payer, PAID_IN);
   const [address, suffix] = sim.chance.of(Object.entries(ADDRESSES));
   const to = `${address}@sandbox.uma.money`;
-  const who = payer.id ? `?customerId=${payer.id}` : '';
-  const path = `/receiver/uma/${encodeURIComponent(to)}${who}`;
-  const found = await sim.call('GET', path, undefined, payer.platform);
-  if (suffix === null) return `${rejection(found, ['UMA_NOT_FOUND'])}`;
+  const query = payer.id ? `?customerId=${payer.id}` : '';
+  const path = `/receiver/uma/${encodeURIComponent(to)}${query}`;
+  const discovery = await sim.call('GET', path, undefined, payer.platform);
+  if (suffix === null) return `${rejection(discovery, ['UMA_NOT_FOUND'])}`;
   const body = {
     source: { sourceType: 'ACCOUNT', accountId: source.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: to },
-    lookupId: expected(found, 200).lookupId,
+    lookupId: expected(discovery, 200).lookupId,
     lockedCurrencySide: sim.chance.of(['SENDING', 'RECEIVING']),
     lockedCurrencyAmount: sim.chance.between(1, 50_000),
     senderCustomerInfo: { FULL_NAME: 'Ada Lovelace' },
