@@ -8,7 +8,7 @@ import { internalAccount, ok, quoteBody } from '../kit/app/fixtures.ts';
 import type { ApiResponse } from '../kit/app/harness.ts';
 import { testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
-import { factorFixture, giveSite } from '../kit/sca/factors.ts';
+import { factorFixture, setSite } from '../kit/sca/factors.ts';
 import { loginFixture } from '../kit/sca/login.ts';
 import { ADDRESS, authorize, execute } from '../kit/sca/strong-customers.ts';
 import { browserPath, launch, type Visit, visit } from './browser.ts';
@@ -116,7 +116,7 @@ const expectWrong = ({ status, body }: ApiResponse) =>
 
 describe.runIf(browserPath)('a passkey of a browser as second factor', () => {
   beforeAll(async () => {
-    await giveSite(app, app.production, SITE);
+    await setSite(app, app.production, SITE);
     browser = await launch();
     await openShop();
   }, TIMEOUT_MS);

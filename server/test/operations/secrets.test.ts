@@ -21,7 +21,7 @@ import {
 } from '../kit/http/identity-provider.ts';
 import { type MailServer, startMailServer } from '../kit/http/mail-server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
-import { giveSite, SITE } from '../kit/sca/factors.ts';
+import { SITE, setSite } from '../kit/sca/factors.ts';
 import { CODE as SCA_CODE } from '../kit/sca/strong-customers.ts';
 import { runAgentScenario } from '../kit/secrets/agents.ts';
 import { digitsAt, NUMBERS, runCardScenario, SIGNERS } from '../kit/secrets/cards.ts';
@@ -57,7 +57,7 @@ let sms: Receiver;
 let hook: Receiver;
 let provider: IdentityProvider;
 let key: Awaited<ReturnType<typeof providerKey>>;
-let places: SearchedText[];
+let searchedTexts: SearchedText[];
 let exchanges: Exchange[];
 let planted: string;
 const secrets = secretList();
@@ -70,9 +70,9 @@ function noteInstallation({ platform, other, production }: TestApp): void {
     secrets.note('an API secret', clientSecret);
     secrets.note('a login', Buffer.from(`${clientId}:${clientSecret}`).toString('base64'));
   }
-  for (const each of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((of) => [
-    `sandbox ${of}`,
-    `production ${of}`,
+  for (const each of ['wallet bundles', 'wallet tokens', 'card numbers'].flatMap((subject) => [
+    `sandbox ${subject}`,
+    `production ${subject}`,
   ])) {
     const key = app.runtime.vault.derive(each);
     secrets.note('a key derived from the master key', Buffer.from(key).toString('hex'));
@@ -91,9 +91,9 @@ async function noteCustody(): Promise<void> {
 
 const sandboxToken = (now: number) => async (claims: object) => {
   const seconds = Math.floor(now / 1000);
-  const fresh = { iss: 'https://accounts.google.com', iat: seconds - 1, exp: seconds + 300 };
+  const validTimes = { iss: 'https://accounts.google.com', iat: seconds - 1, exp: seconds + 300 };
   const signature = randomBytes(32).toString('base64url');
-  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...fresh, ...claims })}.${signature}`;
+  return `${segment({ alg: 'RS256', typ: 'JWT' })}.${segment({ ...validTimes, ...claims })}.${signature}`;
 };
 
 async function inProduction(lifecycle: Lifecycle): Promise<void> {
@@ -134,10 +134,10 @@ async function damage({ secrets: list }: Lifecycle, { fixture, accountId, sessio
     [row?.customer_id],
   );
   const key = { owner: person?.id ?? '', sealed: person?.data_key ?? '' };
-  const place = `wallet_requests ${row?.id} input`;
+  const context = `wallet_requests ${row?.id} input`;
   await db.query('update wallet_requests set input = $2 where id = $1', [
     row?.id,
-    app.runtime.vault.seal(key, noteSecret(), place),
+    app.runtime.vault.seal(key, noteSecret(), context),
   ]);
   const secondSignedHeaders = await signedHeaders(other, session);
   expect((await fixture.call('POST', path, body, secondSignedHeaders)).status).toBe(500);
@@ -166,7 +166,7 @@ async function malformed(list: SecretList, path: string): Promise<void> {
     payload: `{"type":"OAUTH","oidcToken":"${noteSecret}`,
   });
   expect(reply.statusCode).toBe(400);
-  places.push({ name: 'the error of a broken body', text: reply.body });
+  searchedTexts.push({ name: 'the error of a broken body', text: reply.body });
 }
 
 /** All wallet operations and payments; then the database is damaged. */
@@ -183,11 +183,11 @@ async function inSandbox(lifecycle: Lifecycle): Promise<void> {
   await payer.pay(session, quote);
   const other = ok(await payer.create(quote), 201);
   const headers = await signedHeaders(ok(await payer.execute(other.id), 202), session);
-  const twice = { ...headers, 'idempotency-key': 'twice' };
-  ok(await payer.execute(other.id, twice), 200);
-  ok(await payer.execute(other.id, twice), 200);
+  const repeatedHeaders = { ...headers, 'idempotency-key': 'twice' };
+  ok(await payer.execute(other.id, repeatedHeaders), 200);
+  ok(await payer.execute(other.id, repeatedHeaders), 200);
   await app.settle();
-  await late(completed);
+  await finishWallet(completed);
   await damage(lifecycle, completed);
 }
 
@@ -199,15 +199,15 @@ async function withStrongAuthentication(lifecycle: StrongLifecycle): Promise<voi
 
 const inDatabase = () => databaseText((sql) => app.runtime.db.query(sql, []));
 
-/** A session whose encrypted key is in the database until it is requested. */
-async function late(completed: Completed): Promise<void> {
+/** Creates a session whose encrypted key is in the database until it is requested. */
+async function finishWallet(completed: Completed): Promise<void> {
   const polls = 'update platforms set wallet_polls = $2 where id = $1';
   await app.runtime.db.query(polls, [completed.as.id, 1]);
   await refreshLate(completed, async () => {
     await app.advance(10_000);
     const waiting = "select 1 from wallet_requests where status = 'SETTLED' and reply is not null";
     expect(await app.runtime.db.query(waiting, [])).toHaveLength(1);
-    places.push(...(await inDatabase()));
+    searchedTexts.push(...(await inDatabase()));
   });
   await app.runtime.db.query(polls, [completed.as.id, 0]);
 }
@@ -226,7 +226,7 @@ const app = testApp(() => ({
   walletRecoveryMs: HOUR,
 }));
 beforeAll(async () => {
-  places = [];
+  searchedTexts = [];
   noteInstallation(app);
   ok(await app.call('PATCH', '/config', { webhookEndpoint: hook.url }), 200);
   const real = recorded(app, secrets);
@@ -241,13 +241,13 @@ beforeAll(async () => {
     },
     tokenOf(claims) {
       const seconds = Math.floor(app.effects.now() / 1000);
-      const fresh = { iss: provider.issuer, iat: seconds, exp: seconds + 300 };
-      return signToken(key, { ...fresh, ...claims });
+      const validTimes = { iss: provider.issuer, iat: seconds, exp: seconds + 300 };
+      return signToken(key, { ...validTimes, ...claims });
     },
   });
-  const searchPlaces = async () => void places.push(...(await inDatabase()));
+  const searchPlaces = async () => void searchedTexts.push(...(await inDatabase()));
   const strength = { secrets, wait, look: searchPlaces };
-  await giveSite(app, app.production, SITE);
+  await setSite(app, app.production, SITE);
   await withStrongAuthentication({
     ...{ ...real, ...strength, as: app.production },
     async sentCode() {
@@ -255,27 +255,33 @@ beforeAll(async () => {
       return /^(\d{6}) /.exec(JSON.parse(sms.arrivals.at(-1)?.body ?? '{}').text)?.[1] ?? '';
     },
   });
-  const played = recorded(app, secrets);
+  const recordedApp = recorded(app, secrets);
   await inSandbox({
-    ...{ app: played.app, as: app.platform, secrets, wait },
+    ...{ app: recordedApp.app, as: app.platform, secrets, wait },
     codeOf: async () => CODE,
     tokenOf: (claims) => sandboxToken(app.effects.now())(claims),
   });
   await withStrongAuthentication({
-    ...played,
+    ...recordedApp,
     ...strength,
     as: app.platform,
     sentCode: async () => SCA_CODE,
   });
-  await runCardScenario({ app: played.app, as: app.platform, secrets, look: searchPlaces, places });
-  await runIssuerScenario({ app: played.app, as: app.platform, secrets });
+  await runCardScenario({
+    app: recordedApp.app,
+    as: app.platform,
+    secrets,
+    look: searchPlaces,
+    searchedTexts,
+  });
+  await runIssuerScenario({ app: recordedApp.app, as: app.platform, secrets });
   planted = `Planted${randomBytes(8).toString('hex')}`;
   const plant = { customerType: 'INDIVIDUAL', fullName: 'Ada', platformCustomerId: planted };
-  ok(await played.app.call('POST', '/customers', plant), 201);
-  ok(await played.app.call('GET', `/${planted}`), 404);
+  ok(await recordedApp.app.call('POST', '/customers', plant), 201);
+  ok(await recordedApp.app.call('GET', `/${planted}`), 404);
   await app.settle();
-  exchanges = [...real.exchanges, ...played.exchanges];
-  places.push(
+  exchanges = [...real.exchanges, ...recordedApp.exchanges];
+  searchedTexts.push(
     ...(await outputsOf(app)),
     ...errorsIn(exchanges),
     ...hook.arrivals.map(({ type, headers, body }) => ({
@@ -286,8 +292,8 @@ beforeAll(async () => {
 }, 120_000);
 
 describe('the use of wallets, strong authentication, agents and a card', () => {
-  it('leaves secrets only in the permitted places', () => {
-    const { leaks, seen } = secrets.find(places);
+  it('leaves secrets only in the permitted searchedTexts', () => {
+    const { leaks, seen } = secrets.find(searchedTexts);
     expect(leaks).toEqual([]);
     expect(seen).toEqual([
       'a stamp in wallet_authorizations.stamp',
@@ -308,8 +314,12 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
 
   it('leaves no possible card verification code', async () => {
     expect(await digitsAt({ app }, exchanges, 3)).toEqual([]);
-    const shown = ['cards.last4', 'the event CARD.STATE_CHANGE', 'the answer to GET /cards/Card'];
-    expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(shown));
+    const permittedPlaces = [
+      'cards.last4',
+      'the event CARD.STATE_CHANGE',
+      'the answer to GET /cards/Card',
+    ];
+    expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(permittedPlaces));
   });
 
   it('involves at least the expected number of secrets', () => {
@@ -333,7 +343,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
     control.note('an operation of an agent', 'redeemAgentDeviceCode');
     control.note('a platform', app.platform.id);
     control.note('a reason', 'The path was not found');
-    const { leaks } = control.find(places);
+    const { leaks } = control.find(searchedTexts);
     for (const each of [
       'a platform in the log',
       'an operation in the log',
@@ -378,12 +388,12 @@ function remote({ credentials }: Running, as: TestPlatform): TestApp {
 
 describe('a server process', () => {
   const list = secretList();
-  const own: Folder = createDataFolder('secrets');
-  afterAll(() => own.remove(), 60_000);
+  const folder: Folder = createDataFolder('secrets');
+  afterAll(() => folder.remove(), 60_000);
 
   it('prints and stores no secret except the login for its user', async () => {
     const key = list.note('the master key', randomBytes(32).toString('hex'));
-    const server = await own.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
+    const server = await folder.start([], { LOG_LEVEL: 'debug', RAILHEAD_MASTER_KEY: key });
     const { clientId, clientSecret } = server.credentials;
     list.note('an API secret', clientSecret, 'what it prints for people');
     const as: TestPlatform = { id: '', environment: 'sandbox', clientId, clientSecret };
@@ -395,12 +405,12 @@ describe('a server process', () => {
         tokenOf: (claims) => sandboxToken(Date.now())(claims),
       }),
     );
-    const client = new pg.Client({ connectionString: await own.database() });
+    const client = new pg.Client({ connectionString: await folder.database() });
     await client.connect();
     const stored = await databaseText(async (sql) => (await client.query(sql)).rows);
     await client.end();
     server.child.kill('SIGTERM');
-    const { code, out, err } = await own.ended(server.child);
+    const { code, out, err } = await folder.ended(server.child);
     expect(code).toBe(0);
     expect(out).toContain('verifyAuthCredential');
     const { leaks, seen } = list.find([

@@ -11,8 +11,8 @@ export type Kind = (typeof KINDS)[number];
 export const ASKS = { defaultExecutionMode: 'APPROVAL_REQUIRED' };
 
 /** A policy with high limits in USD; `more` replaces some. */
-export const limits = (more: object) => ({
-  spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...more },
+export const limits = (overrides: object) => ({
+  spendingLimits: { currency: 'USD', perTransactionLimit: 1_000_000_00, ...overrides },
 });
 
 /** Status and code of a rejection. */
@@ -37,21 +37,24 @@ export async function agentPayer(
 ) {
   const heldAgent: FundedAgent = await fixture.agent(overrides as Record<string, unknown>, amount);
   const { as } = fixture;
-  const outside = await externalAccount(app, heldAgent.customer.id, 'USD', '000', { as });
+  const externalPayee = await externalAccount(app, heldAgent.customer.id, 'USD', '000', { as });
 
-  const quote = async (sending: number, to: string = outside.id, from: string = heldAgent.usd) =>
-    ok(await heldAgent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
+  const quote = async (
+    sending: number,
+    to: string = externalPayee.id,
+    from: string = heldAgent.usd,
+  ) => ok(await heldAgent.call('POST', '/agents/me/quotes', quoteBody(from, to, sending)), 201);
 
   const execute = (id: string, headers?: Record<string, string>) =>
     heldAgent.call('POST', `/agents/me/quotes/${id}/execute`, undefined, { headers });
 
   const transfer = (direction: 'out' | 'in', sending: number, headers?: Record<string, string>) => {
-    const [inside, out] = [{ accountId: heldAgent.usd }, { accountId: outside.id }];
-    const ends =
+    const [internal, external] = [{ accountId: heldAgent.usd }, { accountId: externalPayee.id }];
+    const accounts =
       direction === 'out'
-        ? { source: inside, destination: out }
-        : { source: out, destination: inside };
-    const body = { ...ends, amount: sending };
+        ? { source: internal, destination: external }
+        : { source: external, destination: internal };
+    const body = { ...accounts, amount: sending };
     return heldAgent.call('POST', `/agents/me/transfer-${direction}`, body, { headers });
   };
 
@@ -87,7 +90,7 @@ export async function agentPayer(
 
   return {
     ...heldAgent,
-    outside: outside.id as string,
+    outside: externalPayee.id as string,
     quote,
     execute,
     transfer,
@@ -124,7 +127,9 @@ export async function agentPayer(
 
 /** Audit events of an agent's actions, in order. */
 export const eventLinesOf = async (agent: AgentPayer): Promise<string[]> =>
-  (await agent.audit()).map(({ what }) => what).filter((what) => what !== 'QUOTE_CREATED');
+  (await agent.audit())
+    .map(({ what: event }) => event)
+    .filter((event) => event !== 'QUOTE_CREATED');
 
 /** Decision of the platform through the transaction of an action. */
 export const onTransaction = (

@@ -76,14 +76,14 @@ export function spenders(app: TestApp) {
     app.operate(async (ctx) => {
       const row = (await ctx.read(agents, id)) as AgentRow;
       const { spendingLimits: was } = row.policy;
-      const now = { ...was, ...limits };
+      const updated = { ...was, ...limits };
       const former = { currency: was.currency, until: iso(ctx.now) };
       return ctx.update(agents, row, {
         paused,
-        policy: { ...row.policy, spendingLimits: now },
+        policy: { ...row.policy, spendingLimits: updated },
         former_currencies: [
           ...row.former_currencies,
-          ...(now.currency === was.currency ? [] : [former]),
+          ...(updated.currency === was.currency ? [] : [former]),
         ],
         updated_at: ctx.now,
       });
@@ -96,14 +96,19 @@ export function spenders(app: TestApp) {
   ): Promise<Paid> {
     const work = async (ctx: Ctx) => {
       const agent = (await ctx.read(agents, agentId)) as AgentRow;
-      const { currency: of } = agent.policy.spendingLimits;
-      const taken = await convertRoundedUp(ctx, parts, { currency: currency ?? of, amount }, of);
-      const act = { accountId: 'one', amount: taken, forThreshold: null };
+      const { currency: limitCurrency } = agent.policy.spendingLimits;
+      const converted = await convertRoundedUp(
+        ctx,
+        parts,
+        { currency: currency ?? limitCurrency, amount },
+        limitCurrency,
+      );
+      const request = { accountId: 'one', amount: converted, forThreshold: null };
       const spent = await spentBy(ctx, parts, agent);
-      const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...act });
+      const verdict = evaluate(agent, spent, { type: 'TRANSFER_OUT', ...request });
       if (verdict.decision === 'REJECTED') throw new Error(verdict.reason);
       const id = start ? await start(ctx) : newId(app.effects, 'Transaction');
-      await countSpending(ctx, parts, agent, { transactionId: id, amount: taken });
+      await countSpending(ctx, parts, agent, { transactionId: id, amount: converted });
       return { id, version: agent.version };
     };
     const ruleOf = (error: Error) => /\((\w+)\)\.$/.exec(error.message)?.[1] ?? error.message;

@@ -13,7 +13,7 @@ export interface TestServer {
   /** An unused database on the server, for administrative statements. */
   url: string;
   template: string;
-  /** How to copy: files where nothing is flushed (15 ms against 30), the log elsewhere. */
+  /** Copy strategy: files if nothing is flushed (15 ms instead of 30 ms), otherwise the log. */
   strategy: 'file_copy' | 'wal_log';
 }
 
@@ -23,7 +23,7 @@ declare module 'vitest' {
   }
 }
 
-let made = 0;
+let databaseCount = 0;
 
 /** Runs one statement on a separate connection. */
 export async function execute(url: string, sql: string): Promise<void> {
@@ -53,8 +53,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     );
   }
   const { url, template, strategy } = server;
-  made += 1;
-  const name = `${template}_${process.pid}_${made}`;
+  databaseCount += 1;
+  const name = `${template}_${process.pid}_${databaseCount}`;
   await execute(url, `create database ${name} template ${template} strategy ${strategy}`);
   return {
     url: databaseUrl(url, name),

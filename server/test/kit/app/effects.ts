@@ -60,7 +60,7 @@ const NEXT_DUE = `select extract(epoch from min(due)) * 1000 as due from (
 
 /** Moves the clock of a server and runs its jobs and deliveries. */
 export function timeOf({ worker, deliverer, runtime }: App, effects: TestEffects) {
-  /** Runs everything due until nothing is. */
+  /** Runs due work until none is left. */
   async function settle(): Promise<void> {
     for (;;) {
       const worked = await worker.runDue();
@@ -69,16 +69,16 @@ export function timeOf({ worker, deliverer, runtime }: App, effects: TestEffects
     }
   }
 
-  /** Moves the clock on by `ms`, stopping at every moment at which something is due. */
+  /** Advances the clock by `ms`, stopping at every moment at which work is due. */
   async function advance(ms: number): Promise<void> {
     const until = effects.now() + ms;
     await settle();
     for (let round = 0; round < 10_000; round++) {
       const [row] = await runtime.db.query(NEXT_DUE, []);
-      const due =
+      const nextDue =
         row?.due === null || row?.due === undefined ? Infinity : Math.ceil(Number(row.due));
-      if (due > until) break;
-      effects.set(Math.max(effects.now(), due));
+      if (nextDue > until) break;
+      effects.set(Math.max(effects.now(), nextDue));
       await settle();
     }
     effects.set(until);

@@ -44,9 +44,9 @@ export async function internalAccount(
     ? `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`
     : `/platform/internal-accounts?currency=${currency}`;
   const { data } = ok(await app.call('GET', path, undefined, options), 200);
-  const found = data.filter((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
-  expect(found).toHaveLength(1);
-  return found[0];
+  const moneyAccounts = data.filter((each: { type: string }) => each.type !== 'EMBEDDED_WALLET');
+  expect(moneyAccounts).toHaveLength(1);
+  return moneyAccounts[0];
 }
 
 /** Available and total amount of an account, in the smallest unit. */

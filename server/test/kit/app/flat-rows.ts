@@ -49,7 +49,7 @@ const often = (resource: string, max = PEOPLE) =>
 
 /** Owners, documents, verifications and messages; the first customer has most of the last two. */
 async function fillOnboarding(app: TestApp, fill: Fill) {
-  const business = await ownerHarness(app).made();
+  const business = await ownerHarness(app).create();
   const person = await european(app);
   const document = { documentType: 'UTILITY_BILL', country: 'DE', documentHolder: person.id };
   const { id: bill } = ok(
@@ -162,7 +162,7 @@ async function fillMints(app: TestApp, fill: Fill) {
   });
 }
 
-/** Everything that is not about payments. */
+/** Inserts all rows except payments. */
 export async function fillRest(app: TestApp, fill: Fill): Promise<void> {
   await fillOnboarding(app, fill);
   await fillActions(app, fill);

@@ -40,7 +40,7 @@ export interface TestPlatform {
 
 export interface ApiResponse {
   status: number;
-  // A test reads replies of every shape; what it reads it also asserts.
+  // The replies have different shapes; the tests check the fields that they read.
   // biome-ignore lint/suspicious/noExplicitAny: see above.
   body: any;
   headers: Record<string, string | string[] | number | undefined>;
@@ -54,12 +54,12 @@ export interface CallOptions {
 /** Types of the events that were committed while the request of this context ran. */
 const emitted = new AsyncLocalStorage<Set<string>>();
 
-/** Reports the events of a request that are missing from its operation's list. */
-function checkEvents({ operationId }: Contract, problems: string[], seenFile?: string): void {
-  // The steps that it executes are those of other operations.
+/** Reports emitted events that the contract of the operation does not list. */
+function checkEvents({ operationId }: Contract, problems: string[], repliesFile?: string): void {
+  // Operations that execute steps emit the events of other operations.
   if (operationId === 'updateSandboxClock') return;
   for (const type of emitted.getStore() ?? []) {
-    if (seenFile) appendFileSync(seenFile, `${operationId} emits ${type}\n`);
+    if (repliesFile) appendFileSync(repliesFile, `${operationId} emits ${type}\n`);
     if (!emits(operationId, type)) {
       problems.push(`${operationId}: operation-events.ts does not list ${type}`);
     }
@@ -70,26 +70,26 @@ function checkEvents({ operationId }: Contract, problems: string[], seenFile?: s
 export function contractChecker(problems: string[], serviceNamePrefix = 'Service') {
   const naming = namingFor(serviceNamePrefix);
   const neutralCode = (code: string) => naming.neutral(code) as Code;
-  const seenFile = process.env.RAILHEAD_SEEN;
+  const repliesFile = process.env.RAILHEAD_REPLIES;
   return (contract: Contract, status: number, body: unknown): void => {
-    const where = `${contract.operationId} ${status}`;
-    checkEvents(contract, problems, seenFile);
+    const name = `${contract.operationId} ${status}`;
+    checkEvents(contract, problems, repliesFile);
     const code = status < 400 ? undefined : neutralCode((body as { code: string }).code);
-    if (seenFile) appendFileSync(seenFile, `${where}${code ? ` ${code}` : ''}\n`);
+    if (repliesFile) appendFileSync(repliesFile, `${name}${code ? ` ${code}` : ''}\n`);
     if (code ? !isListed(contract, code) : !(status in contract.replies)) {
       const rule = code ? `: neither its contract nor operation-errors.ts lists ${code}` : '';
-      problems.push(`${where} is not declared${rule}`);
+      problems.push(`${name} is not declared${rule}`);
       return;
     }
     const schema =
       contract.replies[status] ?? (status >= 400 ? errorSchemas(status, naming) : null);
     if (!schema) {
-      if (body !== undefined && body !== null) problems.push(`${where}: has a body`);
+      if (body !== undefined && body !== null) problems.push(`${name}: has a body`);
       return;
     }
     const wire = JSON.parse(JSON.stringify(body)) as unknown;
     for (const error of fieldErrors(schema, wire, 'body')) {
-      problems.push(`${where}: ${error.field} ${error.message}`);
+      problems.push(`${name}: ${error.field} ${error.message}`);
     }
   };
 }
@@ -189,7 +189,7 @@ export async function startApp(options: AppOptions = {}) {
     return { id: createdPlatform.platformId, environment, ...createdPlatform };
   }
 
-  const made = new Map<string, { clientId: string; clientSecret: string }>();
+  const tokensByName = new Map<string, { clientId: string; clientSecret: string }>();
 
   const main = await platform('Main');
   const otherPlatform = await platform('Other');
@@ -250,11 +250,11 @@ export async function startApp(options: AppOptions = {}) {
     events: () => emittedEvents(runtime),
     /** A token of the main platform with fewer permissions; the same one for the same name. */
     async tokenWith(permissions: Permission[], name = permissions.join('+')) {
-      const known = made.get(name);
-      if (known) return known;
+      const token = tokensByName.get(name);
+      if (token) return token;
       const { body } = await call('POST', '/tokens', { name, permissions });
       const { clientId, clientSecret } = body as { clientId: string; clientSecret: string };
-      made.set(name, { clientId, clientSecret });
+      tokensByName.set(name, { clientId, clientSecret });
       return { clientId, clientSecret };
     },
     operate: <R>(work: (ctx: Ctx) => Promise<R>, as: TestPlatform = main): Promise<R> =>

@@ -14,11 +14,18 @@ import type { TestApp, TestPlatform } from './harness.ts';
 
 /** An import of customers after its upload. */
 async function importOf(app: TestApp, as: TestPlatform): Promise<string> {
-  const rest = { columns: [], problem: null, total: 1, next_byte: 0n, successful: 0, failed: 0 };
+  const defaults = {
+    columns: [],
+    problem: null,
+    total: 1,
+    next_byte: 0n,
+    successful: 0,
+    failed: 0,
+  };
   const row = await app.operate(async (ctx) => {
     const id = ctx.id('BulkCustomerImportJob');
-    const of = { id, platform_id: as.id, status: 'PENDING', created_at: ctx.now } as const;
-    return ctx.insert(imports, { ...of, ...rest });
+    const common = { id, platform_id: as.id, status: 'PENDING', created_at: ctx.now } as const;
+    return ctx.insert(imports, { ...common, ...defaults });
   }, as);
   return row.id;
 }
@@ -107,9 +114,9 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
   const person = await customer(app, options);
   const account = await internalAccount(app, person.id, 'USD', options);
   await fund(app, account.id, 1_000_00, options);
-  const outside = await externalAccount(app, person.id, 'EUR', '000', options);
+  const externalPayee = await externalAccount(app, person.id, 'EUR', '000', options);
   const quote = ok(
-    await app.call('POST', '/quotes', quoteBody(account.id, outside.id, 100_00), options),
+    await app.call('POST', '/quotes', quoteBody(account.id, externalPayee.id, 100_00), options),
     201,
   );
   const someone = await customer(app, options, { fullName: 'Ada Lovelace 003' });
@@ -141,7 +148,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     id: account.id,
     credentialId: credential.id,
     sessionId: session.id,
-    externalAccountId: outside.id,
+    externalAccountId: externalPayee.id,
     quoteId: quote.id,
     transactionId: quote.transactionId,
     tokenId: token.id,
@@ -149,7 +156,7 @@ export async function oneOfEach(app: TestApp, as: TestPlatform): Promise<Record<
     endpointId: endpoint.id,
     replayId: await replayOf(app, as, endpoint.id),
     deliveryId: await deliveryOf(app, as, endpoint.id),
-    beneficialOwnerId: (await ownerHarness(app).made({}, {}, as)).id,
+    beneficialOwnerId: (await ownerHarness(app).create({}, {}, as)).id,
     jobId: await importOf(app, as),
     verificationId: verification.id,
     documentId: await documentOf(app, person.id, as),

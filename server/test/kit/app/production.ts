@@ -14,7 +14,7 @@ import { startApp, type TestApp, type TestPlatform } from './harness.ts';
 export const DAY = 86_400_000;
 const START = Date.UTC(2026, 0, 5, 9);
 
-interface Ran {
+interface CommandResult {
   code: number;
   out: string;
   err: string;
@@ -48,7 +48,10 @@ function startOn(folder: string): Promise<TestApp> {
 /** Runs the operator command on the installation of the app. */
 export const commandOn =
   (app: TestApp) =>
-  async (argv: readonly string[], settings: Record<string, string> = {}): Promise<Ran> => {
+  async (
+    argv: readonly string[],
+    settings: Record<string, string> = {},
+  ): Promise<CommandResult> => {
     const result = { code: 0, out: '', err: '' };
     const { runtime, files, databaseUrl: url, connectorsOf, fundingOf } = app;
     result.code = await main(argv, {
@@ -92,18 +95,18 @@ export async function startProduction() {
   const command = commandOn(app);
   const run = (...argv: string[]) => command(argv);
 
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape; what a test reads it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   async function json(...argv: string[]): Promise<any> {
     const { code, out, err } = await run(...argv, '--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     return JSON.parse(out);
   }
 
-  const made = await json(
+  const created = await json(
     ...['platform', 'create', '--name', 'Shop', '--environment', 'production'],
     ...['--currencies', 'USD,EUR'],
   );
-  const service: TestPlatform = { id: made.platformId, environment: 'production', ...made };
+  const service: TestPlatform = { id: created.platformId, environment: 'production', ...created };
   const as = { as: service };
   const hook = { webhookEndpoint: 'https://hooks.example.com/shop' };
   ok(await app.call('PATCH', '/config', hook, as), 200);

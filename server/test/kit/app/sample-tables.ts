@@ -108,12 +108,12 @@ export async function createSample(): Promise<Sample> {
       }
       return opened;
     },
-    async holdings(...wanted) {
+    async holdings(...ids) {
       const rows = await sql('select id, balance, held from ledger_accounts where id = any($1)', [
-        wanted,
+        ids,
       ]);
       const byId = new Map(rows.map((row) => [row.id, `${row.balance}/${row.held}`]));
-      return wanted.map((id) => byId.get(id) ?? '');
+      return ids.map((id) => byId.get(id) ?? '');
     },
     async thing(id, overrides = {}) {
       const row = thingRow(id, overrides);
@@ -182,10 +182,10 @@ export const insertKey = (id: string, reply = '{}') => ({
   row: { id, reply, created_at: NOW },
 });
 
-/** How `Promise.allSettled` shows an accepted change set. */
+/** Result of `Promise.allSettled` for an accepted change set. */
 export const ok = { status: 'fulfilled', value: { ok: true } };
 
-/** How `Promise.allSettled` shows a rejected one. */
+/** Result of `Promise.allSettled` for a rejected change set. */
 export const rejected = (reason: object) => ({
   status: 'fulfilled',
   value: { ok: false, rejection: reason },

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 
 const SHARED_MEMORY = '/dev/shm';
-/** Free bytes that a complete run does not use up. */
+/** Free bytes that suffice for a complete run. */
 const ENOUGH = 6 * 1024 ** 3;
 
 function hasRoom(folder: string): boolean {

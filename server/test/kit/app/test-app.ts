@@ -24,7 +24,10 @@ function hooksOf<T extends Closable>(open: () => Promise<T>) {
   return { value, start, stop };
 }
 
-/** What `open` returns: opened before the tests of the file or `describe` that calls this, closed after. */
+/**
+ * Opens a resource with `open` before the tests of the file or `describe` that calls this, and
+ * closes it after them.
+ */
 export function opened<T extends Closable>(open: () => Promise<T>): T {
   const { value, start, stop } = hooksOf(open);
   beforeAll(start);

@@ -92,11 +92,11 @@ export async function openCardStories() {
   async function openStory({
     currency = 'USD',
     funds = INITIAL_BALANCE,
-    card: more = {},
+    card: cardFields = {},
   }: StoryOptions = {}) {
     const units = UNITS[currency] as number;
     const holder = await cards.holder({ currency, funds: funds * units });
-    return storyOf(await cards.card(holder, { platformCardId: cardName(), ...more }), {
+    return storyOf(await cards.card(holder, { platformCardId: cardName(), ...cardFields }), {
       ...holder,
       currency,
     });
@@ -105,9 +105,9 @@ export async function openCardStories() {
   /** The story of a card from here on. */
   async function storyOf(
     card: Resource,
-    held: { accountId: string; customer: { id: string }; currency: string },
+    holder: { accountId: string; customer: { id: string }; currency: string },
   ) {
-    const { accountId, customer, currency } = held;
+    const { accountId, customer, currency } = holder;
     const units = UNITS[currency] as number;
     const initialBalance = await stored(currency);
     let receivedCount = fixture.arrivals.length;
@@ -153,7 +153,7 @@ export async function openCardStories() {
 
     return {
       card,
-      ...held,
+      ...holder,
       simulate,
       payments,
       payment,
@@ -194,8 +194,8 @@ export async function openCardStories() {
       /** The payment as read equals the one in its last event. */
       async end(): Promise<string> {
         const current = await payment();
-        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...shown } = current;
-        expect(last.get(current.id)).toMatchObject(shown);
+        const { pullSummary: _p, lastEventAt: _l, updatedAt: _u, ...view } = current;
+        expect(last.get(current.id)).toMatchObject(view);
         const { balance, total } = await balances(app, accountId);
         return `${paymentLine(current)}; account ${balance / units}/${total / units}`;
       },
@@ -207,7 +207,7 @@ export async function openCardStories() {
   return { ...fixture, cards, begin: openStory, storyOf };
 }
 
-/** One step of a story. */
+/** One step of a test. */
 export type Step = (story: CardStory) => Promise<unknown>;
 
 export const requests =

@@ -7,7 +7,7 @@ import type { ApiResponse, CallOptions, TestApp } from '../app/harness.ts';
 
 type Json = Record<string, unknown>;
 
-/** Cardholder and funding account; a customer of the wallet fixture is one too. */
+/** Cardholder with a funding account; also the result of the wallet fixture. */
 export interface Cardholder {
   customer: { id: string };
   accountId: string;
@@ -47,15 +47,15 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
   });
 
   /** The reply to a request for a card, before it is issued. */
-  const requestCard = (of: Cardholder, overrides: Json = {}): Promise<ApiResponse> =>
-    call('POST', '/cards', cardBody(of, overrides));
+  const requestCard = (cardholder: Cardholder, overrides: Json = {}): Promise<ApiResponse> =>
+    call('POST', '/cards', cardBody(cardholder, overrides));
 
   const cardNow = async (id: string): Promise<ApiResponse['body']> =>
     ok(await call('GET', `/cards/${id}`), 200);
 
   /** A card after the response of the issuer: ACTIVE unless its suffix selects another outcome. */
-  async function card(of: Cardholder, overrides: Json = {}): Promise<ApiResponse['body']> {
-    const { id } = ok(await requestCard(of, overrides), 201);
+  async function card(cardholder: Cardholder, overrides: Json = {}): Promise<ApiResponse['body']> {
+    const { id } = ok(await requestCard(cardholder, overrides), 201);
     await app.settle();
     return cardNow(id);
   }
@@ -81,7 +81,7 @@ export function cardFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}) 
     call,
     holder,
     cardBody,
-    requestCard: requestCard,
+    requestCard,
     card,
     cardNow,
     patchCard,

@@ -147,7 +147,7 @@ function add(sums: Sums, name: string | null, amount: bigint | null): void {
 
 const textOf = (sums: Sums) => [...sums].map(([name, sum]) => `${name} ${sum}`).sort();
 
-const same = (a: readonly unknown[], b: readonly unknown[]) =>
+const isEqual = (a: readonly unknown[], b: readonly unknown[]) =>
   a.length === b.length && a.every((each, index) => each === b[index]);
 
 /** Applies a transfer; holds are summed under the account's id with a suffix. */
@@ -165,9 +165,9 @@ function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   for (const transfer of transfers) apply(sums, transfer);
   const currencies: Sums = new Map();
   for (const { id, currency, balance, held, floor } of accounts) {
-    const moved = sums.get(id) ?? 0n;
+    const sum = sums.get(id) ?? 0n;
     const set = sums.get(`${id} held`) ?? 0n;
-    if (balance !== moved) problems.push(`${id} has ${balance}, its transfers sum to ${moved}`);
+    if (balance !== sum) problems.push(`${id} has ${balance}, its transfers sum to ${sum}`);
     if (held !== set) problems.push(`${id} holds ${held}, its transfers sum to ${set}`);
     if (held < 0n || (floor !== null && balance - held < floor))
       problems.push(`${id} is below its floor`);
@@ -180,8 +180,8 @@ function bookProblems({ accounts, transfers }: BookSnapshot): string[] {
   const steps = new Map(transfers.map((each) => [`${each.transaction_id} ${each.step}`, each]));
   for (const { transaction_id, step, phase } of transfers) {
     if (phase !== 'post' && phase !== 'void') continue;
-    const held = steps.get(`${transaction_id} ${step.slice(0, -1)}`);
-    if (held?.phase !== 'pending') problems.push(`${transaction_id} ${step} resolves no hold`);
+    const hold = steps.get(`${transaction_id} ${step.slice(0, -1)}`);
+    if (hold?.phase !== 'pending') problems.push(`${transaction_id} ${step} resolves no hold`);
   }
   return problems;
 }
@@ -190,41 +190,41 @@ const isInside = (payment: Payment) => payment.destination_account.startsWith('I
 
 /** The expected sum of all transfers of an outgoing payment, by the state of its funds. */
 function dueEffect(payment: Payment): Sums {
-  const due: Sums = new Map();
+  const expected: Sums = new Map();
   const { funds, source_account: source, sent_currency: from, received_currency: to } = payment;
   const { sent_amount: sent, received_amount: received, fees, platform_fees: earned } = payment;
   const systemAccount = (purpose: string, currency: string | null) =>
     `system:sandbox:${purpose}:${currency}`;
-  if (funds === 'HELD') add(due, `${source} held`, sent);
+  if (funds === 'HELD') add(expected, `${source} held`, sent);
   if (funds === 'SUSPENSE') {
-    add(due, source, -sent!);
-    add(due, systemAccount('suspense', from), sent);
+    add(expected, source, -sent!);
+    add(expected, systemAccount('suspense', from), sent);
   }
-  if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return due;
-  add(due, source, -sent!);
-  add(due, payment.platform_fee_account, earned);
-  add(due, systemAccount('fees', from), fees! - earned!);
+  if (funds !== 'SUBMITTED' && funds !== 'SETTLED') return expected;
+  add(expected, source, -sent!);
+  add(expected, payment.platform_fee_account, earned);
+  add(expected, systemAccount('fees', from), fees! - earned!);
   if (from !== to) {
-    add(due, systemAccount('fx_position', from), sent! - fees!);
-    add(due, systemAccount('fx_position', to), -received);
+    add(expected, systemAccount('fx_position', from), sent! - fees!);
+    add(expected, systemAccount('fx_position', to), -received);
   }
   const arrived =
     funds === 'SUBMITTED'
       ? systemAccount('rail_in_transit', to)
       : systemAccount('external_settlement', to);
-  add(due, isInside(payment) ? payment.destination_account : arrived, received);
-  return due;
+  add(expected, isInside(payment) ? payment.destination_account : arrived, received);
+  return expected;
 }
 
 /** A refund returns a platform fee from the platform or, if it was spent, as a debt. */
 function withoutOwedFee(sums: Sums, payment: Payment): Sums {
   const owed = `system:sandbox:receivable:${payment.sent_currency}`;
-  const left = new Map(sums);
-  const debt = left.get(owed);
-  if (debt === undefined || -debt !== payment.platform_fees) return left;
-  add(left, owed, -debt);
-  add(left, payment.platform_fee_account, debt);
-  return left;
+  const remaining = new Map(sums);
+  const debt = remaining.get(owed);
+  if (debt === undefined || -debt !== payment.platform_fees) return remaining;
+  add(remaining, owed, -debt);
+  add(remaining, payment.platform_fee_account, debt);
+  return remaining;
 }
 
 const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 'REFUND_FAILED' };
@@ -232,29 +232,30 @@ const REFUND: Record<string, string> = { COMPLETED: 'REFUND_COMPLETED', FAILED: 
 /** Expected events of an outgoing payment, in order; null for an invalid state. */
 function dueEvents(payment: Payment): string[] | null {
   const { status, funds, refund, settled } = payment;
-  const begun = ['PENDING', 'PROCESSING'];
+  const started = ['PENDING', 'PROCESSING'];
   const refunded = ['REFUND_PENDING', ...(refund && REFUND[refund] ? [REFUND[refund]] : [])];
   const moneyOf = (...places: string[]) => places.includes(funds);
   if (status === 'PENDING') return moneyOf('NONE') ? [] : null;
   if (status === 'EXPIRED') return moneyOf('NONE') ? ['EXPIRED'] : null;
   if (status === 'PROCESSING') {
-    const story = refund ? [...begun, ...refunded] : begun;
+    const story = refund ? [...started, ...refunded] : started;
     return moneyOf('HELD', 'SUBMITTED') && refund !== 'COMPLETED' && !isInside(payment)
       ? story
       : null;
   }
-  if (status === 'COMPLETED' && !refund) return moneyOf('SETTLED') ? [...begun, 'COMPLETED'] : null;
+  if (status === 'COMPLETED' && !refund)
+    return moneyOf('SETTLED') ? [...started, 'COMPLETED'] : null;
   if (status === 'COMPLETED') {
-    return moneyOf('RETURNED') ? [...begun, ...refunded, 'COMPLETED'] : null;
+    return moneyOf('RETURNED') ? [...started, ...refunded, 'COMPLETED'] : null;
   }
   if (status !== 'FAILED' || !refund) return null;
-  const where = {
+  const filter = {
     PENDING: ['HELD', 'SUBMITTED', 'SETTLED'],
     COMPLETED: ['RETURNED'],
     FAILED: ['SUSPENSE'],
   };
-  if (!moneyOf(...(where[refund as 'PENDING'] ?? []))) return null;
-  return [...begun, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
+  if (!moneyOf(...(filter[refund as 'PENDING'] ?? []))) return null;
+  return [...started, ...(settled ? ['COMPLETED'] : []), 'FAILED', ...refunded];
 }
 
 /** Events of each subject, in order, without the prefix of the direction. */
@@ -272,11 +273,14 @@ function outgoingProblems(payment: Payment, actual: Sums, emitted: readonly stri
   const story = dueEvents(payment)?.map((each) => `OUTGOING_PAYMENT.${each}`);
   if (!story) return [`${name} is in an invalid state`];
   const problems: string[] = [];
-  if (!same(emitted, story)) problems.push(`${name} emitted ${emitted.join(', ')}`);
-  const due = textOf(dueEffect(payment));
-  const done = textOf(actual);
-  if (!same(done, due) && !same(textOf(withoutOwedFee(actual, payment)), due)) {
-    problems.push(`${name} transferred [${done.join(', ')}], not [${due.join(', ')}]`);
+  if (!isEqual(emitted, story)) problems.push(`${name} emitted ${emitted.join(', ')}`);
+  const expected = textOf(dueEffect(payment));
+  const actualText = textOf(actual);
+  if (
+    !isEqual(actualText, expected) &&
+    !isEqual(textOf(withoutOwedFee(actual, payment)), expected)
+  ) {
+    problems.push(`${name} transferred [${actualText.join(', ')}], not [${expected.join(', ')}]`);
   }
   return problems;
 }
@@ -291,17 +295,21 @@ function incomingProblems(
   const name = `${payment.id} ${payment.status} ${payment.funds}`;
   const problems: string[] = [];
   if (payment.status !== 'COMPLETED' || payment.funds !== 'SETTLED') problems.push(`${name} ?`);
-  if (!same(emitted, ['INCOMING_PAYMENT.COMPLETED']))
+  if (!isEqual(emitted, ['INCOMING_PAYMENT.COMPLETED']))
     problems.push(`${name} emitted ${emitted.join(', ')}`);
   if (payment.quote_id !== null) {
     if (sender?.status !== 'COMPLETED' || actual.size > 0)
       problems.push(`${name} has no counterparty transaction`);
     return problems;
   }
-  const due: Sums = new Map();
-  add(due, payment.destination_account, payment.received_amount);
-  add(due, `system:sandbox:rail_in_transit:${payment.received_currency}`, -payment.received_amount);
-  if (!same(textOf(actual), textOf(due)))
+  const expected: Sums = new Map();
+  add(expected, payment.destination_account, payment.received_amount);
+  add(
+    expected,
+    `system:sandbox:rail_in_transit:${payment.received_currency}`,
+    -payment.received_amount,
+  );
+  if (!isEqual(textOf(actual), textOf(expected)))
     problems.push(`${name} moved ${textOf(actual).join(', ')}`);
   return problems;
 }
@@ -330,9 +338,10 @@ function paymentProblems(snapshot: BookSnapshot): string[] {
   });
   for (const [quote, sender] of senders) {
     const isGift = isInside(sender) && sender.customer_id !== sender.target_owner;
-    const due = sender.status === 'COMPLETED' && isGift ? 1 : 0;
-    const there = counterparties.get(quote) ?? 0;
-    if (there !== due) problems.push(`${quote} has ${there} counterparty transactions, not ${due}`);
+    const expectedCount = sender.status === 'COMPLETED' && isGift ? 1 : 0;
+    const actualCount = counterparties.get(quote) ?? 0;
+    if (actualCount !== expectedCount)
+      problems.push(`${quote} has ${actualCount} counterparty transactions, not ${expectedCount}`);
   }
   const ids = new Set(snapshot.payments.map((each) => each.id));
   for (const id of effects.keys())
@@ -357,9 +366,9 @@ function dueBalanceEvents({ transfers }: BookSnapshot): Sums {
       touched.add(`${account} ${transaction_id} ${stepOf(transfer)}`);
     }
   }
-  const due: Sums = new Map();
-  for (const each of touched) add(due, each.split(' ', 1)[0] as string, 1n);
-  return due;
+  const expected: Sums = new Map();
+  for (const each of touched) add(expected, each.split(' ', 1)[0] as string, 1n);
+  return expected;
 }
 
 /** Every event has its subject; no event is missing or duplicated. */
@@ -373,10 +382,11 @@ function eventProblems(snapshot: BookSnapshot): string[] {
       problems.push(`${id} ${type} is about ${subject}, which does not exist`);
     }
   }
-  const due = dueBalanceEvents(snapshot);
-  for (const id of new Set([...emitted.keys(), ...due.keys()])) {
-    const [is, should] = [emitted.get(id), due.get(id)];
-    if (is !== should) problems.push(`${id} emitted ${is} balance events, not ${should}`);
+  const expected = dueBalanceEvents(snapshot);
+  for (const id of new Set([...emitted.keys(), ...expected.keys()])) {
+    const [actual, expectedCount] = [emitted.get(id), expected.get(id)];
+    if (actual !== expectedCount)
+      problems.push(`${id} emitted ${actual} balance events, not ${expectedCount}`);
   }
   return problems;
 }

@@ -35,7 +35,7 @@ const QUIET = { LOG_LEVEL: 'error', RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMI
 const chance = seeded(SEED);
 /** The number of processes of the server. */
 let flags: string[];
-let place: DataFolder;
+let dataFolder: DataFolder;
 let server: Running;
 let load: Load;
 let receiver: Receiver;
@@ -43,7 +43,7 @@ let receiver: Receiver;
 const rejected = new Set<string>();
 
 async function prepare(): Promise<void> {
-  place = createDataFolder('crash', os.tmpdir());
+  dataFolder = createDataFolder('crash', os.tmpdir());
   const whim = seeded(SEED + 1);
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && !rejected.has(id) && whim() < 0.02;
@@ -51,7 +51,7 @@ async function prepare(): Promise<void> {
     // Long enough that a kill finds some deliveries that are not yet recorded.
     setTimeout(() => response.writeHead(first ? 500 : 200).end(), 1 + 10 * whim());
   });
-  server = await place.start(flags, QUIET);
+  server = await dataFolder.start(flags, QUIET);
   const fixedFee = { amount: 10, currency: 'USD' };
   const fee = {
     feeType: 'CROSS_CURRENCY_TRANSACTION',
@@ -66,8 +66,9 @@ async function prepare(): Promise<void> {
 
 /** Ids of the effects of requests, by the mark in their data. */
 function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  const add = (name: string, id: string) => found.set(name, [...(found.get(name) ?? []), id]);
+  const idsByMark = new Map<string, string[]>();
+  const add = (name: string, id: string) =>
+    idsByMark.set(name, [...(idsByMark.get(name) ?? []), id]);
   for (const quote of snapshot.quotes) add(`quote ${quote.description}`, quote.id);
   for (const each of snapshot.payments) {
     if (each.type === 'INCOMING' && each.quote_id === null) {
@@ -77,7 +78,7 @@ function effectsIn(snapshot: BookSnapshot): Map<string, string[]> {
     const started = each.status !== 'PENDING' && each.status !== 'EXPIRED';
     if (each.type === 'OUTGOING' && started) add(`execute ${each.quote_id}`, each.quote_id ?? '');
   }
-  return found;
+  return idsByMark;
 }
 
 /** Differences between the database and the replies to the clients. */
@@ -85,55 +86,59 @@ function replyProblems(snapshot: BookSnapshot): string[] {
   const effects = effectsIn(snapshot);
   const problems: string[] = [];
   const granted = new Map<string, number>();
-  for (const act of load.acts) {
-    const name = `${act.kind} ${act.mark}`;
-    const stored = snapshot.replies.get(act.key);
-    act.seen = stored !== undefined;
-    act.sent = 0;
-    const done = stored !== undefined && stored.status < 300;
-    granted.set(name, (granted.get(name) ?? 0) + (done ? 1 : 0));
-    if (!act.response) continue;
-    const { status, body } = act.response;
+  for (const request of load.requests) {
+    const name = `${request.kind} ${request.identifier}`;
+    const stored = snapshot.replies.get(request.key);
+    request.wasStored = stored !== undefined;
+    request.sent = 0;
+    const succeeded = stored !== undefined && stored.status < 300;
+    granted.set(name, (granted.get(name) ?? 0) + (succeeded ? 1 : 0));
+    if (!request.response) continue;
+    const { status, body } = request.response;
     if (stored?.status !== status || stored.reply !== JSON.stringify(body)) {
       problems.push(`${name} got ${status}, and the database has ${stored?.status}`);
     }
-    const named = act.kind !== 'fund' && isDone(act);
-    if (named && effects.get(name)?.[0] !== body.id)
+    const hasResource = request.kind !== 'fund' && isDone(request);
+    if (hasResource && effects.get(name)?.[0] !== body.id)
       problems.push(`${name} created another resource`);
   }
   for (const [name, count] of granted) {
-    const made = effects.get(name)?.length ?? 0;
+    const effectCount = effects.get(name)?.length ?? 0;
     if (count > 1) problems.push(`${name} was granted ${count} times`);
-    if (made !== count)
-      problems.push(`${name} was executed ${made} times and granted ${count} times`);
+    if (effectCount !== count)
+      problems.push(`${name} was executed ${effectCount} times and granted ${count} times`);
   }
   return problems;
 }
 
 /** Checks a snapshot of the database; fails with the first problems. */
 async function inspect(): Promise<BookSnapshot> {
-  const snapshot = await readSnapshot(await place.database());
-  const problems = [...load.surprises, ...problemsOf(snapshot), ...replyProblems(snapshot)];
+  const snapshot = await readSnapshot(await dataFolder.database());
+  const problems = [...load.unexpectedResults, ...problemsOf(snapshot), ...replyProblems(snapshot)];
   expect(problems.slice(0, 20)).toEqual([]);
   return snapshot;
 }
 
 /** Waits for a random time, and on a slow machine until there were some replies. */
 async function underLoad(): Promise<void> {
-  const before = load.answered;
+  const before = load.replyCount;
   await sleep(200 + 800 * chance());
-  for (let more = 0; load.answered < before + MIN_REPLIES && more < 10_000; more += 5)
+  for (
+    let remaining = 0;
+    load.replyCount < before + MIN_REPLIES && remaining < 10_000;
+    remaining += 5
+  )
     await sleep(5);
 }
 
 /** Restarts, sometimes with another kill during the start. */
 async function restart(): Promise<void> {
   if (chance() < SHAKEN) {
-    const early = place.launch(flags, QUIET);
+    const early = dataFolder.launch(flags, QUIET);
     await sleep(800 * chance());
-    await place.kill(early, chance() < 0.5 ? 'node' : 'both');
+    await dataFolder.kill(early, chance() < 0.5 ? 'node' : 'both');
   }
-  server = await place.start(flags, QUIET);
+  server = await dataFolder.start(flags, QUIET);
 }
 
 /** Bodies by event id; checks that every request is signed and every repetition is equal. */
@@ -144,8 +149,8 @@ function received(): Map<string, string> {
     const signature = Buffer.from(headers['x-service-signature'] ?? '', 'base64');
     if (!verify('sha256', Buffer.from(body), key, signature)) throw new Error(`${id}: signature`);
     expect(headers['webhook-id']).toBe(id);
-    const known = bodies.get(id);
-    if (known !== undefined) expect(body).toBe(known);
+    const firstBody = bodies.get(id);
+    if (firstBody !== undefined) expect(body).toBe(firstBody);
     bodies.set(id, body);
   }
   return bodies;
@@ -162,8 +167,8 @@ export function testKilledServer(processes: number): void {
   }, 120_000);
 
   afterAll(async () => {
-    load?.brace();
-    await place?.remove();
+    load?.allowFailures();
+    await dataFolder?.remove();
     await receiver?.close();
   }, 60_000);
 
@@ -181,8 +186,8 @@ export function testKilledServer(processes: number): void {
           load.slow = kill < KILLS / 2;
           load.open(server);
           await underLoad();
-          load.brace();
-          await place.kill(server.child, kill % 2 === 0 ? 'node' : 'both');
+          load.allowFailures();
+          await dataFolder.kill(server.child, kill % 2 === 0 ? 'node' : 'both');
           await load.quiet();
           await restart();
           await inspect();
@@ -190,8 +195,8 @@ export function testKilledServer(processes: number): void {
         load.open(server);
         await load.finish();
         // A run without interrupted requests proves nothing.
-        expect(load.lost).toBeGreaterThan(0);
-        expect(load.acts.filter((act) => !act.response)).toEqual([]);
+        expect(load.lostCount).toBeGreaterThan(0);
+        expect(load.requests.filter((request) => !request.response)).toEqual([]);
       },
       60_000 + KILLS * 20_000,
     );
@@ -199,14 +204,14 @@ export function testKilledServer(processes: number): void {
     it(
       'is killed again during webhook deliveries',
       async () => {
-        for (const which of ['node', 'both'] as const) {
+        for (const index of ['node', 'both'] as const) {
           const before = receiver.arrivals.length;
           for (let waited = 0; waited < SILENCE_MS; waited += 5) {
             if (receiver.arrivals.length > before + 20) break;
             await sleep(5);
           }
-          await place.kill(server.child, which);
-          server = await place.start(flags, QUIET);
+          await dataFolder.kill(server.child, index);
+          server = await dataFolder.start(flags, QUIET);
           await inspect();
         }
       },
@@ -216,13 +221,17 @@ export function testKilledServer(processes: number): void {
     it(
       'continues all pending work',
       async () => {
-        const url = await place.database();
-        let left = await pending(url);
-        for (let waited = 0; left.jobs + left.events > 0 && waited < SETTLE_MS; waited += 200) {
+        const url = await dataFolder.database();
+        let pendingCount = await pending(url);
+        for (
+          let waited = 0;
+          pendingCount.jobs + pendingCount.events > 0 && waited < SETTLE_MS;
+          waited += 200
+        ) {
           await sleep(200);
-          left = await pending(url);
+          pendingCount = await pending(url);
         }
-        expect(left).toEqual({ jobs: 0, events: 0 });
+        expect(pendingCount).toEqual({ jobs: 0, events: 0 });
         const snapshot = await inspect();
         const open = snapshot.payments.filter(({ status, refund }) => {
           return status === 'PROCESSING' || refund === 'PENDING';
@@ -236,7 +245,7 @@ export function testKilledServer(processes: number): void {
     );
 
     it('has delivered every event, signed, with the same bytes each time', async () => {
-      const snapshot = await readSnapshot(await place.database());
+      const snapshot = await readSnapshot(await dataFolder.database());
       const bodies = received();
       const untold = snapshot.events.filter((event) => !event.delivered || !bodies.has(event.id));
       expect(untold.map(({ id, type, subject }) => `${id} ${type} ${subject}`)).toEqual([]);
@@ -251,36 +260,40 @@ export function testKilledServer(processes: number): void {
           expect(reported.data).toEqual(JSON.parse(wholeEventData(event.data, event.base)));
       }
       // The latest balance event of an account has its current balance.
-      const shown = new Set(
+      const balanceKeys = new Set(
         snapshot.events.map((each) => `${each.account} ${each.balance} ${each.held}`),
       );
       const withEvents = new Set(snapshot.events.map((each) => each.account));
       const silent = snapshot.accounts.filter(
-        ({ id, balance, held }) => withEvents.has(id) && !shown.has(`${id} ${balance} ${held}`),
+        ({ id, balance, held }) =>
+          withEvents.has(id) && !balanceKeys.has(`${id} ${balance} ${held}`),
       );
       expect(silent).toEqual([]);
-      const again = receiver.arrivals.length - bodies.size - rejected.size;
-      expect(again).toBeGreaterThan(0);
+      const repeatedCount = receiver.arrivals.length - bodies.size - rejected.size;
+      expect(repeatedCount).toBeGreaterThan(0);
       const payments = snapshot.payments.length;
       console.info(
-        `${KILLS} kills (CRASH_SEED=${SEED}): ${load.acts.length} requests, ${load.lost} of them cut ` +
-          `off, ${payments} payments, ${bodies.size} events, ${again} of them repeated.`,
+        `${KILLS} kills (CRASH_SEED=${SEED}): ${load.requests.length} requests, ` +
+          `${load.lostCount} of them without a reply, ` +
+          `${payments} payments, ${bodies.size} events, ${repeatedCount} of them repeated.`,
       );
     }, 60_000);
 
     it("passes the operator's ledger verification", async () => {
       const file = path.join(projectRoot(), 'server', 'bin', 'railhead-server.js');
-      const args = [file, 'ledger', 'verify', '--json', '--data-dir', place.dir];
+      const args = [file, 'ledger', 'verify', '--json', '--data-dir', dataFolder.dir];
       const text = await new Promise<string>((resolve, reject) => {
-        execFile(process.execPath, args, (error, out) => (error ? reject(error) : resolve(out)));
+        execFile(process.execPath, args, (error, stdout) =>
+          error ? reject(error) : resolve(stdout),
+        );
       });
       expect(JSON.parse(text)).toMatchObject({ balanced: true, problems: [] });
     }, 60_000);
 
     it('stops cleanly and leaves no process behind', async () => {
       server.child.kill('SIGTERM');
-      expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
-      expect(await place.remainingProcesses()).toEqual([]);
+      expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+      expect(await dataFolder.remainingProcesses()).toEqual([]);
     }, 60_000);
   });
 }

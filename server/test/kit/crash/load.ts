@@ -8,28 +8,29 @@ import type { Running } from './server.ts';
 type Kind = 'fund' | 'quote' | 'execute' | 'transfer';
 
 /** A request with one effect or none, however often it is sent. */
-interface Act {
+interface RecordedRequest {
   readonly kind: Kind;
   readonly key: string;
   readonly path: string;
   readonly body: object | undefined;
   /** Identifies its effect: an amount, a description, a remittance text, a quote. */
-  readonly mark: string;
+  readonly identifier: string;
   /** The reply, if it determines the result. */
   response: ApiResponse | undefined;
   /** Whether its effect was in the latest snapshot, and the attempts since. */
-  seen: boolean;
+  wasStored: boolean;
   sent: number;
 }
 
 interface ApiResponse {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: replies of several shapes; what is read is checked.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
   replayed: boolean;
 }
 
-export const isDone = (act: Act) => act.response !== undefined && act.response.status < 300;
+export const isDone = (request: RecordedRequest) =>
+  request.response !== undefined && request.response.status < 300;
 
 /** Reproducible numbers from 0 to 1 (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -52,7 +53,7 @@ interface Person {
 /** Suffixes that settle, fail or are returned within seconds, and one that takes ten. */
 const QUICK = ['000', '002', '004', '006', '007'];
 const SLOW = '005';
-const ANSWER_MS = 30_000;
+const REPLY_TIMEOUT_MS = 30_000;
 
 /** One request; undefined without a reply. */
 async function request(
@@ -73,7 +74,7 @@ async function request(
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(REPLY_TIMEOUT_MS),
     });
     const replayed = reply.headers.get('idempotency-replayed') === 'true';
     return { status: reply.status, body: JSON.parse(await reply.text()), replayed };
@@ -86,7 +87,7 @@ async function request(
 export async function callOrThrow(server: Running, method: string, path: string, body?: object) {
   const response = await request(server, method, path, body);
   if (response && response.status < 300) return response.body;
-  throw new Error(`${method} ${path} answered ${JSON.stringify(response)}`);
+  throw new Error(`${method} ${path} replied with ${JSON.stringify(response)}`);
 }
 
 async function createPerson(server: Running, at: number): Promise<Person> {
@@ -104,11 +105,11 @@ async function createPerson(server: Running, at: number): Promise<Person> {
       country: 'US',
     },
   });
-  const inside = async (currency: string): Promise<string> => {
+  const internalAccount = async (currency: string): Promise<string> => {
     const query = `customerId=${id}&currency=${currency}`;
     return (await callOrThrow(server, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
   };
-  const outside: Person['outside'] = { USD: {}, EUR: {} };
+  const externalAccounts: Person['outside'] = { USD: {}, EUR: {} };
   for (const currency of ['USD', 'EUR'] as const) {
     for (const end of [...QUICK, SLOW]) {
       const accountInfo = accountInfos[currency]?.(end);
@@ -119,26 +120,26 @@ async function createPerson(server: Running, at: number): Promise<Person> {
         '/customers/external-accounts',
         body,
       );
-      outside[currency][end] = createdExternalAccount.id;
+      externalAccounts[currency][end] = createdExternalAccount.id;
     }
   }
-  const [usd, eur] = [await inside('USD'), await inside('EUR')];
+  const [usd, eur] = [await internalAccount('USD'), await internalAccount('EUR')];
   const fund = `/sandbox/internal-accounts/${usd}/fund`;
   await callOrThrow(server, 'POST', fund, { amount: 5_000_00 });
-  return { usd, eur, outside };
+  return { usd, eur, outside: externalAccounts };
 }
 
 export interface Load {
-  readonly acts: readonly Act[];
-  /** Unexpected results that clients saw. */
-  readonly surprises: string[];
+  readonly requests: readonly RecordedRequest[];
+  /** Unexpected results of the requests. */
+  readonly unexpectedResults: string[];
   /** Replies received, and requests without one. */
-  readonly answered: number;
-  readonly lost: number;
+  readonly replyCount: number;
+  readonly lostCount: number;
   /** Lets clients send to this server. */
   open(server: Running): void;
   /** Permits failed requests from now on; called before a kill. */
-  brace(): void;
+  allowFailures(): void;
   /** Resolves when no request is in progress; none starts until `open`. */
   quiet(): Promise<void>;
   /** Enables payments that are returned after ten seconds. */
@@ -185,146 +186,157 @@ export async function createLoad(server: Running, options: LoadOptions): Promise
     Array.from({ length: options.people }, (_, index) => createPerson(server, index)),
   );
   const injector = createInjector();
-  const acts: Act[] = [];
-  const surprises: string[] = [];
+  const requests: RecordedRequest[] = [];
+  const unexpectedResults: string[] = [];
   let inFlight = 0;
-  let answered = 0;
-  let lost = 0;
-  let made = 0;
-  let suffix = false;
+  let replyCount = 0;
+  let lostCount = 0;
+  let requestCount = 0;
+  let isFinishing = false;
 
-  function note(act: Act, response: ApiResponse): void {
-    const name = `${act.kind} ${act.key}`;
+  function recordReply(request: RecordedRequest, response: ApiResponse): void {
+    const name = `${request.kind} ${request.key}`;
     const { status, replayed } = response;
     if (status >= 500 || status === 429) {
       // 503 requests a retry, for any reason.
-      if (injector.open && status === 500) surprises.push(`${name} failed without a kill`);
+      if (injector.open && status === 500) unexpectedResults.push(`${name} failed without a kill`);
       return;
     }
-    act.response = response;
-    answered++;
-    if (act.seen && !replayed) surprises.push(`${name} was executed twice`);
-    if (!act.seen && act.sent === 1 && replayed)
-      surprises.push(`${name} was not executed, and was replayed`);
+    request.response = response;
+    replyCount++;
+    if (request.wasStored && !replayed) unexpectedResults.push(`${name} was executed twice`);
+    if (!request.wasStored && request.sent === 1 && replayed)
+      unexpectedResults.push(`${name} was not executed, and was replayed`);
     const rejection = response.body.code;
     if (status >= 300 && rejection !== 'INSUFFICIENT_FUNDS' && rejection !== 'CONFLICT') {
-      surprises.push(`${name} was rejected: ${JSON.stringify(response.body)}`);
+      unexpectedResults.push(`${name} was rejected: ${JSON.stringify(response.body)}`);
     }
   }
 
-  /** Sends until there is a reply. */
-  async function sendUntilReply(act: Act): Promise<ApiResponse> {
+  /** Sends a request until it has a reply. */
+  async function sendUntilReply(act: RecordedRequest): Promise<ApiResponse> {
     for (;;) {
       const to = await injector.through();
       inFlight++;
       act.sent++;
       const response = await request(to, 'POST', act.path, act.body, act.key);
       inFlight--;
-      if (response) note(act, response);
+      if (response) recordReply(act, response);
       else {
-        lost++;
-        if (injector.open) surprises.push(`${act.kind} ${act.key} got no reply without a kill`);
+        lostCount++;
+        if (injector.open)
+          unexpectedResults.push(`${act.kind} ${act.key} got no reply without a kill`);
       }
       if (act.response) return act.response;
       await sleep(20);
     }
   }
 
-  function act(kind: Kind, path: string, body?: object, mark?: string): Promise<ApiResponse> {
-    made++;
-    const key = `act-${made}`;
-    const named = { quote: { description: key }, transfer: { remittanceInformation: key } };
-    const whole = kind in named ? { ...body, ...named[kind as 'quote'] } : body;
-    const fresh: Act = {
+  function sendRequest(
+    kind: Kind,
+    path: string,
+    body?: object,
+    identifier?: string,
+  ): Promise<ApiResponse> {
+    requestCount++;
+    const key = `act-${requestCount}`;
+    const textFields = { quote: { description: key }, transfer: { remittanceInformation: key } };
+    const fullBody = kind in textFields ? { ...body, ...textFields[kind as 'quote'] } : body;
+    const recorded: RecordedRequest = {
       kind,
       key,
       path,
-      body: whole,
-      mark: mark ?? key,
+      body: fullBody,
+      identifier: identifier ?? key,
       response: undefined,
-      seen: false,
+      wasStored: false,
       sent: 0,
     };
-    acts.push(fresh);
-    return sendUntilReply(fresh);
+    requests.push(recorded);
+    return sendUntilReply(recorded);
   }
 
   const load: Load = {
-    acts,
-    surprises,
-    get answered() {
-      return answered;
+    requests,
+    unexpectedResults,
+    get replyCount() {
+      return replyCount;
     },
-    get lost() {
-      return lost;
+    get lostCount() {
+      return lostCount;
     },
     open: injector.admit,
-    brace: injector.close,
+    allowFailures: injector.close,
     async quiet() {
       while (inFlight > 0) await sleep(5);
     },
     slow: true,
     async finish() {
-      suffix = true;
+      isFinishing = true;
       await Promise.all(running);
     },
   };
 
   async function client(chance: () => number): Promise<void> {
-    const upTo = (count: number) => Math.floor(chance() * count);
-    const one = <T>(list: readonly T[]) => list[upTo(list.length)] as T;
+    const randomBelow = (count: number) => Math.floor(chance() * count);
+    const choose = <T>(list: readonly T[]) => list[randomBelow(list.length)] as T;
 
     async function fund(): Promise<void> {
-      const amount = 6_000_00 + acts.length; // unique
-      const person = one(people);
-      const account = one([person.usd, person.usd, person.eur]);
-      await act('fund', `/sandbox/internal-accounts/${account}/fund`, { amount }, `${amount}`);
+      const amount = 6_000_00 + requests.length; // unique
+      const person = choose(people);
+      const account = choose([person.usd, person.usd, person.eur]);
+      await sendRequest(
+        'fund',
+        `/sandbox/internal-accounts/${account}/fund`,
+        { amount },
+        `${amount}`,
+      );
     }
 
     /** Sometimes far more than any balance. */
-    const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + upTo(50_00));
+    const amount = () => (chance() < 0.05 ? 9_000_000_00 : 5_00 + randomBelow(50_00));
 
     function target(person: Person): string {
       if (chance() < 0.5) {
-        const otherPerson = one(people);
-        return one([otherPerson.usd, otherPerson.eur].filter((each) => each !== person.usd));
+        const otherPerson = choose(people);
+        return choose([otherPerson.usd, otherPerson.eur].filter((each) => each !== person.usd));
       }
-      const ends = load.slow ? [...QUICK, '000', SLOW] : [...QUICK, '000'];
-      return person.outside[one(['USD', 'EUR'] as const)][one(ends)] as string;
+      const suffixes = load.slow ? [...QUICK, '000', SLOW] : [...QUICK, '000'];
+      return person.outside[choose(['USD', 'EUR'] as const)][choose(suffixes)] as string;
     }
 
     async function pay(): Promise<void> {
-      const person = one(people);
+      const person = choose(people);
       const immediatelyExecute = chance() < 0.15;
-      const quote = await act('quote', '/quotes', {
+      const quote = await sendRequest('quote', '/quotes', {
         source: { sourceType: 'ACCOUNT', accountId: person.usd },
         destination: { destinationType: 'ACCOUNT', accountId: target(person) },
-        lockedCurrencySide: one(['SENDING', 'RECEIVING']),
+        lockedCurrencySide: choose(['SENDING', 'RECEIVING']),
         lockedCurrencyAmount: amount(),
         immediatelyExecute,
       });
       if (quote.status !== 201 || immediatelyExecute) return;
       const { id } = quote.body;
-      const execute = () => act('execute', `/quotes/${id}/execute`, undefined, id);
+      const execute = () => sendRequest('execute', `/quotes/${id}/execute`, undefined, id);
       if (chance() < 0.1) await Promise.all([execute(), execute()]);
       else await execute();
     }
 
     async function transfer(): Promise<void> {
-      const person = one(people);
-      await act('transfer', '/transfer-out', {
+      const person = choose(people);
+      await sendRequest('transfer', '/transfer-out', {
         source: { accountId: person.usd },
-        destination: { accountId: person.outside.USD[one(QUICK)] },
+        destination: { accountId: person.outside.USD[choose(QUICK)] },
         amount: amount(),
       });
     }
 
-    while (!suffix) {
+    while (!isFinishing) {
       // In bursts, so that batches fill up and queues drain.
-      for (let left = 2 + upTo(6); left > 0 && !suffix; left--) {
-        await one([fund, pay, pay, pay, transfer])();
+      for (let burstSize = 2 + randomBelow(6); burstSize > 0 && !isFinishing; burstSize--) {
+        await choose([fund, pay, pay, pay, transfer])();
       }
-      await sleep(50 + upTo(200));
+      await sleep(50 + randomBelow(200));
     }
   }
 

@@ -35,8 +35,8 @@ export const emptyModel = (): Model => ({
 const stepOf = ({ transaction_id, step, phase }: TransferRow) =>
   `${transaction_id} ${step}${phase === 'post' || phase === 'void' ? '!' : ''}`;
 
-function check(holds: boolean, what: string): void {
-  if (!holds) throw new Error(`should not have been accepted: ${what}`);
+function check(holds: boolean, message: string): void {
+  if (!holds) throw new Error(`should not have been accepted: ${message}`);
 }
 
 function applyTransfer(model: Model, transfer: TransferRow): void {
@@ -116,10 +116,10 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
     );
   }
   if (rejection.reason === 'exists') {
-    const mine = set.inserts.some(
+    const hasRow = set.inserts.some(
       ({ table, row }) => table.name === rejection.table && row.id === rejection.id,
     );
-    return mine && model.rows.has(`${rejection.table} ${rejection.id}`);
+    return hasRow && model.rows.has(`${rejection.table} ${rejection.id}`);
   }
   if (rejection.reason === 'insufficient-funds') {
     const holding = model.accounts.get(rejection.account);
@@ -137,8 +137,10 @@ export function isCorrect(model: Model, set: ChangeSet, rejection: Rejection): b
   }
   if (rejection.reason === 'not-empty') {
     const requests = set.freezes.some((each) => each.empty && each.account === rejection.account);
-    const own = set.transfers.some((each) => [each.debit, each.credit].includes(rejection.account));
-    return requests && (own || model.accounts.get(rejection.account)?.wasFull === true);
+    const touchesAccount = set.transfers.some((each) =>
+      [each.debit, each.credit].includes(rejection.account),
+    );
+    return requests && (touchesAccount || model.accounts.get(rejection.account)?.wasFull === true);
   }
   if (rejection.constraint === 'ledger_transfers_pkey') {
     return set.transfers.some((each) => model.transfers.has(stepOf(each)));

@@ -58,7 +58,7 @@ export interface DataFolder {
   /** Resolves when the process serves; rejects with its output when it exits first. */
   ready(child: ChildProcess): Promise<Running>;
   start(flags?: readonly string[], env?: Record<string, string>): Promise<Running>;
-  /** What a process has printed so far. */
+  /** Output of a process so far. */
   reported(child: ChildProcess): { out: string; err: string };
   ended(child: ChildProcess): Promise<Ended>;
   /** `kill -9` of Node alone, or of Node and every process of PostgreSQL in one go. */
@@ -144,29 +144,29 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   const dir = path.join(base, 'data');
   const cluster = clusterOf(dir);
   const output = new Map<ChildProcess, { out: string; err: string }>();
-  const known = new Map<string, Process>();
+  const knownProcesses = new Map<string, Process>();
   const sockets = new Set<string>();
   const outputOf = (child: ChildProcess) => output.get(child) ?? NOTHING;
 
   /** Records the current processes, so that none is missed later. */
-  function note(child: ChildProcess): Process[] {
+  function recordProcesses(child: ChildProcess): Process[] {
     const family = child.pid ? familyOf(child.pid) : [];
-    for (const each of family) known.set(`${each.pid} ${each.started}`, each);
+    for (const each of family) knownProcesses.set(`${each.pid} ${each.started}`, each);
     const folder = runningIn(cluster)?.socketFolder;
     if (folder) sockets.add(folder);
     return family;
   }
 
   /** Recorded processes that still run. */
-  function left(): Process[] {
-    return processes().filter((each) => known.has(`${each.pid} ${each.started}`));
+  function remaining(): Process[] {
+    return processes().filter((each) => knownProcesses.has(`${each.pid} ${each.started}`));
   }
 
   async function waitUntilAllEnd(): Promise<Process[]> {
-    for (let waited = 0; waited < GONE_MS && left().length > 0; waited += POLL_MS) {
+    for (let waited = 0; waited < GONE_MS && remaining().length > 0; waited += POLL_MS) {
       await sleep(POLL_MS);
     }
-    return left();
+    return remaining();
   }
 
   function launch(
@@ -186,13 +186,13 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
   }
 
   async function ready(child: ChildProcess): Promise<Running> {
-    const words = outputOf(child);
-    for (let waited = 0; !words.err.includes('Try it:'); waited += POLL_MS) {
-      if (hasEnded(child)) throw new Error(`the server ended: ${words.err}${words.out}`);
-      if (waited > START_MS) throw new Error(`the server does not start: ${words.err}`);
+    const output = outputOf(child);
+    for (let waited = 0; !output.err.includes('Try it:'); waited += POLL_MS) {
+      if (hasEnded(child)) throw new Error(`the server ended: ${output.err}${output.out}`);
+      if (waited > START_MS) throw new Error(`the server does not start: ${output.err}`);
       await sleep(POLL_MS);
     }
-    note(child);
+    recordProcesses(child);
     const text = fs.readFileSync(path.join(dir, 'credentials.json'), 'utf8');
     const credentials = JSON.parse(text) as Credentials;
     return { child, credentials, origin: new URL(credentials.baseUrl).origin };
@@ -203,17 +203,17 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     return { code: child.exitCode, signal: child.signalCode, ...outputOf(child) };
   }
 
-  async function kill(child: ChildProcess, which: 'node' | 'both'): Promise<void> {
-    const family = note(child);
+  async function kill(child: ChildProcess, target: 'node' | 'both'): Promise<void> {
+    const family = recordProcesses(child);
     const postmaster = runningIn(cluster)?.pid;
-    const gone = ended(child);
+    const exited = ended(child);
     // PostgreSQL first: without Node its guard would start an orderly shutdown.
-    if (which === 'both' && postmaster !== undefined) {
+    if (target === 'both' && postmaster !== undefined) {
       killProcess(postmaster);
       for (const each of family) if (each.parent === postmaster) killProcess(each.pid);
     }
     if (child.pid) killProcess(child.pid);
-    await gone;
+    await exited;
   }
 
   return {
@@ -231,8 +231,8 @@ export function createDataFolder(name: string, folder = scratchFolder()): DataFo
     },
     remainingProcesses: waitUntilAllEnd,
     async remove() {
-      for (const child of output.keys()) if (!hasEnded(child)) note(child);
-      for (const each of left()) killProcess(each.pid);
+      for (const child of output.keys()) if (!hasEnded(child)) recordProcesses(child);
+      for (const each of remaining()) killProcess(each.pid);
       await waitUntilAllEnd();
       for (const folder of [...sockets, base]) fs.rmSync(folder, { recursive: true, force: true });
     },

@@ -15,6 +15,6 @@ export async function exportOf({ runtime }: TestApp, customerId: string) {
   let text = '';
   const opener = await openCustomerData(runtime, customerId);
   const parts = { stream, personalData: PERSONAL_DATA };
-  for await (const piece of exportCustomerData(parts, opener)) text += piece;
+  for await (const chunk of exportCustomerData(parts, opener)) text += chunk;
   return { text, all: JSON.parse(text) };
 }

@@ -41,7 +41,7 @@ export function ownerHarness(app: TestApp) {
     company: business,
     add,
     /** Creates a business with an owner. */
-    made: async (overrides: object = {}, info: object = {}, as?: TestPlatform) =>
+    create: async (overrides: object = {}, info: object = {}, as?: TestPlatform) =>
       ok(await add(ownerBody((await business(as)).id, overrides, info), as), 201),
     change: (id: string, body: unknown, as?: TestPlatform) =>
       app.call('PATCH', path(id), body, { as }),

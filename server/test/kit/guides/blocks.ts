@@ -1,4 +1,4 @@
-// The fenced blocks of the pages, and which of the pages a shell runs from top to bottom.
+// The fenced blocks of the documentation, and the pages that a shell runs from top to bottom.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../../src/runtime/config/root.ts';
@@ -26,7 +26,7 @@ export const RUN_PAGES: readonly string[] = [
 
 export interface Block {
   readonly page: string;
-  /** Of the first line of content. */
+  /** Line number of the first line of content. */
   readonly line: number;
   readonly language: string;
   readonly text: string;
@@ -34,7 +34,7 @@ export interface Block {
 
 const FENCE = /^ *```(.*)$/;
 
-/** The blocks of a page; those in a list lose the indent of the list. */
+/** The blocks of a page. Blocks in a list lose the indentation of the list. */
 export function blocksOf(page: string, markdown: string): Block[] {
   const blocks: Block[] = [];
   let open: { line: number; language: string; lines: string[]; indent: number } | undefined;

@@ -1,5 +1,5 @@
-// The columns of tables in guides. `…` is shorter than the value that it stands for, so a table of a guide is
-// laid out as the one that was printed, with its columns as wide as the cells that the guide shows.
+// Columns of tables in guides. `…` is shorter than the value that it replaces, so the printed table
+// is laid out again with columns as wide as the cells that the guide shows.
 
 interface Cell {
   readonly text: string;
@@ -11,14 +11,14 @@ const widthOf = (text: string) => [...text].length;
 
 const textsOf = (cells: readonly Cell[]) => cells.map(({ text }) => text);
 
-/** What stands between gaps of two spaces or more. */
+/** A cell: text between gaps of two or more spaces. */
 export const cellsOf = (line: string): Cell[] =>
   [...line.matchAll(/\S+(?: \S+)*/g)].map(({ 0: text, index }) => {
     const start = widthOf(line.slice(0, index));
     return { text, start, end: start + widthOf(text) };
   });
 
-/** The column of each cell of a row; undefined where one is in no column of the table's first line. */
+/** The column of each cell of a row; undefined if a cell is in no column of the first line. */
 function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] | undefined {
   const columns = row.map(({ start, end }) =>
     firstLine.findIndex((each) => each.start === start || each.end === end),
@@ -27,7 +27,7 @@ function columnsOf(row: readonly Cell[], firstLine: readonly Cell[]): number[] |
   return isOrdered ? columns : undefined;
 }
 
-/** Consecutive lines that are one table, or a line alone. */
+/** Consecutive lines that form a table, or a single line. */
 function tablesIn(lines: readonly Cell[][]): Cell[][][] {
   const tables: Cell[][][] = [];
   for (const line of lines) {
@@ -38,7 +38,7 @@ function tablesIn(lines: readonly Cell[][]): Cell[][][] {
   return tables;
 }
 
-/** A table of these texts, with the columns of the printed one. */
+/** Formats a table of these texts, with the columns of the printed one. */
 function layOutTable(table: readonly Cell[][], texts: readonly string[][]): string[] {
   const [firstLine = []] = table;
   const placed = table.flatMap((cells, row) =>
@@ -67,7 +67,7 @@ function layOutTable(table: readonly Cell[][], texts: readonly string[][]): stri
   });
 }
 
-/** The same gaps between other texts. */
+/** Joins other texts with the gaps of a line. */
 const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
   cells
     .map(
@@ -76,17 +76,17 @@ const inPlace = (cells: readonly Cell[], texts: readonly string[]): string =>
     )
     .join('');
 
-/** The printed lines with the cells that the guide shows in place of the printed ones. */
-export function layOut(printed: readonly string[], shown: readonly string[]): string[] {
+/** The printed lines, laid out with the cells that the guide shows. */
+export function layOut(printed: readonly string[], expectedLines: readonly string[]): string[] {
   const lines = printed.map(cellsOf);
-  const wanted = shown.map((line) => textsOf(cellsOf(line)));
+  const expectedTexts = expectedLines.map((line) => textsOf(cellsOf(line)));
   let at = 0;
   return tablesIn(lines).flatMap((table) => {
     const [from, to] = [at, at + table.length];
     at = to;
     const asPrinted = layOutTable(table, table.map(textsOf));
     const isTable = asPrinted.every((line, row) => line === printed[from + row]?.trimEnd());
-    const texts = wanted.slice(from, to);
+    const texts = expectedTexts.slice(from, to);
     return isTable
       ? layOutTable(table, texts)
       : table.map((cells, row) => inPlace(cells, texts[row] ?? []));

@@ -1,5 +1,5 @@
 // Commands that a `shell` block would start, and their problems. bash reads the block with every
-// program replaced by a function that records its arguments; each command is then compared with its
+// program replaced by a function that records its arguments. Each command is then compared with its
 // target: a request with openapi.json, a verb with the parser of the operator's command, a script
 // with package.json.
 import { spawnSync } from 'node:child_process';
@@ -100,13 +100,14 @@ interface Request {
 
 function requestOf(command: readonly string[]): Request {
   const request: Request = { method: 'GET', headers: [] };
-  const rest = [...command];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (word === '-X') request.method = rest.shift() ?? '';
-    else if (word === '-H') request.headers.push(rest.shift()?.split(':')[0]?.toLowerCase() ?? '');
-    else if (word === '-u') rest.shift();
+  const remaining = [...command];
+  for (let word = remaining.shift(); word !== undefined; word = remaining.shift()) {
+    if (word === '-X') request.method = remaining.shift() ?? '';
+    else if (word === '-H')
+      request.headers.push(remaining.shift()?.split(':')[0]?.toLowerCase() ?? '');
+    else if (word === '-u') remaining.shift();
     else if (word === '-d') {
-      request.body = rest.shift() ?? '';
+      request.body = remaining.shift() ?? '';
       if (request.method === 'GET') request.method = 'POST';
     } else if (!word.startsWith('-')) request.url = new URL(word);
   }
@@ -121,20 +122,20 @@ function bodyProblems(template: string, method: string, body: string): string[] 
   return (validate.errors ?? []).map((each) => `${each.instancePath} ${each.message}`);
 }
 
-/** A request against the description of its operation. */
+/** Checks a request against the description of its operation. */
 function requestProblems(command: readonly string[]): string[] {
   const { url, method, headers, body } = requestOf(command);
   if (url?.origin !== ORIGIN) return [`${url} is not an address of the server.`];
   const [template] = matching(url.pathname);
   const operation: Described | undefined = document.paths[template ?? '']?.[method.toLowerCase()];
-  if (!template || !operation) return [`${method} ${url.pathname} is no operation.`];
+  if (!template || !operation) return [`${method} ${url.pathname} is not an operation.`];
   const { parameters = [], requestBody } = operation;
-  const named = (place: string) => parameters.filter((each) => each.in === place);
+  const parametersIn = (location: string) => parameters.filter((each) => each.in === location);
   return [
     ...[...url.searchParams.keys()]
-      .filter((key) => !named('query').some(({ name }) => name === key))
-      .map((key) => `${key} is no query parameter of ${template}.`),
-    ...named('header')
+      .filter((key) => !parametersIn('query').some(({ name }) => name === key))
+      .map((key) => `${key} is not a query parameter of ${template}.`),
+    ...parametersIn('header')
       .filter(({ name, required }) => required && !headers.includes(name.toLowerCase()))
       .map(({ name }) => `${template} needs the header ${name}.`),
     ...(requestBody?.required && body === undefined ? [`${template} needs a body.`] : []),
@@ -158,7 +159,7 @@ async function verbProblems(argv: readonly string[]): Promise<string[]> {
 function scriptProblems([first = '', second = '']: readonly string[]): string[] {
   const name = first === 'run' ? second : first;
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  return name in scripts ? [] : [`npm ${first} ${second} is no script.`];
+  return name in scripts ? [] : [`npm ${first} ${second} is not a script.`];
 }
 
 function problemsOf([program = '', ...command]: Command): string[] | Promise<string[]> {
@@ -171,11 +172,13 @@ function problemsOf([program = '', ...command]: Command): string[] | Promise<str
   return existsSync(path.join(root, file)) ? [] : [`${file} does not exist.`];
 }
 
-/** Settings named in the text that docs/settings.md does not have. */
+/** Settings that the text names and docs/settings.md does not contain. */
 function settingProblems(text: string): string[] {
-  const known = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
+  const settingsPage = readFileSync(path.join(root, 'docs/settings.md'), 'utf8');
   const names = [...text.matchAll(/\b(RAILHEAD_[A-Z_]+)=/g)].map(([, name = '']) => name);
-  return names.filter((name) => !known.includes(`\`${name}\``)).map((name) => `${name}: unknown`);
+  return names
+    .filter((name) => !settingsPage.includes(`\`${name}\``))
+    .map((name) => `${name}: unknown`);
 }
 
 /** Problems of a `shell` block. */
@@ -183,6 +186,6 @@ export async function shellProblems(text: string): Promise<string[]> {
   const { commands, problem } = commandsOf(text);
   if (problem !== undefined) return [problem];
   if (commands.length === 0) return ['The block has no command.'];
-  const found = await Promise.all(commands.map(problemsOf));
-  return [...settingProblems(text), ...found.flat()];
+  const problems = await Promise.all(commands.map(problemsOf));
+  return [...settingProblems(text), ...problems.flat()];
 }

@@ -1,5 +1,5 @@
-// The runner of guides, tested with small guides in each shell: problems that stop or mislead a
-// reader who pastes the commands are found, with their line.
+// Tests of the guide runner with small guides in each shell: it finds problems for readers who
+// paste the commands, with their lines.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -28,7 +28,7 @@ beforeAll(() => {
 
 afterAll(() => fs.rmSync(base, { recursive: true, force: true }));
 
-/** Runs a guide of these lines below its title. */
+/** Runs a guide that consists of a title and these lines. */
 async function run(shell: Shell, lines: readonly string[], limitMs = 15_000): Promise<string[]> {
   const cwd = fs.mkdtempSync(path.join(base, 'small-'));
   const file = path.join(cwd, 'guide.md');
@@ -131,7 +131,8 @@ describe('runGuide', () => {
     });
 
     test('ends what a guide leaves running', { timeout: 20_000 }, async () => {
-      // It keeps the output of the shell open, which the runner reads to its end.
+      // The background process keeps the output of the shell open, which the runner reads to its
+      // end.
       expect(await run(shell, sh('(sleep 60 &)'))).toEqual([]);
     });
   });
@@ -182,8 +183,8 @@ describe('compare', () => {
       ],
     ],
     ['gaps of no table', ['  a     12   b', 'c'], ['  a     …   b', 'c']],
-  ])('takes %s', (_, printed, shown) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...shown)).wrong).toBeUndefined();
+  ])('takes %s', (_, printed, expected) => {
+    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBeUndefined();
   });
 
   it.each<[string, string[], string[], number]>([
@@ -203,8 +204,8 @@ describe('compare', () => {
       ['ID       PRICE  STATUS', 'Order:…  5.00   OPEN', 'Order:…  10.00'],
       7,
     ],
-  ])('rejects %s', (_, printed, shown, wrong) => {
-    expect(compare(`${printed.join('\n')}\n`, step(...shown)).wrong).toBe(wrong);
+  ])('rejects %s', (_, printed, expected, wrong) => {
+    expect(compare(`${printed.join('\n')}\n`, step(...expected)).wrong).toBe(wrong);
   });
 });
 

@@ -1,7 +1,7 @@
-// A replacement for Node in guides: this process runs the most frequent commands, `node -p` that
-// extracts fields of a reply and the operator's command, and the program is only curl. Starting
-// Node thousands of times took a quarter of the processor time of all tests. All other commands are
-// run by Node itself.
+// A replacement for Node in guides. This process runs the most frequent commands: `node -p` that
+// extracts fields of a reply, and the operator's command; the replacement program only calls curl.
+// Starting Node thousands of times took a quarter of the processor time of all tests. All other
+// commands are run by Node itself.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -16,10 +16,10 @@ export interface NodeService {
   close(): Promise<void>;
 }
 
-/** Where guides find the operator's command in the checkout. */
+/** Path of the operator's command in the checkout. */
 const OPERATOR = path.join('server', 'bin', 'railhead-server.js');
 
-/** How the code begins that reads a reply from standard input. */
+/** Start of the code that reads a reply from standard input. */
 const READS = "it = JSON.parse(require('fs').readFileSync(0, 'utf8'));";
 
 const programOf = (node: string, curl: string, socket: string) => `#!/bin/sh
@@ -40,7 +40,7 @@ esac
 exec '${node}' "$@"
 `;
 
-/** What `node -p` prints for the code with this standard input. */
+/** Output of `node -p` for the code with this standard input. */
 function printed(code: string, input: string): string {
   const modules = { fs: { readFileSync: () => input } };
   const require = (name: keyof typeof modules) => modules[name];
@@ -50,13 +50,13 @@ function printed(code: string, input: string): string {
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** Commands of a shell that print what the operator's command does and end as it ends. */
+/** Shell commands with the output and the exit code of the operator's command. */
 async function replayed({ run }: OperatorService, argv: string[]): Promise<string> {
   const { code, out, err } = await run(argv);
   return `printf %s ${quoted(out)}\nprintf %s ${quoted(err)} >&2\nexit ${code}\n`;
 }
 
-/** Serves stand-ins over a socket in the folder. */
+/** Serves replacement programs over a socket in the folder. */
 export async function openNode(
   folder: string,
   curl: string,

@@ -12,7 +12,7 @@ interface Setting {
   /** First line of the block. */
   readonly begins: string;
   readonly file: string;
-  /** Imports and declarations that the recipe leaves out. */
+  /** Imports and declarations that the recipe omits. */
   readonly before?: string;
   readonly after?: string;
   /** The block is inserted into the file before this text. */

@@ -1,4 +1,4 @@
-// Files as clients send them, created byte by byte, so that each has exactly the defect that a test
+// Files for uploads, created byte by byte, so that each has exactly the defect that a test
 // describes. The images have one colour and can be decoded by every decoder.
 import { deflateSync } from 'node:zlib';
 
@@ -21,21 +21,21 @@ function uint32(value: number): Buffer {
 }
 
 export function pngChunk(name: string, data: Uint8Array): Buffer {
-  const named = Buffer.concat([Buffer.from(name), data]);
-  return Buffer.concat([uint32(data.length), named, uint32(crc32(named))]);
+  const chunkData = Buffer.concat([Buffer.from(name), data]);
+  return Buffer.concat([uint32(data.length), chunkData, uint32(crc32(chunkData))]);
 }
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A white PNG; `note` is text in its metadata. */
-export function pngFile(width = 600, height = 400, note = ''): Buffer {
+/** A white PNG; `comment` is text in its metadata. */
+export function pngFile(width = 600, height = 400, comment = ''): Buffer {
   const row = Buffer.alloc(1 + width, 0xff);
   row[0] = 0; // unfiltered
   const header = Buffer.concat([uint32(width), uint32(height), Buffer.from([8, 0, 0, 0, 0])]);
   return Buffer.concat([
     PNG_SIGNATURE,
     pngChunk('IHDR', header),
-    pngChunk('tEXt', Buffer.from(`Comment\0${note}`)),
+    pngChunk('tEXt', Buffer.from(`Comment\0${comment}`)),
     pngChunk('IDAT', deflateSync(Buffer.concat(Array.from({ length: height }, () => row)))),
     pngChunk('IEND', Buffer.alloc(0)),
   ]);
@@ -69,7 +69,7 @@ export function jpegFile(width = 600, height = 400, before: Buffer[] = []): Buff
   ]);
 }
 
-/** An empty page; `trailer` are further words in its trailer, `note` a comment. */
+/** An empty page; `trailer` are further words in its trailer, `comment` a comment. */
 export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
   const objects = [
     '<</Type/Catalog/Pages 2 0 R>>',
@@ -78,9 +78,9 @@ export function pdfFile({ trailer = '', note = '' } = {}): Buffer {
   ];
   let text = `%PDF-1.4\n%${note}\n`;
   const places = objects.map((object, index) => {
-    const place = text.length;
+    const offset = text.length;
     text += `${index + 1} 0 obj\n${object}\nendobj\n`;
-    return `${String(place).padStart(10, '0')} 00000 n \n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
   });
   const table = text.length;
   text += `xref\n0 4\n0000000000 65535 f \n${places.join('')}`;

@@ -29,7 +29,7 @@ export const EMIL = {
   address: { line1: 'Heidestr. 17', city: 'Berlin', postalCode: '10557', country: 'DE' },
 };
 
-/** How many people each server knows. */
+/** Number of people that each server has. */
 const people = new WeakMap<TestApp, number>();
 
 /** An approved individual in the United States. */

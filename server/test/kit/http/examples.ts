@@ -13,7 +13,7 @@ import { type Receiver, startReceiver } from './webhook-receiver.ts';
 const FOLDER = path.resolve(import.meta.dirname, '../../../examples');
 
 interface Shown extends CallOptions {
-  /** The difference to the other examples of the operation. */
+  /** Difference from the other examples of the operation. */
   summary: string;
   params?: Record<string, string>;
   query?: Record<string, string>;
@@ -22,7 +22,10 @@ interface Shown extends CallOptions {
 
 export interface Stage {
   app: TestApp;
-  /** The endpoint that gets the webhooks; it answers 200 unless a story says something else. */
+  /**
+   * The endpoint that receives the webhooks; it returns 200 unless a story configures another
+   * response.
+   */
   receiver: Receiver;
   /** Sends a request and keeps it, with its reply, as the example `name` of the operation. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads replies of every shape.
@@ -32,9 +35,9 @@ export interface Stage {
 export type Story = (stage: Stage) => Promise<void>;
 
 function contractOf(app: TestApp, operationId: string): Contract {
-  const found = app.operations.find(({ contract }) => contract.operationId === operationId);
-  if (!found) throw new Error(`there is no operation ${operationId}`);
-  return found.contract;
+  const operation = app.operations.find(({ contract }) => contract.operationId === operationId);
+  if (!operation) throw new Error(`unknown operation ${operationId}`);
+  return operation.contract;
 }
 
 function urlOf(contract: Contract, { params = {}, query = {} }: Shown): string {
@@ -47,7 +50,7 @@ function urlOf(contract: Contract, { params = {}, query = {} }: Shown): string {
   return search ? `${url}?${search}` : url;
 }
 
-/** The fields of a form; of a file its name. */
+/** The fields of a form; files by their name. */
 const fieldsOf = (form: FormData) =>
   Object.fromEntries(
     [...form].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]),
@@ -84,12 +87,12 @@ async function sent(app: TestApp, operationId: string, name: string, request: Sh
  * arrival.
  */
 function firstOfEach(bodies: readonly string[]): Examples['webhooks'] {
-  const found = new Map<string, unknown>();
+  const webhooks = new Map<string, unknown>();
   const parsed = bodies.map((text) => JSON.parse(text) as { id: string; type: string });
   for (const body of parsed.sort((a, b) => (a.id < b.id ? -1 : 1))) {
-    if (!found.has(body.type)) found.set(body.type, body);
+    if (!webhooks.has(body.type)) webhooks.set(body.type, body);
   }
-  return [...found.keys()].sort().map((type) => ({ type, body: found.get(type) }));
+  return [...webhooks.keys()].sort().map((type) => ({ type, body: webhooks.get(type) }));
 }
 
 async function recorded(app: TestApp, receiver: Receiver, stories: readonly Story[]) {
@@ -133,7 +136,7 @@ const KINDS: readonly [RegExp, (length: number, number: number) => string][] = [
   [/^/, (length, number) => numbered('Example', length, String(number))],
 ];
 
-/** The word repeated, with the number at the end. */
+/** Repeats the word, with the number at the end. */
 const numbered = (term: string, length: number, number: string): string =>
   term.repeat(Math.ceil(length / term.length)).slice(0, Math.max(0, length - number.length)) +
   number.slice(-length);
@@ -144,25 +147,25 @@ function inPlaceOf(one: string, other: string, number: number): string {
 }
 
 /** The common prefix before the random part, such as the country of an IBAN. */
-function sharedHead(one: string, other: string): number {
-  if (OPAQUE.test(one) || KINDS[0]?.[0].test(one)) return 0;
+function sharedHead(first: string, other: string): number {
+  if (OPAQUE.test(first) || KINDS[0]?.[0].test(first)) return 0;
   let at = 0;
-  while (one[at] === other[at] && /[A-Za-z]/.test(one[at] ?? '')) at++;
+  while (first[at] === other[at] && /[A-Za-z]/.test(first[at] ?? '')) at++;
   // Prefixes of tokens end with an underscore, such as `rhc_`.
-  if (at >= 2 && one[at] === '_' && other[at] === '_') return at + 1;
-  return at < 2 || at === one.length ? 0 : at;
+  if (at >= 2 && first[at] === '_' && other[at] === '_') return at + 1;
+  return at < 2 || at === first.length ? 0 : at;
 }
 
 /** The first value with every part that differs from the second replaced. */
 function withoutChance(first: unknown, second: unknown): unknown {
-  const known = new Map<string, string>();
+  const replacements = new Map<string, string>();
   const replaced = (one: string, other: string) => {
     if (one === other) return one;
     const head = sharedHead(one, other);
     const stored =
-      known.get(one) ??
-      one.slice(0, head) + inPlaceOf(one.slice(head), other.slice(head), known.size + 1);
-    known.set(one, stored);
+      replacements.get(one) ??
+      one.slice(0, head) + inPlaceOf(one.slice(head), other.slice(head), replacements.size + 1);
+    replacements.set(one, stored);
     return stored;
   };
   const text = (one: string, other: string): string => {
@@ -183,12 +186,12 @@ function withoutChance(first: unknown, second: unknown): unknown {
       return one.map((each, index) => walk(each, other[index], `${at}.${index}`));
     if (one && other && typeof one === 'object' && typeof other === 'object') {
       expect(Object.keys(one), at).toEqual(Object.keys(other));
-      const others = other as Record<string, unknown>;
+      const otherObject = other as Record<string, unknown>;
       return Object.fromEntries(
         Object.entries(one).map(([key, value]) => [
           key,
-          // A duration is the only number that differs from run to run.
-          key === 'durationMs' ? DURATION_MS : walk(value, others[key], `${at}.${key}`),
+          // Durations are the only numbers that differ between runs.
+          key === 'durationMs' ? DURATION_MS : walk(value, otherObject[key], `${at}.${key}`),
         ]),
       );
     }
@@ -208,10 +211,10 @@ const EVM_ADDRESSES = [
 
 /** Replaces each distinct match by the next name; the same match always by the same one. */
 function renamed(text: string, pattern: RegExp, nameOf: (number: number) => string): string {
-  const known = new Map<string, string>();
+  const replacements = new Map<string, string>();
   return text.replaceAll(pattern, (match) => {
-    const name = known.get(match) ?? nameOf(known.size);
-    known.set(match, name);
+    const name = replacements.get(match) ?? nameOf(replacements.size);
+    replacements.set(match, name);
     return name;
   });
 }
@@ -228,11 +231,11 @@ function withCheckDigits(iban: string): string {
   const candidates = Array.from({ length: 97 }, (_, position) =>
     String(position + 2).padStart(2, '0'),
   );
-  const made = candidates.map((digits) => iban.slice(0, 2) + digits + iban.slice(4));
-  return made.find((each) => isIban(each)) ?? iban;
+  const ibans = candidates.map((digits) => iban.slice(0, 2) + digits + iban.slice(4));
+  return ibans.find((each) => isIban(each)) ?? iban;
 }
 
-/** Examples with hosts, addresses and account numbers as real ones are written. */
+/** Replaces hosts, addresses and account numbers by realistic ones. */
 function realistic(json: string): string {
   let text = json
     .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'https://platform.example.com')
@@ -245,19 +248,17 @@ function realistic(json: string): string {
   return renamed(text, /account_[0-9a-f]{20}/g, (at) => `account_northwind_${at + 1}`);
 }
 
-/**
- * Tests that the stories are answered as `server/examples/NAME.json` shows; `-u` writes the file.
- */
+/** Tests that the stories produce `server/examples/NAME.json`; `-u` writes the file. */
 export function examples(name: string, stories: Record<string, Story>, options: AppOptions = {}) {
   const servers = ['one', 'two'].map((seed) => ({
     app: testApp({ ...options, seed: `examples ${name} ${seed}` }),
     receiver: opened(() => startReceiver()),
   }));
   it(`are what server/examples/${name}.json shows`, async () => {
-    const [one, two] = await Promise.all(
+    const [firstRun, secondRun] = await Promise.all(
       servers.map(({ app, receiver }) => recorded(app, receiver, Object.values(stories))),
     );
-    const text = `${realistic(JSON.stringify(withoutChance(one, two), null, 2))}\n`;
+    const text = `${realistic(JSON.stringify(withoutChance(firstRun, secondRun), null, 2))}\n`;
     await expect(text).toMatchFileSnapshot(path.join(FOLDER, `${name}.json`));
   });
 }

@@ -26,13 +26,13 @@ const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toSt
 
 function newSigningKeys(): SigningKeys {
   const key = () => {
-    const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const keyPair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const standard = generateKeyPairSync('ed25519');
     return {
       keyId: 'key-1',
       earlierStandard: [],
-      privateKey: own.privateKey,
-      publicKeyPem: pem(own.publicKey),
+      privateKey: keyPair.privateKey,
+      publicKeyPem: pem(keyPair.publicKey),
       standard: { privateKey: standard.privateKey, publicKeyPem: pem(standard.publicKey) },
     };
   };
@@ -117,9 +117,9 @@ export async function openOutbox() {
 
   /** A database handle of its own, as another process would have. */
   function anotherDatabase(): Database {
-    const more = openDatabase({ url: database.url });
-    opened.push(more);
-    return more;
+    const secondDatabase = openDatabase({ url: database.url });
+    opened.push(secondDatabase);
+    return secondDatabase;
   }
 
   const vault = createVault(effects, () => Buffer.alloc(32, 7));
@@ -135,7 +135,7 @@ export async function openOutbox() {
     anotherDatabase,
     /** A deliverer on the standing clock, or on `effects`. */
     deliverer(overrides: Partial<Parameters<typeof createDeliverer>[0]> = {}): Deliverer {
-      const usual = {
+      const defaults = {
         ...{
           effects,
           db,
@@ -148,7 +148,7 @@ export async function openOutbox() {
         },
         loopbackWebhooks: true,
       };
-      const createdDeliverer = createDeliverer({ ...usual, ...overrides });
+      const createdDeliverer = createDeliverer({ ...defaults, ...overrides });
       deliverers.push(createdDeliverer);
       return createdDeliverer;
     },

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 interface RawReply {
   status: number;
   headers: Record<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; what is read is asserted.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   body: any;
   /** The complete output, including further replies. */
   text: string;
@@ -13,7 +13,7 @@ interface RawReply {
 
 /** The first reply in the output of a server. */
 export function readReply(text: string): RawReply {
-  const [head = '', rest = ''] = text.split('\r\n\r\n', 2);
+  const [head = '', remainder = ''] = text.split('\r\n\r\n', 2);
   const [line = '', ...fields] = head.split('\r\n');
   const headers = Object.fromEntries(
     fields.map((field) => {
@@ -22,16 +22,18 @@ export function readReply(text: string): RawReply {
     }),
   );
   const isJson = headers['content-type']?.includes('json');
-  const body = isJson ? JSON.parse(rest.slice(0, Number(headers['content-length']))) : rest;
+  const body = isJson
+    ? JSON.parse(remainder.slice(0, Number(headers['content-length'])))
+    : remainder;
   return { status: Number(line.split(' ')[1]), headers, body, text };
 }
 
 /** Sends parts; returns the output until the server closed the connection. */
-export function sendRaw(port: number, ...pieces: (string | Buffer)[]): Promise<RawReply> {
+export function sendRaw(port: number, ...parts: (string | Buffer)[]): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     let text = '';
     const socket = net.connect(port, '127.0.0.1', () => {
-      for (const piece of pieces) socket.write(piece);
+      for (const part of parts) socket.write(part);
     });
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');

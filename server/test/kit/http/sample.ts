@@ -19,18 +19,18 @@ const PATTERNS: [RegExp, string][] = [
 function resolve(schema: Json, root: Json): Json {
   const ref = schema.$ref as string | undefined;
   if (!ref) return schema;
-  const found = ref
+  const target = ref
     .replace('#/', '')
     .split('/')
     .reduce((at: unknown, key) => (at as Json)[key], root);
-  return resolve(found as Json, root);
+  return resolve(target as Json, root);
 }
 
 function text(schema: Json): string {
   if (schema.format) return FORMATS[schema.format as string] ?? 'x';
   const pattern = schema.pattern as string | undefined;
-  const known = pattern && PATTERNS.find(([like]) => like.test(pattern))?.[1];
-  return known || 'x'.repeat(Math.max(1, (schema.minLength as number | undefined) ?? 1));
+  const sample = pattern && PATTERNS.find(([like]) => like.test(pattern))?.[1];
+  return sample || 'x'.repeat(Math.max(1, (schema.minLength as number | undefined) ?? 1));
 }
 
 /** `root` is the document that `$ref` refers to. */

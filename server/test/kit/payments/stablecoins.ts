@@ -61,13 +61,13 @@ export function stablecoinFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> 
   }
 
   /** An ACTIVE Spark wallet of a customer or of the platform. */
-  async function wallet(of?: 'platform') {
+  async function wallet(owner?: 'platform') {
     const accountInfo = {
       accountType: 'SPARK_WALLET',
       address: sparkWallet(BigInt(5_000_000 + ++counter)).address,
     };
     const body = { currency: 'USDB', accountInfo };
-    if (of) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
+    if (owner) return ok(await app.call('POST', '/platform/external-accounts', body, { as }), 201);
     const { id: customerId } = await customer(app, { as });
     const owned = { ...body, customerId };
     return ok(await app.call('POST', '/customers/external-accounts', owned, { as }), 201);

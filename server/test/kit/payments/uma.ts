@@ -38,12 +38,12 @@ export async function openUmaFixture() {
   }
 
   const receive = (body: object, as: TestPlatform = app.platform): Promise<ApiResponse> => {
-    const usual = {
+    const defaults = {
       senderUmaAddress: SENDER,
       receivingCurrencyCode: 'USD',
       receivingCurrencyAmount: 250_00,
     };
-    return app.call('POST', '/sandbox/uma/receive', { ...usual, ...body }, { as });
+    return app.call('POST', '/sandbox/uma/receive', { ...defaults, ...body }, { as });
   };
 
   /** A customer with an account, and a pending payment to it. */

@@ -22,16 +22,21 @@ export const codeAt = (secretBase32: string, now: number): string =>
 
 /** A registration in the JSON format of browsers. */
 export function registrationJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
-  const made = device.create(challenge, { uv: true, ...ceremony });
-  const { credentialId: id, clientDataJson: clientDataJSON, attestationObject, transports } = made;
+  const credential = device.create(challenge, { uv: true, ...ceremony });
+  const {
+    credentialId: id,
+    clientDataJson: clientDataJSON,
+    attestationObject,
+    transports,
+  } = credential;
   const response = { clientDataJSON, attestationObject, transports };
   return { id, rawId: id, type: 'public-key', response, clientExtensionResults: {} };
 }
 
 /** An assertion in the JSON format of browsers, over a challenge in base64url. */
 export function assertionJson(device: Authenticator, challenge: string, ceremony?: Ceremony) {
-  const made = device.get('', { uv: true, challengeText: challenge, ...ceremony });
-  const { credentialId: id, clientDataJson: clientDataJSON, ...rest } = made;
+  const assertion = device.get('', { uv: true, challengeText: challenge, ...ceremony });
+  const { credentialId: id, clientDataJson: clientDataJSON, ...rest } = assertion;
   return { id, rawId: id, type: 'public-key', response: { clientDataJSON, ...rest } };
 }
 
@@ -80,7 +85,7 @@ export const SITE = {
 };
 
 /** Sets the passkey site of a platform. */
-export const giveSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
+export const setSite = (app: TestApp, as: TestPlatform, passkey_site: typeof SITE) =>
   app.operate(async (ctx) => {
     const row = await ctx.read(platforms, as.id);
     if (row) ctx.update(platforms, row, { passkey_site });
@@ -96,7 +101,7 @@ export function expectBad(reply: ApiResponse, ...fields: string[]) {
 export async function openFactors() {
   const app = await startApp();
   const service = app.production;
-  await giveSite(app, service, SITE);
+  await setSite(app, service, SITE);
   const { db } = app.runtime;
   return {
     app,
@@ -105,7 +110,7 @@ export async function openFactors() {
     /** Factors in production. */
     fixture: factorFixture(app, { as: service }),
     /** Factors in the sandbox. */
-    played: factorFixture(app),
+    sandboxFixture: factorFixture(app),
     /** A customer under SCA. */
     person: async (as: TestPlatform = service) => (await european(app, { as })).id as string,
     wait: (ms: number) => app.effects.set(app.effects.now() + ms),

@@ -10,7 +10,7 @@ export const ADDRESS = '203.0.113.7';
 /** Default passkey origin of the sandbox. */
 export const ORIGIN = 'http://localhost:3000';
 
-/** An individual in Germany with a verified phone number and no session. */
+/** An individual in Germany with a verified phone number and without a session. */
 export async function phoneVerifiedCustomer(
   app: TestApp,
   options: CallOptions = {},

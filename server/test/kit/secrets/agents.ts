@@ -89,7 +89,7 @@ async function misuse({ app, as, secrets }: StrongLifecycle, token: string): Pro
 }
 
 /** Codes and tokens in unexpected paths, bodies, queries and headers. */
-async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promise<void> {
+async function misplace(fixture: Fixture, send: Act, ...secrets: string[]): Promise<void> {
   for (const secret of secrets) {
     const at = `/agents/${secret}`;
     const body = quoteBody(secret, secret, 1, { description: 1, platformFeeOverride: secret });
@@ -108,15 +108,15 @@ async function misplace(fixture: Fixture, act: Act, ...secrets: string[]): Promi
         { name: 'X', customerId: secret, policy: policy({ permissions: [secret] }) },
         keyed(),
       ),
-      await act('GET', `/agents/me/transactions/${secret}`),
-      await act('GET', `/agents/me/actions?status=${secret}`),
-      await act('POST', `/agents/me/quotes/${secret}/execute`),
-      await act('POST', '/agents/me/quotes', quoteBody(secret, secret, 1)),
-      await act('POST', '/agents/me/quotes', body),
-      await act('POST', '/agents/me/transfer-out', {
+      await send('GET', `/agents/me/transactions/${secret}`),
+      await send('GET', `/agents/me/actions?status=${secret}`),
+      await send('POST', `/agents/me/quotes/${secret}/execute`),
+      await send('POST', '/agents/me/quotes', quoteBody(secret, secret, 1)),
+      await send('POST', '/agents/me/quotes', body),
+      await send('POST', '/agents/me/transfer-out', {
         ...{ source: { accountId: secret }, destination: { accountId: secret }, amount: 1 },
       }),
-      await act('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
+      await send('POST', '/agents/me/external-accounts', { currency: secret, accountInfo: secret }),
     ];
     for (const { status, body: reported } of responses) {
       expect([status, status >= 400 && status < 500, reported]).toEqual([status, true, reported]);
@@ -135,14 +135,14 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   const owner = await holder(lifecycle);
   const { id, token, code } = await connect(lifecycle, fixture, owner.id);
   const call = fixture.withToken(token);
-  const act: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
+  const send: Act = (method, path, body) => call(method, path, body, { headers: keyed() });
 
-  ok(await act('GET', '/agents/me'), 200);
+  ok(await send('GET', '/agents/me'), 200);
   const quote = ok(
-    await act('POST', '/agents/me/quotes', quoteBody(owner.from, owner.to, 1_00)),
+    await send('POST', '/agents/me/quotes', quoteBody(owner.from, owner.to, 1_00)),
     201,
   );
-  const requested = ok(await act('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
+  const requested = ok(await send('POST', `/agents/me/quotes/${quote.id}/execute`), 200);
   const approve = `/agents/${id}/actions/${requested.id}/approve`;
   ok(await fixture.manage('POST', approve, undefined, keyed()), 200);
   await app.settle();
@@ -150,12 +150,12 @@ export async function runAgentScenario(lifecycle: StrongLifecycle): Promise<void
   await misuse(lifecycle, token);
   await misplace(
     fixture,
-    act,
+    send,
     token,
     code,
     lifecycle.secrets.note('a misplaced secret', randomPassword()),
   );
   await lifecycle.look();
   ok(await fixture.manage('DELETE', `/agents/${id}`), 204);
-  expect((await act('GET', '/agents/me')).status).toBe(401);
+  expect((await send('GET', '/agents/me')).status).toBe(401);
 }

@@ -12,7 +12,7 @@ import { databaseText, type Exchange, type SearchedText } from './search.ts';
 import { randomPassword, type StrongLifecycle } from './second-factors.ts';
 
 interface CardLifecycle extends Pick<StrongLifecycle, 'app' | 'as' | 'secrets' | 'look'> {
-  places: SearchedText[];
+  searchedTexts: SearchedText[];
 }
 
 export const [NUMBERS, SIGNERS] = ['cards.secret', 'delegated_keys.signer'] as const;
@@ -33,10 +33,17 @@ async function noteSealed({ app, secrets }: CardLifecycle, { card }: WalletCard,
 }
 
 /** A page behind a link, recorded for the search unless it shows the card. */
-async function visit({ app, places }: CardLifecycle, url: string, method: 'GET' | 'HEAD' | 'POST') {
+async function visit(
+  { app, searchedTexts }: CardLifecycle,
+  url: string,
+  method: 'GET' | 'HEAD' | 'POST',
+) {
   const { statusCode, headers, body } = await app.server.inject({ method, url });
   if (statusCode !== 200) {
-    places.push({ name: 'a page without a card', text: `${JSON.stringify(headers)} ${body}` });
+    searchedTexts.push({
+      name: 'a page without a card',
+      text: `${JSON.stringify(headers)} ${body}`,
+    });
   }
   return { statusCode, body };
 }
@@ -89,24 +96,31 @@ async function pay(
 }
 
 /** Sends each in an unexpected place; rejections must not repeat it. */
-async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: string): Promise<void> {
+async function misplace(
+  fixture: DelegatedFixture,
+  walletCard: WalletCard,
+  secret: string,
+): Promise<void> {
   const at = encodeURIComponent(secret);
   const card = fixture.cards.cardBody({ customer: { id: secret }, accountId: secret });
-  const valid = fixture.cards.cardBody({ customer: { id: secret }, accountId: of.accountId });
-  const simulate = `/sandbox/cards/${of.card.id}/simulate`;
+  const valid = fixture.cards.cardBody({
+    customer: { id: secret },
+    accountId: walletCard.accountId,
+  });
+  const simulate = `/sandbox/cards/${walletCard.card.id}/simulate`;
   for (const [method, path, body] of [
     ['GET', `/cards/${at}`],
     ['GET', `/cards?state=${at}&cursor=${at}`],
     ['POST', `/cards/${at}/reveal`],
-    ['POST', `/cards/${of.card.id}/reveal/${at}`],
-    ['PATCH', `/cards/${of.card.id}`, { state: secret }],
-    ['PATCH', `/cards/${of.card.id}`, { fundingSources: [secret] }],
+    ['POST', `/cards/${walletCard.card.id}/reveal/${at}`],
+    ['PATCH', `/cards/${walletCard.card.id}`, { state: secret }],
+    ['PATCH', `/cards/${walletCard.card.id}`, { fundingSources: [secret] }],
     ['POST', '/cards', card],
     ['POST', '/cards', { ...valid, threeDSecurePassword: secret }],
     ['POST', '/cards', { ...valid, form: secret }],
     ['POST', `${simulate}/clearing`, { cardTransactionId: secret, amount: 1 }],
     ['POST', `${simulate}/${at}`, {}],
-    ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...of, card: { id: secret } })],
+    ['POST', '/auth/delegated-keys', fixture.bodyOf({ ...walletCard, card: { id: secret } })],
     ['DELETE', `/auth/delegated-keys/${at}`],
   ] as const) {
     const { status } = await fixture.call(method, path, body);
@@ -116,13 +130,13 @@ async function misplace(fixture: DelegatedFixture, of: WalletCard, secret: strin
 
 export async function runCardScenario(lifecycle: CardLifecycle): Promise<void> {
   const fixture = delegatedFixture(lifecycle.app, { as: lifecycle.as });
-  const of = await fixture.walletCard({ funds: 100_000_000 });
-  const { id: keyId } = await fixture.key(of);
-  await noteSealed(lifecycle, of, keyId);
-  await pay(lifecycle, fixture, of.card.id);
-  const shown = await readCard(lifecycle, fixture, of.card.id);
+  const walletCard = await fixture.walletCard({ funds: 100_000_000 });
+  const { id: keyId } = await fixture.key(walletCard);
+  await noteSealed(lifecycle, walletCard, keyId);
+  await pay(lifecycle, fixture, walletCard.card.id);
+  const details = await readCard(lifecycle, fixture, walletCard.card.id);
   const password = lifecycle.secrets.note('a password of a card', randomPassword());
-  for (const secret of [...shown, password]) await misplace(fixture, of, secret);
+  for (const secret of [...details, password]) await misplace(fixture, walletCard, secret);
 }
 
 /** All values in a JSON value that are neither arrays nor objects. */
@@ -147,16 +161,18 @@ export async function digitsAt(
 ): Promise<string[]> {
   const stored = await databaseText((sql) => app.runtime.db.query(sql, []));
   const events = (await app.events()).filter((each) => each.type.startsWith('CARD'));
-  const places = [
+  const searchedTexts = [
     ...stored
       .filter(({ name }) => CARD_TABLES.test(name))
       .map(({ name, text }) => ({ name, value: text.split('\n').map(jsonOf) })),
     ...events.map(({ type, data }) => ({ name: `the event ${type}`, value: data })),
     ...exchanges
-      .filter(({ of, answer }) => answer.status < 400 && /\/(cards|delegated-keys)/.test(of))
-      .map(({ of, answer }) => ({ name: `the answer to ${of}`, value: answer.body })),
+      .filter(
+        ({ name, response }) => response.status < 400 && /\/(cards|delegated-keys)/.test(name),
+      )
+      .map(({ name, response }) => ({ name: `the reply to ${name}`, value: response.body })),
   ];
   const isSuch = (leaf: unknown) => new RegExp(`^\\d{${count}}$`).test(String(leaf));
-  const found = places.filter(({ value }) => leavesOf(value).some(isSuch));
-  return [...new Set(found.map(({ name }) => name))].sort();
+  const leaks = searchedTexts.filter(({ value }) => leavesOf(value).some(isSuch));
+  return [...new Set(leaks.map(({ name }) => name))].sort();
 }

@@ -82,18 +82,18 @@ export function secretList() {
       return value;
     },
     /** Leaked secrets by place, and expected places without their secret. */
-    find(places: readonly SearchedText[]) {
-      const [leaks, seen] = [new Set<string>(), new Set<string>()];
-      for (const { name: place, text } of places) {
+    find(searchedTexts: readonly SearchedText[]) {
+      const [leaks, placesWithSecret] = [new Set<string>(), new Set<string>()];
+      for (const { name: outputName, text } of searchedTexts) {
         const low = text.toLowerCase();
         for (const { name, forms, pattern, stored } of all.values()) {
           if (!pattern?.test(low) && !forms.some((form) => low.includes(form))) continue;
-          const right = stored.find((each) => place.startsWith(each));
-          if (right === undefined) leaks.add(`${name} in ${place}`);
-          else seen.add(`${name} in ${right}`);
+          const expectedPlace = stored.find((each) => outputName.startsWith(each));
+          if (expectedPlace === undefined) leaks.add(`${name} in ${outputName}`);
+          else placesWithSecret.add(`${name} in ${expectedPlace}`);
         }
       }
-      return { leaks: [...leaks].sort(), seen: [...seen].sort() };
+      return { leaks: [...leaks].sort(), seen: [...placesWithSecret].sort() };
     },
   };
 }
@@ -105,27 +105,27 @@ type Asker = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** The whole database as text: every column of every table, bytes in hexadecimal. */
 export async function databaseText(request: Asker): Promise<SearchedText[]> {
-  const places: SearchedText[] = [];
+  const searchedTexts: SearchedText[] = [];
   for (const { table, column } of await request(COLUMNS)) {
     const rows = await request(`select "${column}"::text as text from "${table}"`);
     const text = rows.map((row) => row.text).join('\n');
-    places.push({ name: `${table}.${column}`, text });
+    searchedTexts.push({ name: `${table}.${column}`, text });
   }
-  return places;
+  return searchedTexts;
 }
 
 /** A request and its reply. */
 export interface Exchange {
-  of: string;
-  answer: Pick<ApiResponse, 'status' | 'body'>;
+  name: string;
+  response: Pick<ApiResponse, 'status' | 'body'>;
 }
 
 export const errorsIn = (exchanges: readonly Exchange[]): SearchedText[] =>
   exchanges
-    .filter(({ answer }) => answer.status >= 400)
-    .map(({ of, answer }) => ({
-      name: `the error of ${of}`,
-      text: `${answer.status} ${JSON.stringify(answer.body)}`,
+    .filter(({ response }) => response.status >= 400)
+    .map(({ name, response }) => ({
+      name: `the error of ${name}`,
+      text: `${response.status} ${JSON.stringify(response.body)}`,
     }));
 
 /** All outputs and stored data of an application in the test process. */

@@ -28,7 +28,7 @@ export const randomPassword = (bytes = 12) => `Hush${randomBytes(bytes).toString
 export const keyed = () => ({ 'idempotency-key': randomBytes(12).toString('hex') });
 
 /** An IP address of the documentation ranges. */
-const place = ({ secrets }: StrongLifecycle) => {
+const randomAddress = ({ secrets }: StrongLifecycle) => {
   const [a = 0, ...rest] = randomBytes(7);
   const parts = (Buffer.from(rest).toString('hex').match(/.{4}/g) ?? []).join(':');
   const address = a % 2 ? `2001:db8:7:1:2:${parts}` : `198.51.${100 + (a % 100)}.${100 + (a % 99)}`;
@@ -73,9 +73,9 @@ async function approved(lifecycle: StrongLifecycle): Promise<string> {
   const sql = `update customers set status = 'APPROVED', version = version + 1 where id = $1`;
   await app.runtime.db.query(sql, [id]);
   ok(await sendCode(app, id, 'phone', { as }), 204);
-  const right = await sentCode(lifecycle);
+  const correctCode = await sentCode(lifecycle);
   expect((await confirmCode(app, id, 'phone', wrongCode(lifecycle), { as })).status).toBe(400);
-  ok(await confirmCode(app, id, 'phone', right, { as }), 200);
+  ok(await confirmCode(app, id, 'phone', correctCode, { as }), 200);
   lifecycle.wait();
   return id;
 }
@@ -92,10 +92,10 @@ async function logInBySms(
   );
   const code = await sentCode(lifecycle);
   const path = `/sca/login/complete?customerId=${id}`;
-  const proof = { ...start, challengeId, code, endUserIpAddress: place(lifecycle) };
+  const proof = { ...start, challengeId, code, endUserIpAddress: randomAddress(lifecycle) };
   expectWrong(await request('POST', path, { ...proof, code: wrongCode(lifecycle) }));
-  const elsewhere = lifecycle.secrets.note('what is no address', randomPassword());
-  expectWrong(await request('POST', path, { ...proof, endUserIpAddress: elsewhere }));
+  const invalidAddress = lifecycle.secrets.note('an invalid address', randomPassword());
+  expectWrong(await request('POST', path, { ...proof, endUserIpAddress: invalidAddress }));
   ok(await request('POST', path, proof), 200);
   lifecycle.wait();
 }
@@ -123,7 +123,7 @@ async function useApp(
   lifecycle.wait();
   const logIn = (typed: string) =>
     request('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'TOTP', code: typed, endUserIpAddress: place(lifecycle) },
+      ...{ factor: 'TOTP', code: typed, endUserIpAddress: randomAddress(lifecycle) },
     });
   expectWrong(await logIn(secrets.note('a wrong recovery code', 'QQQQ-7777-QQQQ')));
   ok(await logIn(code()), 200);
@@ -155,7 +155,7 @@ async function usePasskey(
   );
   const logIn = (challenge: string) =>
     request('POST', `/sca/login/complete?customerId=${id}`, {
-      ...{ factor: 'PASSKEY', origin, endUserIpAddress: place(lifecycle) },
+      ...{ factor: 'PASSKEY', origin, endUserIpAddress: randomAddress(lifecycle) },
       passkeyAssertion: assertionJson(device, challenge),
     });
   expectWrong(await logIn(another()));
@@ -202,34 +202,34 @@ async function pay(
 ) {
   const from = await funded(lifecycle, id);
   const to = await payee(fixture, id);
-  const answer = (quote: Body, proof: object) =>
+  const authorize = (quote: Body, proof: object) =>
     fixture.send('POST', `/quotes/${quote.id}/authorize`, {
-      endUserIpAddress: place(lifecycle),
+      endUserIpAddress: randomAddress(lifecycle),
       ...proof,
     });
 
   const signed = await waiting(fixture, from, to, 'PASSKEY');
   const { challenge } = signed.scaChallenge.passkeyAssertionOptions;
   const proof = (text: string) => ({ passkeyAssertion: assertionJson(device, text), origin });
-  expectWrong(await answer(signed, proof(randomBytes(32).toString('base64url'))));
-  ok(await answer(signed, proof(challenge)), 200);
+  expectWrong(await authorize(signed, proof(randomBytes(32).toString('base64url'))));
+  ok(await authorize(signed, proof(challenge)), 200);
 
   const texted = await waiting(fixture, from, to, 'SMS_OTP');
   await lifecycle.look();
   await sentCode(lifecycle);
-  expectWrong(await answer(texted, { code: wrongCode(lifecycle) }));
+  expectWrong(await authorize(texted, { code: wrongCode(lifecycle) }));
   lifecycle.wait();
   ok(await fixture.send('POST', `/quotes/${texted.id}/authorize/resend`), 204);
-  ok(await answer(texted, { code: await sentCode(lifecycle) }), 200);
+  ok(await authorize(texted, { code: await sentCode(lifecycle) }), 200);
   lifecycle.wait();
 
   const trust = `/customers/external-accounts/${to}/trust`;
   const { scaChallenge } = ok(await fixture.send('POST', trust), 200);
-  const right = { challengeId: scaChallenge.id, code: await sentCode(lifecycle) };
+  const validProof = { challengeId: scaChallenge.id, code: await sentCode(lifecycle) };
   expectWrong(
-    await fixture.send('POST', `${trust}/confirm`, { ...right, code: wrongCode(lifecycle) }),
+    await fixture.send('POST', `${trust}/confirm`, { ...validProof, code: wrongCode(lifecycle) }),
   );
-  ok(await fixture.send('POST', `${trust}/confirm`, right), 200);
+  ok(await fixture.send('POST', `${trust}/confirm`, validProof), 200);
 }
 
 /** Reset of a lost factor, through the hosted page if liveness is connected. */
@@ -247,7 +247,7 @@ async function loseApp(
   if (verificationLink === undefined) return;
   const open = async (method: 'GET' | 'POST', path: string) => {
     const { statusCode: status, body } = await app.server.inject({ method, url: `/reset/${path}` });
-    exchanges.push({ of: `${method} /reset`, answer: { status, body } });
+    exchanges.push({ name: `${method} /reset`, response: { status, body } });
     return status;
   };
   const secret = new URL(verificationLink).pathname.split('/').at(-1) as string;
@@ -273,7 +273,7 @@ async function exceedRequests(
   const login = `/sca/login/complete?customerId=${id}`;
   const confirm = `/sca/factors/confirm?customerId=${id}`;
   const blob = { id: secret(), response: { clientDataJSON: secret(), [secret()]: secret() } };
-  const ip = { endUserIpAddress: place(lifecycle) };
+  const ip = { endUserIpAddress: randomAddress(lifecycle) };
   const wrong: [string, object][] = [
     [login, { factor: secret(), code: secret(), ...ip }],
     [login, { factor: 'SMS_OTP', challengeId: secret(), code: secret(), ...ip }],

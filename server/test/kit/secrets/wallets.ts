@@ -58,7 +58,7 @@ export function recorded<A extends Pick<TestApp, 'call'>>(app: A, secrets: Secre
     const stamp = options.headers?.['service-wallet-signature'];
     if (stamp) secrets.note('a stamp', stamp, ...WALLETS);
     const response = await app.call(method, path, body, options);
-    exchanges.push({ of: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, answer: response });
+    exchanges.push({ name: `${method} ${path.replaceAll(/:[\w-]+/g, '')}`, response });
     if (response.body) noteFields(secrets, response.body);
     // The payload of a quote is part of the quote.
     const text = response.body?.payloadToSign;
@@ -89,7 +89,7 @@ export interface Completed extends Lifecycle {
   session: ClientSession;
 }
 
-const words = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
+const randomText = (bytes = 12) => `Hush${randomBytes(bytes).toString('hex')}`;
 
 function draw({ secrets }: Lifecycle): Keys {
   const keys = generateKeys();
@@ -113,7 +113,7 @@ function sessionOf(
 const newContact = ({ secrets }: Lifecycle) => {
   const email = secrets.note(
     'an e-mail address',
-    `${words(6)}@example.com`.toLowerCase(),
+    `${randomText(6)}@example.com`.toLowerCase(),
     ...PEOPLE,
   );
   const digits = String(randomBytes(4).readUInt32BE() % 9_000_000).padStart(7, '0');
@@ -133,18 +133,18 @@ async function signIn(
   const { submitCode: show, verifyBundle: send } = otpFixture(app, fixture);
   const bundle = await fixture.otpBundle(credential.id);
   const code = await lifecycle.codeOf(credential.type);
-  const wrong = secrets.note('a wrong code', words());
+  const wrong = secrets.note('a wrong code', randomText());
   const rejected = await show(credential, bundle, { code: wrong });
   expect(rejected.response.status).toBe(401);
   for (const text of [
-    `not JSON, ${secrets.note('a code in a text', words())}`,
-    JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', words()) }),
+    `not JSON, ${secrets.note('a code in a text', randomText())}`,
+    JSON.stringify({ otp_code: 1, public_key: secrets.note('a code in a bundle', randomText()) }),
   ]) {
     expect((await send(credential, encryptTo(bundle, text))).status).toBe(400);
   }
   const keys = draw(lifecycle);
-  const { sealed, response: answer } = await show(credential, bundle, { code, keys });
-  const requested = ok(answer, 202);
+  const { sealed, response } = await show(credential, bundle, { code, keys });
+  const requested = ok(response, 202);
   const unknown = await signedHeaders(requested, draw(lifecycle));
   expect((await send(credential, sealed, unknown)).status).toBe(401);
   const headers = { ...(await signedHeaders(requested, keys)), ...repeated() };
@@ -196,13 +196,15 @@ async function proveByPasskey(lifecycle: Completed) {
   const { fixture, accountId, session } = lifecycle;
   const { challengeOf, verifyWith } = passkeyFixture(fixture);
   const device = authenticator();
-  const body = passkeyRegistration(accountId, device, { challenge: words() });
+  const body = passkeyRegistration(accountId, device, { challenge: randomText() });
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const holder = { accountId, session, device, id: added.id };
   const keys = draw(lifecycle);
   const requested = await challengeOf(holder, keys.uncompressedKey);
-  const elsewhere = device.get(requested.challenge, { origin: 'https://elsewhere.example.com' });
-  expect((await verifyWith(holder, requested.requestId, elsewhere)).status).toBe(401);
+  const otherOriginAssertion = device.get(requested.challenge, {
+    origin: 'https://elsewhere.example.com',
+  });
+  expect((await verifyWith(holder, requested.requestId, otherOriginAssertion)).status).toBe(401);
   const next = await challengeOf(holder, keys.uncompressedKey);
   const proof = device.get(next.challenge);
   const opened = ok(await verifyWith(holder, next.requestId, proof), 200);
@@ -212,7 +214,7 @@ async function proveByPasskey(lifecycle: Completed) {
 
 async function proveByIdentity(lifecycle: Completed): Promise<void> {
   const { fixture, accountId, session } = lifecycle;
-  const claims = { aud: 'shop', sub: words(6) };
+  const claims = { aud: 'shop', sub: randomText(6) };
   const body = { type: 'OAUTH', accountId, oidcToken: await lifecycle.tokenOf(claims) };
   const added = ok(await fixture.signed('POST', '/auth/credentials', body, session), 201);
   const keys = draw(lifecycle);
@@ -260,7 +262,7 @@ async function exceedRequests({
   secrets,
   ...lifecycle
 }: Completed) {
-  const secret = (bytes?: number) => secrets.note('a misplaced secret', words(bytes));
+  const secret = (bytes?: number) => secrets.note('a misplaced secret', randomText(bytes));
   const key = secrets.note('a private key for a public one', generateKeys().privateKey);
   const verify = `/auth/credentials/${email.id}/verify`;
   const bodies: [string, object][] = [
@@ -308,15 +310,15 @@ export async function beginLifecycle(lifecycle: Lifecycle): Promise<Completed> {
 }
 
 /** The complete scenario; the wallet has four credentials at the end. */
-export async function goOn(begun: Completed): Promise<Completed> {
-  const lifecycle = { ...begun, session: await refresh(begun) };
+export async function goOn(started: Completed): Promise<Completed> {
+  const lifecycle = { ...started, session: await refresh(started) };
   await proveByText(lifecycle);
   const session = await proveByPasskey(lifecycle);
   await proveByIdentity(lifecycle);
   await exceedRequests(lifecycle);
   await change(lifecycle);
   await takeOut({ ...lifecycle, session });
-  const path = `/auth/sessions/${begun.session.session.id}`;
+  const path = `/auth/sessions/${started.session.session.id}`;
   ok(await lifecycle.fixture.signed('DELETE', path, undefined, session), 204);
   return { ...lifecycle, session };
 }

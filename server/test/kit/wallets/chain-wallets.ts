@@ -92,9 +92,9 @@ function createPublic(key: ReturnType<typeof ed25519KeyOf>): Buffer {
 /** A Spark wallet on regtest. */
 export function sparkWallet(secret: bigint) {
   const key = compressed(pointOf(secret));
-  const words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
+  const bech32Words = bech32m.toWords(Buffer.concat([Buffer.from([0x0a, 0x21]), key]));
   return {
-    address: bech32m.encode('sparkrt', words, 1000),
+    address: bech32m.encode('sparkrt', bech32Words, 1000),
     /** The form of 64 bytes. */
     sign: (message: string, { high = false } = {}): string =>
       signDigest(secret, sha256(Buffer.from(message)), { high }).pair.toString('hex'),

@@ -65,6 +65,6 @@ interface Crypto {
 const require = createRequire(import.meta.url);
 
 export const { ApiKeyStamper } = require('@turnkey/api-key-stamper') as {
-  ApiKeyStamper: new (of: StamperOptions) => Stamper;
+  ApiKeyStamper: new (options: StamperOptions) => Stamper;
 };
 export const walletCrypto = require('@turnkey/crypto') as Crypto;

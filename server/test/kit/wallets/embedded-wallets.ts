@@ -112,8 +112,8 @@ export function walletFixture(app: TestApp, { as }: Pick<CallOptions, 'as'> = {}
 
   /** Requests a one-time code and returns its encryption key. */
   async function otpBundle(credentialId: string): Promise<string> {
-    const sent = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
-    return ok(sent, 200).otpEncryptionTargetBundle;
+    const challenge = await call('POST', `/auth/credentials/${credentialId}/challenge`, {});
+    return ok(challenge, 200).otpEncryptionTargetBundle;
   }
 
   /** A session of a credential of one-time codes. */

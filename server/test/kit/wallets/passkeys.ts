@@ -49,8 +49,8 @@ export function passkeyFixture(fixture: WalletFixture) {
     return { accountId, session: await fixture.emailSession(accountId) };
   }
 
-  const add = (of: Owner, body: object) =>
-    fixture.signed('POST', '/auth/credentials', body, of.session);
+  const add = (owner: Owner, body: object) =>
+    fixture.signed('POST', '/auth/credentials', body, owner.session);
 
   /** The same with a passkey. */
   async function holder(device = authenticator()): Promise<Holder> {
@@ -59,23 +59,33 @@ export function passkeyFixture(fixture: WalletFixture) {
     return { ...of, device, id };
   }
 
-  const pathOf = ({ id }: Pick<Holder, 'id'>, what: string) => `/auth/credentials/${id}/${what}`;
+  const pathOf = ({ id }: Pick<Holder, 'id'>, action: string) =>
+    `/auth/credentials/${id}/${action}`;
 
-  const challengeOf = async (of: Holder, clientPublicKey = generateKeys().publicKey) =>
-    ok(await fixture.call('POST', pathOf(of, 'challenge'), { clientPublicKey }), 200);
+  const challengeOf = async (holder: Holder, clientPublicKey = generateKeys().publicKey) =>
+    ok(await fixture.call('POST', pathOf(holder, 'challenge'), { clientPublicKey }), 200);
 
-  const verifyWith = (of: Holder, requestId: string | undefined, assertion: object, headers = {}) =>
+  const verifyWith = (
+    holder: Holder,
+    requestId: string | undefined,
+    assertion: object,
+    headers = {},
+  ) =>
     fixture.call(
       'POST',
-      pathOf(of, 'verify'),
+      pathOf(holder, 'verify'),
       { type: 'PASSKEY', assertion },
       { ...(requestId === undefined ? {} : { 'request-id': requestId }), ...headers },
     );
 
   /** Requests a challenge and answers it; `ceremony` sets deviations of the authenticator. */
-  async function prove(of: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
-    const requested = await challengeOf(of);
-    return verifyWith(of, requested.requestId, of.device.get(requested.challenge, ceremony));
+  async function prove(holder: Holder, ceremony: Parameters<Authenticator['get']>[1] = {}) {
+    const requested = await challengeOf(holder);
+    return verifyWith(
+      holder,
+      requested.requestId,
+      holder.device.get(requested.challenge, ceremony),
+    );
   }
 
   return { owner, add, holder, pathOf, challengeOf, verifyWith, prove };

@@ -12,7 +12,7 @@ export async function insertSession(
 ): Promise<Keys> {
   const keys = generateKeys();
   const wallet = await runtime.db.read(wallets, accountId);
-  if (!wallet) throw new Error(`${accountId} is no wallet`);
+  if (!wallet) throw new Error(`${accountId} is not a wallet`);
   const { platform_id, customer_id } = wallet;
   const [credential] = await runtime.db.find(credentials, { account_id: accountId });
   await operate(async (ctx) => {

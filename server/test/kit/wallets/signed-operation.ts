@@ -90,7 +90,7 @@ export async function signedTestOperation(
         signatureRequest: {
           wallet: await walletOf(ctx, (body as Body).accountId),
           payload: { type: 'TEST', parameters: { resourceId: params.id } },
-          bound: { seen: params.id },
+          bound: { resourceId: params.id },
           signer: { by: 'session', accounts: [accountId], ...signer } as Signer,
         },
       };
@@ -123,7 +123,7 @@ export async function signedTestOperation(
 
   /** A session of the wallet with a known private key. */
   async function session(
-    of: { accountId?: string; credential?: string } = {},
+    owner: { accountId?: string; credential?: string } = {},
   ): Promise<Keys & { id: string; end(): Promise<void> }> {
     const keys = generateKeys();
     const row = await app.operate(
@@ -131,9 +131,9 @@ export async function signedTestOperation(
         ctx.insert(walletSessions, {
           id: ctx.id('Session'),
           platform_id: as.id,
-          account_id: of.accountId ?? accountId,
+          account_id: owner.accountId ?? accountId,
           customer_id: wallet.customer_id,
-          credential_id: of.credential ?? 'AuthMethod:test',
+          credential_id: owner.credential ?? 'AuthMethod:test',
           status: 'ACTIVE',
           public_key: keys.publicKey,
           client_key: keys.publicKey,
@@ -145,12 +145,12 @@ export async function signedTestOperation(
         }),
       as,
     );
-    const end = () =>
+    const endSession = () =>
       app.operate(async (ctx) => {
         const now = await ctx.read(walletSessions, row.id);
         if (now) ctx.update(walletSessions, now, { status: 'REVOKED', updated_at: ctx.now });
       }, as);
-    return { ...keys, id: row.id, end };
+    return { ...keys, id: row.id, end: endSession };
   }
 
   /** Sends the first request; returns the challenge. */

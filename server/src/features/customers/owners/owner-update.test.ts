@@ -8,68 +8,72 @@ const harness = ownerHarness(app);
 
 describe('updateBeneficialOwner', () => {
   it('changes only the specified fields', async () => {
-    const was = await harness.made({}, { middleName: 'B', email: 'grace@example.com' });
+    const previous = await harness.create({}, { middleName: 'B', email: 'grace@example.com' });
     await app.advance(60_000);
-    const moved = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
-    const now = ok(
-      await harness.change(was.id, {
+    const newAddress = { line1: '2 Elm St', postalCode: '10001', country: 'US' };
+    const updated = ok(
+      await harness.change(previous.id, {
         ownershipPercentage: 25,
-        personalInfo: { lastName: 'Murray', middleName: null, email: null, address: moved },
+        personalInfo: { lastName: 'Murray', middleName: null, email: null, address: newAddress },
       }),
       200,
     );
-    const { middleName: _, email: __, ...stored } = was.personalInfo;
-    expect(now).toEqual({
-      ...was,
+    const { middleName: _, email: __, ...stored } = previous.personalInfo;
+    expect(updated).toEqual({
+      ...previous,
       ownershipPercentage: 25,
-      personalInfo: { ...stored, lastName: 'Murray', address: moved },
-      updatedAt: now.updatedAt,
+      personalInfo: { ...stored, lastName: 'Murray', address: newAddress },
+      updatedAt: updated.updatedAt,
     });
-    expect(now.updatedAt > was.updatedAt).toBe(true);
-    expect((await harness.show(was.id)).body).toEqual(now);
-    const roles = ok(await harness.change(was.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
+    expect(updated.updatedAt > previous.updatedAt).toBe(true);
+    expect((await harness.show(previous.id)).body).toEqual(updated);
+    const roles = ok(await harness.change(previous.id, { roles: ['TRUSTEE', 'TRUSTEE'] }), 200);
     expect(roles.roles).toEqual(['TRUSTEE']);
   });
 
   it('keeps updatedAt and the business if nothing changes', async () => {
-    const was = await harness.made();
-    const business = (await app.call('GET', `/customers/${was.customerId}`)).body;
+    const previous = await harness.create();
+    const business = (await app.call('GET', `/customers/${previous.customerId}`)).body;
     const before = await app.events();
     await app.advance(60_000);
-    for (const body of [{}, { personalInfo: {} }, { roles: was.roles, ownershipPercentage: 10 }]) {
-      expect(ok(await harness.change(was.id, body), 200)).toEqual(was);
+    for (const body of [
+      {},
+      { personalInfo: {} },
+      { roles: previous.roles, ownershipPercentage: 10 },
+    ]) {
+      expect(ok(await harness.change(previous.id, body), 200)).toEqual(previous);
     }
-    await harness.change(was.id, { ownershipPercentage: 11 });
-    const after = (await app.call('GET', `/customers/${was.customerId}`)).body;
+    await harness.change(previous.id, { ownershipPercentage: 11 });
+    const after = (await app.call('GET', `/customers/${previous.customerId}`)).body;
     expect(after.updatedAt).toBe(business.updatedAt);
     expect(await app.events()).toEqual(before);
   });
 
   it('requires a new number with a new type or issuer', async () => {
-    const was = await harness.made();
-    const bare = await harness.change(was.id, {
+    const previous = await harness.create();
+    const incomplete = await harness.change(previous.id, {
       personalInfo: { idType: 'EIN', firstName: 'x  y' },
     });
-    expect(fieldsOf(bare)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
-    expect(fieldsOf(await harness.change(was.id, { personalInfo: { idType: 'EIN' } }))).toEqual([
-      'personalInfo.identifier',
-    ]);
+    expect(fieldsOf(incomplete)).toEqual(['personalInfo.firstName', 'personalInfo.identifier']);
+    expect(
+      fieldsOf(await harness.change(previous.id, { personalInfo: { idType: 'EIN' } })),
+    ).toEqual(['personalInfo.identifier']);
     const number = { idType: 'NON_US_TAX_ID', identifier: '86 095 742 719' };
-    expect(fieldsOf(await harness.change(was.id, { personalInfo: number }))).toEqual([
+    expect(fieldsOf(await harness.change(previous.id, { personalInfo: number }))).toEqual([
       'personalInfo.countryOfIssuance',
     ]);
     const german = { ...number, countryOfIssuance: 'DE' };
-    const foreign = ok(await harness.change(was.id, { personalInfo: german }), 200);
-    expect(foreign.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
-    const issuer = await harness.change(was.id, { personalInfo: { countryOfIssuance: 'AT' } });
+    const germanOwner = ok(await harness.change(previous.id, { personalInfo: german }), 200);
+    expect(germanOwner.personalInfo).toMatchObject({ ...german, identifier: '** *** *** 719' });
+    const issuer = await harness.change(previous.id, { personalInfo: { countryOfIssuance: 'AT' } });
     expect(fieldsOf(issuer)).toEqual(['personalInfo.identifier']);
-    const echoed = await harness.change(was.id, { personalInfo: foreign.personalInfo });
+    const echoed = await harness.change(previous.id, { personalInfo: germanOwner.personalInfo });
     expect(fieldsOf(echoed)).toEqual(['personalInfo.identifier']);
   });
 
   it('reports all invalid fields at once', async () => {
-    const was = await harness.made();
-    const rejected = await harness.change(was.id, {
+    const previous = await harness.create();
+    const rejected = await harness.change(previous.id, {
       roles: [],
       ownershipPercentage: null,
       personalInfo: {
@@ -89,7 +93,7 @@ describe('updateBeneficialOwner', () => {
       'personalInfo.nationality',
       'roles',
     ]);
-    const invalid = await harness.change(was.id, {
+    const invalid = await harness.change(previous.id, {
       roles: ['UBO'],
       personalInfo: { identifier: '12-3456789', birthDate: '2026-01-06' },
     });
@@ -100,7 +104,7 @@ describe('updateBeneficialOwner', () => {
   });
 
   it('limits the total share of UBOs to 100 percent', async () => {
-    const first = await harness.made({ roles: ['UBO'], ownershipPercentage: 60 });
+    const first = await harness.create({ roles: ['UBO'], ownershipPercentage: 60 });
     const other = ok(
       await harness.add(ownerBody(first.customerId, { roles: ['UBO'], ownershipPercentage: 30 })),
       201,
@@ -123,23 +127,23 @@ describe('updateBeneficialOwner', () => {
   });
 
   it('merges concurrent updates', async () => {
-    const was = await harness.made();
+    const previous = await harness.create();
     const changes = [{ nationality: 'GB' }, { middleName: 'B' }, { phoneNumber: '+15125550100' }];
     const responses = await Promise.all(
-      changes.map((personalInfo) => harness.change(was.id, { personalInfo })),
+      changes.map((personalInfo) => harness.change(previous.id, { personalInfo })),
     );
     expect(responses.map((each) => each.status)).toEqual([200, 200, 200]);
-    expect((await harness.show(was.id)).body.personalInfo).toMatchObject(
+    expect((await harness.show(previous.id)).body.personalInfo).toMatchObject(
       Object.assign({}, ...changes),
     );
   });
 
   it('rejects updates after a final status of business or owner', async () => {
-    const was = await harness.made();
-    await harness.setStatus(was.customerId, 'APPROVED');
-    const lateResponse = await harness.change(was.id, { ownershipPercentage: 1 });
+    const previous = await harness.create();
+    await harness.setStatus(previous.customerId, 'APPROVED');
+    const lateResponse = await harness.change(previous.id, { ownershipPercentage: 1 });
     expect([lateResponse.status, lateResponse.body.code]).toEqual([400, 'INVALID_INPUT']);
-    const other = await harness.made();
+    const other = await harness.create();
     const sql = `update beneficial_owners set status = 'REJECTED', version = version + 1 where id = $1`;
     await app.runtime.db.query(sql, [other.id]);
     expect((await harness.change(other.id, { ownershipPercentage: 1 })).status).toBe(400);

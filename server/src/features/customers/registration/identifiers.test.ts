@@ -45,8 +45,8 @@ describe('createCustomer', () => {
     expect(body).not.toHaveProperty('identifier');
     expect(await stored(body.id)).toMatchObject({ identifier: '65 929 970 489' });
     const rows = await app.runtime.db.query('select * from customers where id = $1', [body.id]);
-    const shown = JSON.stringify([rows, await app.events(), app.log]);
-    for (const text of ['65 929 970 489', '65929970489']) expect(shown).not.toContain(text);
+    const outputs = JSON.stringify([rows, await app.events(), app.log]);
+    for (const text of ['65 929 970 489', '65929970489']) expect(outputs).not.toContain(text);
   });
 
   it.each([
@@ -85,8 +85,8 @@ describe('updateCustomerById', () => {
     const itin = { idType: 'ITIN', identifier: '912-70-1234' };
     expect(ok(await patch(id, itin), 200)).toMatchObject({ countryOfIssuance: 'US' });
     ok(await patch(id, GERMAN), 200);
-    const none = ok(await patch(id, { idType: null }), 200);
-    expect(none).not.toHaveProperty('countryOfIssuance');
+    const cleared = ok(await patch(id, { idType: null }), 200);
+    expect(cleared).not.toHaveProperty('countryOfIssuance');
     expect(await stored(id)).toMatchObject({ identifier: null });
   });
 });
@@ -94,7 +94,7 @@ describe('updateCustomerById', () => {
 describe('owners', () => {
   it('of a country without numbers need none', async () => {
     const info = { nationality: 'AE', address: DUBAI, idType: undefined, identifier: undefined };
-    const owner = await harness.made({}, info);
+    const owner = await harness.create({}, info);
     expect(owner.personalInfo).toMatchObject({ idType: 'NON_US_TAX_ID', identifier: '' });
     expect(owner.personalInfo).not.toHaveProperty('countryOfIssuance');
     const row = await app.runtime.db.read(beneficialOwners, owner.id);
@@ -108,13 +108,13 @@ describe('owners', () => {
 
   it('need a number if they move to a country that issues one', async () => {
     const info = { nationality: 'FR', address: DUBAI, idType: undefined, identifier: undefined };
-    const owner = await harness.made({}, info);
-    const moved = await harness.change(owner.id, { personalInfo: { address: RESIDENT.address } });
-    expect(fieldsOf(moved)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
+    const owner = await harness.create({}, info);
+    const updated = await harness.change(owner.id, { personalInfo: { address: RESIDENT.address } });
+    expect(fieldsOf(updated)).toEqual(['personalInfo.idType', 'personalInfo.identifier']);
     const change = { address: RESIDENT.address, ...GERMAN };
     ok(await harness.change(owner.id, { personalInfo: change }), 200);
-    const none = { personalInfo: { idType: null } };
-    expect(fieldsOf(await harness.change(owner.id, none))).toEqual([
+    const withoutIdentifier = { personalInfo: { idType: null } };
+    expect(fieldsOf(await harness.change(owner.id, withoutIdentifier))).toEqual([
       'personalInfo.idType',
       'personalInfo.identifier',
     ]);
@@ -141,14 +141,14 @@ describe('owners', () => {
   });
 
   it('stored without a country stay valid until the number changes', async () => {
-    const owner = await harness.made();
+    const owner = await harness.create();
     await app.operate(async (ctx) => {
       const row = await ctx.read(beneficialOwners, owner.id);
       const business = await ctx.read(customers, owner.customerId);
       const key = business && dataKeyOf(business);
-      const was = row && business && ownerPersonal(ctx.vault, business, row);
-      if (!row || !key || !was) throw new Error('no owner');
-      const { countryOfIssuance: _, ...rest } = was;
+      const previous = row && business && ownerPersonal(ctx.vault, business, row);
+      if (!row || !key || !previous) throw new Error('no owner');
+      const { countryOfIssuance: _, ...rest } = previous;
       const old = { ...rest, idType: 'NON_US_TAX_ID', identifier: '7' } as const;
       ctx.update(beneficialOwners, row, { personal: sealOwner(ctx.vault, key, row.id, old) });
     });

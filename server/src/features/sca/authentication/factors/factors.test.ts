@@ -12,26 +12,26 @@ const MINUTE = 60_000;
 const STEP = 30_000;
 
 let opened: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = {} as typeof opened;
 beforeAll(async () => {
   opened = await openFactors();
-  ({ app, shop, fixture, played, person, wait, rowOf, eventsOf } = opened);
+  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = opened);
 });
 afterAll(() => app.close());
 
-const take = async (id: string, code: string, recovery = false, as = shop) =>
+const useCode = async (id: string, code: string, recovery = false, as = shop) =>
   app.operate(async (ctx) => verifyTotp(ctx, await rowOf(id), code, { recovery }), as);
 
 describe('listScaFactors', () => {
-  it('has codes by SMS once the telephone is verified, and never of one without', async () => {
+  it('contains SMS_OTP only for a verified telephone number', async () => {
     const id = await person(app.platform);
-    expect(await played.namesOf(id)).toEqual([]);
+    expect(await sandboxFixture.namesOf(id)).toEqual([]);
     await sendCode(app, id, 'phone');
     ok(await confirmCode(app, id, 'phone', '123456'), 200);
-    expect(await played.namesOf(id)).toEqual(['SMS_OTP']);
+    expect(await sandboxFixture.namesOf(id)).toEqual(['SMS_OTP']);
   });
 
-  it('shows what was enrolled, and of a passkey how to remove it', async () => {
+  it('shows enrolled factors, and the id to remove a passkey', async () => {
     const id = await person();
     await fixture.withPasskey(id);
     await fixture.withTotp(id);
@@ -52,24 +52,24 @@ describe('listScaFactors', () => {
     const german = await person(app.platform);
     ok(await app.call('DELETE', `/customers/${german}`), 200);
     const requested = (id: string) => [
-      played.list(id),
-      played.start(id, 'TOTP'),
-      played.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
-      played.remove(id, 'ScaFactor:x'),
+      sandboxFixture.list(id),
+      sandboxFixture.start(id, 'TOTP'),
+      sandboxFixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }),
+      sandboxFixture.remove(id, 'ScaFactor:x'),
     ];
     const codes = async (id: string) =>
       (await Promise.all(requested(id))).map(({ status, body }) => `${status} ${body.code}`);
-    const four = (code: string) => [code, code, code, code];
-    expect(await codes(american.id)).toEqual(four('409 CONFLICT'));
-    expect(await codes(await person(app.other))).toEqual(four('404 CUSTOMER_NOT_FOUND'));
-    expect(await codes('Customer:x')).toEqual(four('404 CUSTOMER_NOT_FOUND'));
-    expect(await codes(german)).toEqual(four('410 CUSTOMER_DELETED'));
+    const fourTimes = (code: string) => [code, code, code, code];
+    expect(await codes(american.id)).toEqual(fourTimes('409 CONFLICT'));
+    expect(await codes(await person(app.other))).toEqual(fourTimes('404 CUSTOMER_NOT_FOUND'));
+    expect(await codes('Customer:x')).toEqual(fourTimes('404 CUSTOMER_NOT_FOUND'));
+    expect(await codes(german)).toEqual(fourTimes('410 CUSTOMER_DELETED'));
     expect((await app.call('GET', '/sca/factors')).status).toBe(400);
   });
 });
 
-describe('an enrolment', () => {
-  it('is of an app or a passkey, and reports all missing fields', async () => {
+describe('an enrollment', () => {
+  it('accepts an app or a passkey, and reports all missing fields', async () => {
     const id = await person();
     for (const type of ['SMS_OTP', 'totp', '']) expectBad(await fixture.start(id, type), 'type');
     expectBad(await fixture.confirm(id, { type: 'SMS_OTP', code: '1' }), 'type');
@@ -97,15 +97,18 @@ describe('an app', () => {
     expect(url.searchParams.get('secret')).toBe(started.secretBase32Encoded);
     expect(await fixture.namesOf(id)).toEqual([]);
     const code = codeAt(started.secretBase32Encoded, app.effects.now());
-    const done = ok(await fixture.confirm(id, { type: 'TOTP', secret: started.secret, code }), 200);
-    expect(done.type).toBe('TOTP');
-    expect(new Set(done.recoveryCodes).size).toBe(10);
+    const enrolled = ok(
+      await fixture.confirm(id, { type: 'TOTP', secret: started.secret, code }),
+      200,
+    );
+    expect(enrolled.type).toBe('TOTP');
+    expect(new Set(enrolled.recoveryCodes).size).toBe(10);
     expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(await eventsOf(id)).toEqual([['FACTOR_ENROLLED', 'TOTP', row?.id]]);
   });
 
-  it('keeps neither its secret nor recovery codes in clear', async () => {
+  it('stores neither its secret nor recovery codes as plain text', async () => {
     const id = await person();
     const headers = { 'idempotency-key': `totp ${id}` };
     const { secret, secretBase32Encoded: base32 } = ok(
@@ -115,10 +118,10 @@ describe('an app', () => {
     const waiting = await app.runtime.db.find(scaEnrollments, { customer_id: id });
     const code = codeAt(base32, app.effects.now());
     const body = { type: 'TOTP', secret, code };
-    const done = await fixture.confirm(id, body, { headers });
-    const { recoveryCodes } = ok(done, 200);
+    const response = await fixture.confirm(id, body, { headers });
+    const { recoveryCodes } = ok(response, 200);
     const secondResponse = await fixture.confirm(id, body, { headers });
-    expect([secondResponse.status, secondResponse.body]).toEqual([200, done.body]);
+    expect([secondResponse.status, secondResponse.body]).toEqual([200, response.body]);
     const stored = JSON.stringify(
       [
         waiting,
@@ -134,7 +137,7 @@ describe('an app', () => {
   });
 
   describe('startScaFactorEnrollment', () => {
-    it('starts again with every request, regardless of the idempotency key', async () => {
+    it('starts a new enrollment for every request, regardless of the idempotency key', async () => {
       const id = await person();
       const headers = { 'idempotency-key': `anew ${id}` };
       const first = ok(await fixture.start(id, 'TOTP', { headers }), 200);
@@ -142,30 +145,33 @@ describe('an app', () => {
       expect(second.secret).not.toBe(first.secret);
       const code = codeAt(first.secretBase32Encoded, app.effects.now());
       expectBad(await fixture.confirm(id, { type: 'TOTP', secret: first.secret, code }), 'secret');
-      const right = codeAt(second.secretBase32Encoded, app.effects.now());
-      ok(await fixture.confirm(id, { type: 'TOTP', secret: second.secret, code: right }), 200);
+      const correctCode = codeAt(second.secretBase32Encoded, app.effects.now());
+      ok(
+        await fixture.confirm(id, { type: 'TOTP', secret: second.secret, code: correctCode }),
+        200,
+      );
     });
   });
 
   describe('confirmScaFactorEnrollment', () => {
-    it('is rejected for a wrong code or secret, and ends after five', async () => {
+    it('is rejected for a wrong code or secret, and ends after five failures', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
-      const confirm = (code: string, of = secret) =>
-        fixture.confirm(id, { type: 'TOTP', secret: of, code });
-      const right = codeAt(base32, app.effects.now());
+      const confirm = (code: string, enrolledSecret = secret) =>
+        fixture.confirm(id, { type: 'TOTP', secret: enrolledSecret, code });
+      const correctCode = codeAt(base32, app.effects.now());
       expectBad(await confirm('123456'), 'code');
       expectBad(await confirm('12345'), 'code');
       expectBad(await confirm('١٢٣٤٥٦'), 'code');
-      expectBad(await confirm(right, `${secret.slice(1)}0`), 'secret');
+      expectBad(await confirm(correctCode, `${secret.slice(1)}0`), 'secret');
       expectBad(await confirm(codeAt(base32, app.effects.now() + 3 * STEP)), 'code');
-      expectBad(await confirm(right), 'type');
+      expectBad(await confirm(correctCode), 'type');
       expect(await fixture.namesOf(id)).toEqual([]);
       expect(await eventsOf(id)).toEqual([]);
       await fixture.withTotp(id);
     });
 
-    it('succeeds after four wrong ones', async () => {
+    it('succeeds after four failures', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const wrong = Array.from({ length: 4 }, () =>
@@ -176,7 +182,7 @@ describe('an app', () => {
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
     });
 
-    it('waits for ten minutes', async () => {
+    it('is possible for ten minutes', async () => {
       const id = await person();
       const confirm = async (ms: number) => {
         const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
@@ -192,61 +198,64 @@ describe('an app', () => {
       expectBad(await fixture.confirm(id, { type: 'TOTP', secret: 'x', code: '1' }), 'type');
     });
 
-    it('is enrolled once by two concurrent confirmations', async () => {
+    it('succeeds for one of two concurrent confirmations', async () => {
       const id = await person();
       const { secret, secretBase32Encoded: base32 } = ok(await fixture.start(id, 'TOTP'), 200);
       const code = codeAt(base32, app.effects.now());
-      const both = Array.from({ length: 4 }, () =>
+      const confirmations = Array.from({ length: 4 }, () =>
         fixture.confirm(id, { type: 'TOTP', secret, code }),
       );
-      const statuses = (await Promise.all(both)).map(({ status }) => status).sort();
+      const statuses = (await Promise.all(confirmations)).map(({ status }) => status).sort();
       expect(statuses).toEqual([200, 400, 400, 400]);
       expect(await eventsOf(id)).toHaveLength(1);
     });
 
-    it('replaces the previous one and its codes after confirmation', async () => {
+    it('replaces the previous app and its recovery codes', async () => {
       const id = await person();
       const old = await fixture.withTotp(id);
       const started = ok(await fixture.start(id, 'TOTP'), 200);
       wait(STEP);
-      expect(await take(id, codeAt(old.base32, app.effects.now()))).toBe(true);
+      expect(await useCode(id, codeAt(old.base32, app.effects.now()))).toBe(true);
       const { secret, secretBase32Encoded: base32 } = started;
       const code = codeAt(base32, app.effects.now());
       ok(await fixture.confirm(id, { type: 'TOTP', secret, code }), 200);
       wait(STEP);
-      expect(await take(id, codeAt(old.base32, app.effects.now()))).toBe(false);
-      expect(await take(id, old.recoveryCodes[0] as string, true)).toBe(false);
-      expect(await take(id, codeAt(base32, app.effects.now()))).toBe(true);
+      expect(await useCode(id, codeAt(old.base32, app.effects.now()))).toBe(false);
+      expect(await useCode(id, old.recoveryCodes[0] as string, true)).toBe(false);
+      expect(await useCode(id, codeAt(base32, app.effects.now()))).toBe(true);
       expect(await fixture.namesOf(id)).toEqual(['TOTP']);
     });
 
-    it('is right with 123456 in the sandbox, and with its real code', async () => {
+    it('accepts 123456 in the sandbox, and the real code', async () => {
       const id = await person(app.platform);
-      const { secret, secretBase32Encoded: base32 } = ok(await played.start(id, 'TOTP'), 200);
-      expectBad(await played.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
-      ok(await played.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
-      const taken = [];
+      const { secret, secretBase32Encoded: base32 } = ok(
+        await sandboxFixture.start(id, 'TOTP'),
+        200,
+      );
+      expectBad(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '654321' }), 'code');
+      ok(await sandboxFixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 200);
+      const accepted = [];
       for (const code of ['123456', '123456', codeAt(base32, app.effects.now()), '654321']) {
-        taken.push(await take(id, code, false, app.platform));
+        accepted.push(await useCode(id, code, false, app.platform));
       }
-      expect(taken).toEqual([true, true, true, false]);
+      expect(accepted).toEqual([true, true, true, false]);
     });
   });
 });
 
 describe('a code of an app', () => {
-  it('is accepted once, and no older one after it', async () => {
+  it('is accepted once, and no earlier code after it', async () => {
     const id = await person();
     const { base32 } = await fixture.withTotp(id);
     const now = app.effects.now();
-    expect(await take(id, codeAt(base32, now))).toBe(false);
-    expect(await take(id, codeAt(base32, now - STEP))).toBe(false);
-    expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(false);
-    expect(await take(id, codeAt(base32, now + STEP))).toBe(true);
+    expect(await useCode(id, codeAt(base32, now))).toBe(false);
+    expect(await useCode(id, codeAt(base32, now - STEP))).toBe(false);
+    expect(await useCode(id, codeAt(base32, now + 2 * STEP))).toBe(false);
+    expect(await useCode(id, codeAt(base32, now + STEP))).toBe(true);
     wait(STEP);
-    expect(await take(id, codeAt(base32, now + STEP))).toBe(false);
+    expect(await useCode(id, codeAt(base32, now + STEP))).toBe(false);
     wait(2 * STEP);
-    expect(await take(id, codeAt(base32, now + 2 * STEP))).toBe(true);
+    expect(await useCode(id, codeAt(base32, now + 2 * STEP))).toBe(true);
   });
 
   it('is accepted once under concurrency', async () => {
@@ -254,30 +263,32 @@ describe('a code of an app', () => {
     const { base32 } = await fixture.withTotp(id);
     wait(STEP);
     const code = codeAt(base32, app.effects.now());
-    const all = await Promise.all(Array.from({ length: 5 }, () => take(id, code)));
+    const all = await Promise.all(Array.from({ length: 5 }, () => useCode(id, code)));
     expect(all.filter(Boolean)).toHaveLength(1);
   });
 
-  it('can be a recovery code where these are accepted, each once, in any notation', async () => {
+  it('can be a recovery code if these are accepted: each once, in any notation', async () => {
     const id = await person();
     const { recoveryCodes } = await fixture.withTotp(id);
     const [firstRecoveryCode = '', secondRecoveryCode = ''] = recoveryCodes;
-    expect(await take(id, firstRecoveryCode)).toBe(false);
+    expect(await useCode(id, firstRecoveryCode)).toBe(false);
     const all = await Promise.all(
-      Array.from({ length: 4 }, () => take(id, firstRecoveryCode, true)),
+      Array.from({ length: 4 }, () => useCode(id, firstRecoveryCode, true)),
     );
     expect(all.filter(Boolean)).toHaveLength(1);
-    expect(await take(id, firstRecoveryCode, true)).toBe(false);
-    expect(await take(id, secondRecoveryCode.toLowerCase().replaceAll('-', ''), true)).toBe(true);
+    expect(await useCode(id, firstRecoveryCode, true)).toBe(false);
+    expect(await useCode(id, secondRecoveryCode.toLowerCase().replaceAll('-', ''), true)).toBe(
+      true,
+    );
     const [row] = await app.runtime.db.find(scaFactors, { customer_id: id });
     expect(row?.recovery).toHaveLength(8);
     const otherPerson = await person();
     await fixture.withTotp(otherPerson);
-    expect(await take(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
+    expect(await useCode(otherPerson, recoveryCodes[2] as string, true)).toBe(false);
   });
 
   it('is rejected for a customer without an app', async () => {
-    expect(await take(await person(app.platform), '123456', true, app.platform)).toBe(false);
+    expect(await useCode(await person(app.platform), '123456', true, app.platform)).toBe(false);
   });
 });
 
@@ -296,7 +307,7 @@ describe('deleteScaFactor', () => {
     ]);
   });
 
-  it('does not find an app or factors of other customers', async () => {
+  it('returns NOT_FOUND for an app that is not enrolled and for factors of other customers', async () => {
     const [id, otherPerson] = [await person(), await person()];
     await fixture.withTotp(id);
     const { credentialId } = await fixture.withPasskey(otherPerson);
@@ -320,14 +331,14 @@ describe('deleteScaFactor', () => {
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
     expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
     wait(STEP);
-    expect(await take(id, codeAt(base32, app.effects.now()), true)).toBe(false);
+    expect(await useCode(id, codeAt(base32, app.effects.now()), true)).toBe(false);
     expectBad(await fixture.confirm(id, { type: 'TOTP', secret, code: '123456' }), 'type');
     await app.operate((ctx) => clearFactor(ctx, id, 'TOTP'), shop);
   });
 });
 
 describe('a reset', () => {
-  it('ends its enrolment when its factor is enrolled again, and only then', async () => {
+  it('is completed by the enrollment of the same factor, and only by it', async () => {
     const id = await person();
     const reset = (factor: 'TOTP' | 'PASSKEY', status: 'COMPLETED' | 'INITIATED') =>
       app.operate(
@@ -380,16 +391,16 @@ describe('unconfirmed enrollment', () => {
 describe('challenge', () => {
   it('is kept for thirty days after expiry', async () => {
     const id = await person(app.platform);
-    await played.withPasskey(id);
+    await sandboxFixture.withPasskey(id);
     const path = `/sca/login/start?customerId=${id}`;
     ok(await app.call('POST', path, { factor: 'PASSKEY' }), 200);
-    const left = async () => {
+    const remaining = async () => {
       await app.settle();
       return (await app.runtime.db.find(scaChallenges, { customer_id: id })).length;
     };
     wait(10 * MINUTE + 30 * 24 * 60 * MINUTE);
-    expect(await left()).toBe(1);
+    expect(await remaining()).toBe(1);
     wait(2 * MINUTE);
-    expect(await left()).toBe(0);
+    expect(await remaining()).toBe(0);
   });
 });

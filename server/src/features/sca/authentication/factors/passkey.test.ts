@@ -8,10 +8,10 @@ import {
   assertionJson,
   expectBad,
   factorFixture,
-  giveSite,
   openFactors,
   registrationJson,
   SITE,
+  setSite,
 } from '../../../../../test/kit/sca/factors.ts';
 import { authenticator, type Ceremony } from '../../../../../test/kit/wallets/authenticator.ts';
 import { scaFactors } from '../store.ts';
@@ -20,11 +20,11 @@ import { assertionOptions, verifyAssertion } from './factors.ts';
 const MINUTE = 60_000;
 const [WEB, APP] = SITE.origins as [string, string];
 
-let opened: Awaited<ReturnType<typeof openFactors>>;
-let { app, shop, fixture, played, person, wait, rowOf, eventsOf } = {} as typeof opened;
+let factors: Awaited<ReturnType<typeof openFactors>>;
+let { app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = {} as typeof factors;
 beforeAll(async () => {
-  opened = await openFactors();
-  ({ app, shop, fixture, played, person, wait, rowOf, eventsOf } = opened);
+  factors = await openFactors();
+  ({ app, shop, fixture, sandboxFixture, person, wait, rowOf, eventsOf } = factors);
 });
 afterAll(() => app.close());
 
@@ -34,12 +34,12 @@ async function assert(id: string, challenge: string, input: { origin: string; js
 }
 
 /** A started enrollment, and the credential that `device` creates for it. */
-async function requested(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
+async function startRegistration(id: string, device = authenticator({ site: SITE.rpId, at: WEB })) {
   const { options } = ok(await fixture.start(id, 'PASSKEY'), 200);
-  const made = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
+  const register = (ceremony?: Ceremony) => registrationJson(device, options.challenge, ceremony);
   const confirm = (credential: object, origin: string = WEB) =>
     fixture.confirm(id, { type: 'PASSKEY', origin, credential });
-  return { options, device, made, confirm };
+  return { options, device, register, confirm };
 }
 
 describe('a passkey', () => {
@@ -64,7 +64,7 @@ describe('a passkey', () => {
     expect(Buffer.from(id).length).toBeLessThanOrEqual(64);
   });
 
-  it('is enrolled at any of the origins, also with a key of another kind', async () => {
+  it('is enrolled at any of the origins, also with a key of another algorithm', async () => {
     for (const [algorithm, at] of [
       ['ES256', WEB],
       ['EDDSA', WEB],
@@ -72,8 +72,8 @@ describe('a passkey', () => {
     ] as const) {
       const id = await person();
       const device = authenticator({ algorithm, site: SITE.rpId, at });
-      const { made, confirm } = await requested(id, device);
-      const { type, factor } = ok(await confirm(made(), at), 200);
+      const { register, confirm } = await startRegistration(id, device);
+      const { type, factor } = ok(await confirm(register(), at), 200);
       expect([type, factor]).toEqual([
         'PASSKEY',
         { factor: 'PASSKEY', credentialId: expect.any(String), name: 'Passkey' },
@@ -84,71 +84,75 @@ describe('a passkey', () => {
   });
 
   it.each<[string, Ceremony, string]>([
-    ['without its user verified', { uv: false }, 'credential.response.attestationObject'],
+    ['without user verification', { uv: false }, 'credential.response.attestationObject'],
     ['without user presence', { up: false }, 'credential.response.attestationObject'],
     ['of another site', { rpId: 'example.com' }, 'credential.response.attestationObject'],
     ['for another challenge', { challengeText: 'AAAA' }, 'credential.response.clientDataJSON'],
-    ['made at another origin', { origin: APP }, 'credential.response.clientDataJSON'],
+    ['from another origin', { origin: APP }, 'credential.response.clientDataJSON'],
     ['that was an assertion', { type: 'webauthn.get' }, 'credential.response.clientDataJSON'],
-  ])('is refused %s', async (_, ceremony, field) => {
+  ])('is rejected %s', async (_, ceremony, field) => {
     const id = await person();
-    const { made, confirm } = await requested(id);
-    expectBad(await confirm(made(ceremony)), field);
+    const { register, confirm } = await startRegistration(id);
+    expectBad(await confirm(register(ceremony)), field);
     expect(await fixture.namesOf(id)).toEqual([]);
-    ok(await confirm(made()), 200);
+    ok(await confirm(register()), 200);
   });
 
   it('is rejected for an origin or an id of another site', async () => {
     const id = await person();
-    const { made, confirm } = await requested(id);
-    const away = 'https://shop.example.com.evil.example';
-    expectBad(await confirm(made({ origin: away }), away), 'origin');
-    expectBad(await confirm({ ...made(), id: 'AAAA' }), 'credential.id');
+    const { register, confirm } = await startRegistration(id);
+    const foreignOrigin = 'https://shop.example.com.evil.example';
+    expectBad(await confirm(register({ origin: foreignOrigin }), foreignOrigin), 'origin');
+    expectBad(await confirm({ ...register(), id: 'AAAA' }), 'credential.id');
   });
 
   it('reports malformed fields, which do not count as failures', async () => {
     const id = await person();
-    const { made, confirm } = await requested(id);
-    const whole = ['id', 'response.clientDataJSON', 'response.attestationObject'];
-    const all = whole.map((each) => `credential.${each}`);
+    const { register, confirm } = await startRegistration(id);
+    const requiredPaths = ['id', 'response.clientDataJSON', 'response.attestationObject'];
+    const all = requiredPaths.map((each) => `credential.${each}`);
     for (let round = 0; round < 6; round++) expectBad(await confirm({}), ...all);
     expectBad(await confirm({ id: 'x', response: null }), ...all.slice(1));
-    ok(await confirm(made()), 200);
+    ok(await confirm(register()), 200);
   });
 
-  it('is invalid after five wrong ones, and after ten minutes', async () => {
+  it('is invalid after five failures, and after ten minutes', async () => {
     const id = await person();
-    const first = await requested(id);
+    const first = await startRegistration(id);
     for (let round = 0; round < 5; round++) {
       expectBad(
-        await first.confirm(first.made({ uv: false })),
+        await first.confirm(first.register({ uv: false })),
         'credential.response.attestationObject',
       );
     }
-    expectBad(await first.confirm(first.made()), 'type');
-    const second = await requested(id);
-    expectBad(await second.confirm(first.made()), 'credential.response.clientDataJSON');
+    expectBad(await first.confirm(first.register()), 'type');
+    const second = await startRegistration(id);
+    expectBad(await second.confirm(first.register()), 'credential.response.clientDataJSON');
     wait(10 * MINUTE);
-    expectBad(await second.confirm(second.made()), 'type');
+    expectBad(await second.confirm(second.register()), 'type');
   });
 
-  it('is the only one: another is rejected at its start and at its confirmation', async () => {
+  it('is limited to one: another is rejected at its start and at its confirmation', async () => {
     const id = await person();
-    const late = await requested(id);
+    const expiredRequest = await startRegistration(id);
     await fixture.withPasskey(id);
     const secondResponse = await fixture.start(id, 'PASSKEY');
     expect([secondResponse.status, secondResponse.body.code]).toEqual([
       409,
       'PASSKEY_ALREADY_ENROLLED',
     ]);
-    const confirmed = await late.confirm(late.made());
+    const confirmed = await expiredRequest.confirm(expiredRequest.register());
     expect([confirmed.status, confirmed.body.code]).toEqual([409, 'PASSKEY_ALREADY_ENROLLED']);
   });
 
   it('is enrolled once by two concurrent confirmations', async () => {
     const id = await person();
-    const { made, confirm } = await requested(id);
-    const responses = await Promise.all([confirm(made()), confirm(made()), confirm(made())]);
+    const { register, confirm } = await startRegistration(id);
+    const responses = await Promise.all([
+      confirm(register()),
+      confirm(register()),
+      confirm(register()),
+    ]);
     const statuses = responses.map(({ status }) => status).sort();
     expect([statuses[0], statuses.slice(1).every((each) => each >= 400)]).toEqual([200, true]);
     expect(await fixture.namesOf(id)).toEqual(['PASSKEY']);
@@ -165,7 +169,7 @@ describe('a passkey', () => {
     }
   });
 
-  it('is not stored in clear', async () => {
+  it('is not stored as plain text', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const rows = await app.runtime.db.find(scaFactors, { customer_id: id });
@@ -202,7 +206,7 @@ describe('an assertion', () => {
     });
   });
 
-  it('is good over the challenge, at any of the origins, with a counter that moves on', async () => {
+  it('is valid over the challenge, from any of the origins, with an increasing counter', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const request = (origin: string, counter: number) =>
@@ -218,26 +222,26 @@ describe('an assertion', () => {
 
   it.each<[string, Ceremony]>([
     ['over another challenge', { challengeText: 'AAAA' }],
-    ['without its user verified', { uv: false }],
-    ['made at another origin', { origin: APP }],
+    ['without user verification', { uv: false }],
+    ['from another origin', { origin: APP }],
     ['of another site', { rpId: 'pay.shop.example.com' }],
     ['that was a registration', { type: 'webauthn.create' }],
     ['in a frame of another site', { topOrigin: 'https://evil.example' }],
-  ])('is none %s', async (_, ceremony) => {
+  ])('is invalid %s', async (_, ceremony) => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const json = assertionJson(device, CHALLENGE, ceremony);
     expect(await assert(id, CHALLENGE, { origin: WEB, json })).toBe(false);
   });
 
-  it('is rejected from another device, and for a customer without a passkey', async () => {
+  it('is rejected from another device and for a customer without a passkey', async () => {
     const id = await person();
     const { device } = await fixture.withPasskey(id);
     const credentialId = Buffer.from(device.credentialId, 'base64url');
-    const forger = authenticator({ site: SITE.rpId, at: WEB, credentialId });
-    const request = (of: string, by: typeof device) =>
-      assert(of, CHALLENGE, { origin: WEB, json: assertionJson(by, CHALLENGE) });
-    expect(await request(id, forger)).toBe(false);
+    const copiedDevice = authenticator({ site: SITE.rpId, at: WEB, credentialId });
+    const request = (customerId: string, signer: typeof device) =>
+      assert(customerId, CHALLENGE, { origin: WEB, json: assertionJson(signer, CHALLENGE) });
+    expect(await request(id, copiedDevice)).toBe(false);
     expect(await request(id, authenticator({ site: SITE.rpId, at: WEB }))).toBe(false);
     expect(await request(await person(), device)).toBe(false);
     expect(await request(id, device)).toBe(true);
@@ -249,7 +253,7 @@ describe('an assertion', () => {
     const json = assertionJson(device, CHALLENGE);
     const fields = async (input: object, origin = WEB) =>
       assert(id, CHALLENGE, { origin, json: input }).then(
-        () => 'taken',
+        () => 'accepted',
         ({ details }) => details.errors.map((each: { field: string }) => each.field),
       );
     const parts = ['clientDataJSON', 'authenticatorData', 'signature'];
@@ -260,7 +264,7 @@ describe('an assertion', () => {
     const response = { ...json.response, signature: '!' };
     expect(await fields({ ...json, response })).toEqual(['passkeyAssertion.response.signature']);
     expect(await fields(json, 'https://evil.example')).toEqual(['origin']);
-    expect(await fields(json)).toBe('taken');
+    expect(await fields(json)).toBe('accepted');
   });
 });
 
@@ -277,11 +281,11 @@ describe('a passkey of the sandbox', () => {
 
   it('requires no device: the reply contains the challenge and an allowed origin', async () => {
     const id = await person(app.platform);
-    const started = ok(await played.start(id, 'PASSKEY'), 200);
+    const started = ok(await sandboxFixture.start(id, 'PASSKEY'), 200);
     expect([started.relyingPartyId, started.allowedOrigins]).toEqual(['localhost', [ORIGIN]]);
     const { challenge } = started.options;
     const confirm = (input: object, origin = ORIGIN) =>
-      played.confirm(id, { type: 'PASSKEY', origin, credential: input });
+      sandboxFixture.confirm(id, { type: 'PASSKEY', origin, credential: input });
     const data = 'credential.response.clientDataJSON';
     expectBad(await confirm(credential(challenge), 'http://localhost:4000'), 'origin');
     expectBad(await confirm(credential('AAAA')), data);
@@ -289,18 +293,18 @@ describe('a passkey of the sandbox', () => {
     expectBad(await confirm(credential(challenge, { origin: 'http://localhost:1' })), data);
     expectBad(await confirm({ id: 'x', response: { clientDataJSON: 'bm8' } }), data);
     const { factor } = ok(await confirm(credential(challenge)), 200);
-    expect(ok(await played.list(id), 200).factors).toEqual([factor]);
-    ok(await played.remove(id, factor.credentialId), 204);
+    expect(ok(await sandboxFixture.list(id), 200).factors).toEqual([factor]);
+    ok(await sandboxFixture.remove(id, factor.credentialId), 204);
   });
 
   it('accepts a real device and every configured site', async () => {
     const as = await app.newPlatform('With a site');
-    const mine = factorFixture(app, { as });
-    await giveSite(app, as, SITE);
+    const siteFixture = factorFixture(app, { as });
+    await setSite(app, as, SITE);
     const id = await person(as);
-    const { origin } = await mine.withPasskey(id);
+    const { origin } = await siteFixture.withPasskey(id);
     expect(origin).toBe(WEB);
-    const taken = await app.operate(async (ctx) => {
+    const result = await app.operate(async (ctx) => {
       const row = await rowOf(id);
       const proof = (challenge: string) => ({
         passkeyAssertion: credential(challenge, { origin }),
@@ -311,6 +315,6 @@ describe('a passkey of the sandbox', () => {
         await verifyAssertion(ctx, row, 'AAAA', proof('BBBB')),
       ];
     }, as);
-    expect(taken).toEqual([true, false]);
+    expect(result).toEqual([true, false]);
   });
 });
