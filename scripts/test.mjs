@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
-import { unseen } from './seen.mjs';
+import { uncoveredReplies } from './reply-coverage.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,12 +19,12 @@ const config = path.join(root, 'server', 'vitest.config.ts');
 const rest = process.argv.slice(2).filter((word) => !['--system', '--long'].includes(word));
 const args = ['run', '--config', config, ...rest];
 const isSystem = process.argv.includes('--system');
-const whole = rest.length === 0 && !isSystem;
-const suite = isSystem ? 'system' : whole ? 'main' : undefined;
-const notes = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-seen-'));
+const isFullRun = rest.length === 0 && !isSystem;
+const suite = isSystem ? 'system' : isFullRun ? 'main' : undefined;
+const repliesFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-replies-'));
 const env = {
   ...process.env,
-  RAILHEAD_SEEN: path.join(notes, 'seen'),
+  RAILHEAD_REPLIES: path.join(repliesFolder, 'replies'),
   ...(suite ? { RAILHEAD_TEST_SUITE: suite } : {}),
   ...(process.argv.includes('--long') ? { RAILHEAD_TEST_LENGTH: 'long' } : {}),
 };
@@ -35,8 +35,8 @@ process.on('SIGINT', () => undefined);
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('exit', async (code, signal) => {
   const passed = !signal && code === 0;
-  const problems = passed && whole ? await unseen(env.RAILHEAD_SEEN) : [];
-  fs.rmSync(notes, { recursive: true, force: true });
+  const problems = passed && isFullRun ? await uncoveredReplies(env.RAILHEAD_REPLIES) : [];
+  fs.rmSync(repliesFolder, { recursive: true, force: true });
   for (const line of problems) console.error(line);
   process.exit(passed && problems.length === 0 ? 0 : 1);
 });

@@ -1,7 +1,8 @@
-// The definitions of events and jobs, and the tests of operations. The compiler checks that only a definition
-// is emitted or staged. Checked here on the source: one definition for each event type, which one webhook
-// contract documents and which is emitted; one definition for each kind of job, which the operator can look
-// up; a `describe` with tests for each operation, named by its operationId.
+// Definitions of events and jobs, and tests of operations. The compiler ensures that only
+// definitions are emitted or staged. The source is checked for the rest: one definition for each
+// event type, which one webhook contract documents and which is emitted; one definition for each
+// kind of job, known to the operator; a `describe` with tests for each operation, named by its
+// operationId.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -28,16 +29,18 @@ const isTest = (file: string) => /\.test\.ts$/.test(file);
 const read = (file: string) => ({ file, text: readFileSync(path.join(root, file), 'utf8') });
 const sources = files.filter((file) => file.startsWith('server/src/') && !isTest(file)).map(read);
 
-/** In the enumeration because the contract names it; no event has it. */
+/** In the enumeration because the contract names it; it has no definition. */
 const WITHOUT_DEFINITION = ['VERIFICATION.READY_FOR_VERIFICATION'];
-/** Documented because the contract names it; no verification has that status today. */
+/**
+ * Documented because the contract names it; not emitted, because no verification has that status.
+ */
 const NOT_EMITTED = ['VERIFICATION.IN_PROGRESS'];
 
 interface Definition {
   file: string;
-  /** Its event type or kind; undefined where that is no string literal. */
+  /** Event type or kind; undefined if it is not a string literal. */
   name: string | undefined;
-  /** The constant that holds it, and its key there. */
+  /** The constant that holds the definition, and the key within it. */
   holder: string;
   key: string | undefined;
 }
@@ -48,10 +51,10 @@ function holderOf(call: ts.Node): Pick<Definition, 'holder' | 'key'> {
     if (ts.isPropertyAssignment(node)) key ??= node.name.getText();
     if (ts.isVariableDeclaration(node)) return { holder: node.name.getText(), key };
   }
-  throw new Error(`${call.getText()} is held by no constant`);
+  throw new Error(`${call.getText()} is not assigned to a constant`);
 }
 
-/** What calls of `define` in a source define. */
+/** Definitions created by calls of `define` in a source. */
 function definitionsIn(define: string, { file, text }: { file: string; text: string }) {
   const foundDefinitions: Definition[] = [];
   const visit = (node: ts.Node): void => {
@@ -71,11 +74,11 @@ const definitionsBy = (define: string): Definition[] =>
     .filter(({ text }) => text.includes(`${define}(`))
     .flatMap((source) => definitionsIn(define, source));
 
-/** A kind that a step of the ledger is named like. */
+/** A kind that is also the name of a ledger step. */
 const STEP = 'refund.pay';
 
-/** The beginning of a definition of a job, with its kind. */
-const DEFINED = /defineJob\(\s*'[^']+'/g;
+/** Start of a job definition, with its kind. */
+const DEFINITION_START = /defineJob\(\s*'[^']+'/g;
 
 const definitions = definitionsBy('defineEvent');
 
@@ -83,27 +86,32 @@ const namesOf = (list: readonly Definition[]) => list.map(({ name }) => name).so
 
 const isEmitted = ({ file, holder, key }: Definition): boolean => {
   const use = key ? new RegExp(`\\b${holder}(\\.${key}\\b|\\[)`) : new RegExp(`\\b${holder}\\b`);
-  const others = sources.filter((each) => each.file !== file && !each.file.endsWith('/index.ts'));
-  return others.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
+  const otherSources = sources.filter(
+    (each) => each.file !== file && !each.file.endsWith('/index.ts'),
+  );
+  return otherSources.some(({ text }) => use.test(text.replaceAll(/^import [^;]*;$/gm, '')));
 };
 
-/** Never called: the compiler rejects each line that is marked, or the mark without an error. */
+/**
+ * Never called: the compiler reports an error for each marked line, and for a mark without an
+ * error.
+ */
 export function rejectedByTheCompiler(ctx: Ctx): void {
   // @ts-expect-error: the type is not documented.
   const lost = defineEvent('CARD.LOST', Type.Object({}));
   const test = defineEvent('TEST', Type.Object({ id: Type.String() }));
-  // @ts-expect-error: a name is no definition.
+  // @ts-expect-error: a name is not a definition.
   ctx.emit('TEST', 'Platform:1', { id: '1' });
-  // @ts-expect-error: the data are not what the definition documents.
+  // @ts-expect-error: the data does not match the definition.
   ctx.emit(test, lost.type, { id: 1 });
   const job = defineJob('test.run', Type.Object({ id: Type.String() }));
-  // @ts-expect-error: a kind is no definition.
+  // @ts-expect-error: a kind is not a definition.
   ctx.later('test.run', { id: '1' });
-  // @ts-expect-error: the input is not that of the definition.
+  // @ts-expect-error: the input does not match the definition.
   ctx.later(job, {});
-  // @ts-expect-error: an object with a type and a schema is no definition; only defineEvent makes one.
+  // @ts-expect-error: an object with a type and a schema is not a definition; only defineEvent creates one.
   ctx.emit({ type: 'TEST', data: test.data }, 'Platform:1', { id: '1' });
-  // @ts-expect-error: an object with a kind and a schema is no definition; only defineJob makes one.
+  // @ts-expect-error: an object with a kind and a schema is not a definition; only defineJob creates one.
   ctx.later({ kind: 'test.run', input: job.input }, { id: '1' });
 }
 
@@ -124,14 +132,14 @@ describe('events', () => {
 });
 
 describe('jobs', () => {
-  it('have one definition each, by a literal kind, that the operator can look up', () => {
+  it('have one definition each, by a literal kind, and a description for the operator', () => {
     expect(namesOf(definitionsBy('defineJob'))).toEqual(Object.keys(UNDONE).sort());
   });
 
-  it('are named by their definition alone, but for what the operator prints', () => {
+  it('are named only in their definition and in the descriptions for the operator', () => {
     const kinds = Object.keys(UNDONE).filter((kind) => kind !== STEP);
     const isNamed = ({ file, text }: { file: string; text: string }): boolean => {
-      const code = text.replaceAll(DEFINED, '').replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
+      const code = text.replaceAll(DEFINITION_START, '').replaceAll(/^\s*(\/\/|\*|\/\*).*$/gm, '');
       return (
         !file.endsWith('/features/jobs/kinds.ts') &&
         kinds.some((kind) => code.includes(`'${kind}'`))
@@ -142,30 +150,30 @@ describe('jobs', () => {
 });
 
 describe('operations', () => {
-  /** Tests that are made from the contracts, alike for every operation. */
+  /** Tests generated from the contracts for every operation. */
   const GENERATED = 'server/test/operations/operations.test.ts';
-  /** Repeats a value at the beginning of a title: `describe.each([[operationId, …], …])('%s …', …)`. */
-  const REPEATS = /^%s\b/;
+  /** Title with an interpolated operationId: `describe.each([[operationId, …], …])('%s …', …)`. */
+  const INTERPOLATED_TITLE = /^%s\b/;
 
   const literalsIn = (node: ts.Node): string[] =>
     ts.isStringLiteralLike(node)
       ? [node.text]
       : node.getChildren().flatMap((child) => literalsIn(child));
 
-  /** Whether it calls the function, or what the function or a property of it returns. */
+  /** Whether the node calls the function, or a function or property that it returns. */
   function calls(node: ts.Node, name: string): node is ts.CallExpression {
     if (!ts.isCallExpression(node)) return false;
-    let called: ts.Expression = node;
-    while (ts.isCallExpression(called) || ts.isPropertyAccessExpression(called)) {
-      called = called.expression;
+    let callee: ts.Expression = node;
+    while (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee)) {
+      callee = callee.expression;
     }
-    return ts.isIdentifier(called) && called.text === name;
+    return ts.isIdentifier(callee) && callee.text === name;
   }
 
   const hasTest = (node: ts.Node): boolean =>
     calls(node, 'it') || node.getChildren().some((child) => hasTest(child));
 
-  /** The first strings of the rows of the table, which stands in the call or in a constant of the file. */
+  /** The first strings of the rows of a table, given in the call or in a constant of the file. */
   function namesOfTable(each: ts.Expression, source: ts.SourceFile): string[] {
     const table = ts.isCallExpression(each) ? each.arguments[0] : undefined;
     if (!table) return [];
@@ -177,7 +185,7 @@ describe('operations', () => {
     return constant?.initializer ? literalsIn(constant.initializer) : [];
   }
 
-  /** What a source calls its blocks of tests. */
+  /** Titles of the `describe` blocks of a source. */
   function blocksOf({ file, text }: { file: string; text: string }): string[] {
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
     const names: string[] = [];
@@ -185,7 +193,9 @@ describe('operations', () => {
       if (calls(node, 'describe') && hasTest(node)) {
         const [title] = node.arguments;
         const name = title && ts.isStringLiteralLike(title) ? title.text : '';
-        names.push(...(REPEATS.test(name) ? namesOfTable(node.expression, source) : [name]));
+        names.push(
+          ...(INTERPOLATED_TITLE.test(name) ? namesOfTable(node.expression, source) : [name]),
+        );
       }
       ts.forEachChild(node, visit);
     };
@@ -193,7 +203,7 @@ describe('operations', () => {
     return names;
   }
 
-  it('have tests of their own in a block named by the operationId', () => {
+  it('have tests in a block named by the operationId', () => {
     const tests = files.filter((file) => isTest(file) && file !== GENERATED);
     const blocks = new Set(tests.map(read).flatMap(blocksOf));
     const operations = Object.values(document.paths).flatMap((each) => Object.values(each));

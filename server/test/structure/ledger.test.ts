@@ -1,5 +1,5 @@
-// The boundaries of the ledger, checked on the source: how it compares currencies, where the SQL
-// stands that names its tables, and where ids of accounts are made.
+// Boundaries of the ledger, checked on the source: comparison of currencies, SQL that names ledger
+// tables, and creation of account ids.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -29,26 +29,26 @@ it('compares currencies in the ledger with sameCurrency', () => {
 
 const STATEMENTS = 'runtime/committer/ledger-statements.ts';
 
-/** Reports that see one moment; which tables they name is checked in structure.test.ts. */
+/** Reports that read one consistent snapshot; structure.test.ts checks which tables they name. */
 const REPORTS = [
   'features/accounting/export.ts',
   'features/accounting/ledger.ts',
   'features/stablecoins/supply/reconciliation.ts',
 ];
 
-const named = (sql: RegExp): string[] =>
+const filesWith = (sql: RegExp): string[] =>
   sources.filter(({ text }) => sql.test(text)).map(({ file }) => file);
 
-it('names tables of the ledger in the statements beside the committer, and in reports', () => {
+it('names ledger tables only in the statements of the committer and in reports', () => {
   const tables = /\b(from|join|into|update)\s+ledger_(accounts|transfers)\b/;
-  expect(named(tables).sort()).toEqual([...REPORTS, STATEMENTS].sort());
+  expect(filesWith(tables).sort()).toEqual([...REPORTS, STATEMENTS].sort());
 });
 
-it('writes tables of the ledger in the statements beside the committer alone', () => {
+it('writes ledger tables only in the statements of the committer', () => {
   const writes = /\b(insert\s+into|update|delete\s+from)\s+ledger_(accounts|transfers)\b/;
-  expect(named(writes)).toEqual([STATEMENTS]);
+  expect(filesWith(writes)).toEqual([STATEMENTS]);
 });
 
 it('creates ids of system accounts only in the chart', () => {
-  expect(named(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
+  expect(filesWith(/['`](system|velocity|stablecoin|cards):/)).toEqual(['ledger/chart.ts']);
 });

@@ -1,4 +1,4 @@
-// The texts for language models: one whole sentence per page, links at the base of the site.
+// Texts for language models: one complete sentence per page, and links below the base of the site.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ describe('llms.txt', () => {
     expect(firstSentence(markdown)).toBe(sentence);
   });
 
-  it('has a whole sentence for every page', () => {
+  it('has a complete sentence for every page', () => {
     const cut = pages.filter(({ first }) => !/^\S.*[.!?]$/.test(first)).map(({ name }) => name);
     expect(cut).toEqual([]);
   });
@@ -39,7 +39,7 @@ describe('llms.txt', () => {
     expect(absent).toEqual([]);
   });
 
-  it('links to the base, and leaves decisions out of the full text', () => {
+  it('links below the base, and omits decisions from the full text', () => {
     const texts = llmsTexts(
       [
         { name: 'decisions/0001-a.md', title: '0001', first: 'Decided.', text: '# 0001' },

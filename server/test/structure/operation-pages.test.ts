@@ -89,7 +89,7 @@ describe('the pages of operations', () => {
     expect(groups.map(({ name }: { name: string }) => name)).toContain('Webhooks');
   });
 
-  it('lead to the operation in the interactive reference', () => {
+  it('link to the operation in the interactive reference', () => {
     const anchors = new Map(entries.map((entry: { id: string }) => [entry.id, anchorOf(entry)]));
     expect(anchors.get('executeQuote')).toBe(
       'tag/cross-currency-transfers/POST/quotes/{quoteId}/execute',
@@ -116,11 +116,15 @@ describe('the tables of fields', () => {
         choice: { oneOf: [variant('A'), variant('B')] },
       },
     });
-    const shown = tables.map(
+    const fieldNames = tables.map(
       ({ at, value, rows }: { at: string; value?: string; rows: { name: string }[] }) =>
         [at, value, ...rows.map(({ name }) => name)].filter(Boolean).join(' '),
     );
-    expect(shown).toEqual(['list list[].a choice', 'choice A choice.kind', 'choice B choice.kind']);
+    expect(fieldNames).toEqual([
+      'list list[].a choice',
+      'choice A choice.kind',
+      'choice B choice.kind',
+    ]);
   });
 
   it('name the variants of a large union only', () => {

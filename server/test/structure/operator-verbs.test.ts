@@ -1,6 +1,5 @@
-// Verbs of the operator's command are thin: they read flags, call a function of a feature and print, so that
-// other surfaces can do the same work. A verb that names a table, holds SQL or stages a change set does work
-// that belongs to a feature.
+// Verbs of the operator's command only read flags, call a function of a feature and print, so that
+// other interfaces can call the same function. Tables, SQL and change sets belong to features.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,26 +11,26 @@ const sourcesIn = (folder: string) =>
     .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/')))
     .map((file) => ({ file, text: readFileSync(path.join(server, file), 'utf8') }));
 
-/** Opens the installation that the verbs work on. */
-const OPENS = 'src/operator/cli/system.ts';
+/** Opens the installation for all verbs. */
+const SYSTEM_FILE = 'src/operator/cli/system.ts';
 
-const everything = sourcesIn('src');
-const verbs = everything
-  .filter(({ file }) => /^src\/operator(\/|\.ts$)/.test(file) && file !== OPENS)
+const sources = sourcesIn('src');
+const verbs = sources
+  .filter(({ file }) => /^src\/operator(\/|\.ts$)/.test(file) && file !== SYSTEM_FILE)
   .map(({ file, text }) => ({
     file,
     code: text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, ''),
   }));
 
 const tables = new Set(
-  everything.flatMap(({ text }) =>
+  sources.flatMap(({ text }) =>
     [...text.matchAll(/^(?:export )?const (\w+) = (?:table|stateTable)\b/gm)].map(
       ([, name]) => name,
     ),
   ),
 );
 
-/** Import statements: what each names, whether it names types alone, and the path. */
+/** Import statements: path and imported values, without types. */
 const importsOf = (code: string) =>
   [...code.matchAll(/^import (type )?\{([^}]*)\} from '([^']+)'/gm)].map(
     ([, types, names = '', from = '']) => ({
@@ -48,9 +47,9 @@ const SQL =
 const CHANGES =
   /\boperate\(|\b(ctx|db)\s*\.\s*(query|find|page|read|insert|update|remove|later|emit)\(/;
 
-/** Files in which something is found, with what it is. */
-const found = (search: (code: string) => readonly string[]) =>
-  verbs.flatMap(({ file, code }) => search(code).map((what) => `${file}: ${what}`));
+/** Matches of a search in the files of the verbs. */
+const matches = (search: (code: string) => readonly string[]) =>
+  verbs.flatMap(({ file, code }) => search(code).map((match) => `${file}: ${match}`));
 
 it('finds the verbs and the tables', () => {
   expect(verbs.length).toBeGreaterThan(30);
@@ -58,35 +57,35 @@ it('finds the verbs and the tables', () => {
 });
 
 it('has no SQL in a verb', () => {
-  expect(found((code) => SQL.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
+  expect(matches((code) => SQL.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
 });
 
 it('has no verb that defines or imports a table or a state table', () => {
-  const shown = found((code) =>
+  const importedTables = matches((code) =>
     importsOf(code).flatMap(({ from, values }) =>
       /\/runtime\/db\/table\.ts$|\/kernel\/states\.ts$/.test(from)
         ? values
         : values.filter((name) => tables.has(name)),
     ),
   );
-  expect(shown).toEqual([]);
+  expect(importedTables).toEqual([]);
 });
 
 it('has no verb that reads rows or stages a change set', () => {
-  expect(found((code) => CHANGES.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
-  const direct = found((code) =>
+  expect(matches((code) => CHANGES.exec(code)?.slice(0, 1) ?? [])).toEqual([]);
+  const runtimeImports = matches((code) =>
     importsOf(code)
       .filter(({ from, values }) => values.length && /\/runtime\/(db|operation)\//.test(from))
       .map(({ from }) => from),
   );
-  expect(direct).toEqual([]);
+  expect(runtimeImports).toEqual([]);
 });
 
 it('reaches features by their index', () => {
-  const inner = found((code) =>
+  const internalImports = matches((code) =>
     importsOf(code)
       .map(({ from }) => from)
       .filter((from) => from.includes('/features/') && !from.endsWith('/index.ts')),
   );
-  expect(inner).toEqual([]);
+  expect(internalImports).toEqual([]);
 });

@@ -1,10 +1,10 @@
-// Documents name files that exist: each path in backticks, and in docs/walks.md the last part of one as well.
+// Documents name files that exist: each path in backticks; in docs/walks.md also file names alone.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { read, root, tracked } from './sources.ts';
 
-/** A path may begin at one of these folders. */
+/** Folders to which paths can be relative. */
 const ROOTS = ['', 'server/', 'server/src/', 'server/src/features/', 'server/test/', 'docs/'];
 const documents = tracked.filter(
   (file) =>
@@ -27,22 +27,25 @@ const FOLDERS = new Set([
   ],
   ...['connectors', 'features', 'http', 'operator'],
 ]);
-/** A file, or a folder that begins like one of ours; not an address of the API, a type or a command. */
+/** A file or folder of the repository, as opposed to an API path, a type or a command. */
 const isPath = (text: string) =>
   /^[\w@.-]+(\/[\w@.-]+)*\/?$/.test(text) &&
   (isFile.test(text) || (text.includes('/') && FOLDERS.has(text.split('/')[0] as string)));
 
-const exists = (named: string) => {
-  const bare = named.replace(/\/$/, '');
+const exists = (name: string) => {
+  const target = name.replace(/\/$/, '');
   return (
-    ROOTS.some((each) => existsSync(path.join(root, each, bare))) ||
-    // The end of a path is enough where the beginning is clear from the text.
-    tracked.some((file) => file.endsWith(`/${bare}`) || file.includes(`/${bare}/`))
+    ROOTS.some((each) => existsSync(path.join(root, each, target))) ||
+    // The last part of a path suffices if the folder is clear from the text.
+    tracked.some((file) => file.endsWith(`/${target}`) || file.includes(`/${target}/`))
   );
 };
 
-/** Named and not in the repository: what a server writes, and what a recipe asks its reader to write. */
-const MADE = new Set([
+/**
+ * Files that documents name and the repository does not contain: written by a server, or by the
+ * reader of a recipe.
+ */
+const NOT_IN_REPOSITORY = new Set([
   'credentials.json',
   '.railhead/credentials.json',
   'server/migrations/NNNN_words.sql',
@@ -52,11 +55,11 @@ const MADE = new Set([
 
 const missingIn = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)]
-    .map(([, named]) => named as string)
-    .filter((named) => isPath(named) && !MADE.has(named) && !exists(named));
+    .map(([, name]) => name as string)
+    .filter((name) => isPath(name) && !NOT_IN_REPOSITORY.has(name) && !exists(name));
 
 describe('a document', () => {
-  it('that names a file which is not there is found', () => {
+  it('that names a missing file is found', () => {
     const text = 'See `kernel/none.ts`, `kernel/fault.ts`, `features/none/` and `POST /quotes`.';
     expect(missingIn(text)).toEqual(['kernel/none.ts', 'features/none/']);
   });
@@ -65,7 +68,7 @@ describe('a document', () => {
     expect(missingIn(read(file))).toEqual([]);
   });
 
-  it('leads through the code in docs/walks.md', () => {
+  it('names more than fifty source files in docs/walks.md', () => {
     const text = read('docs/walks.md');
     expect([...text.matchAll(/`([\w/-]+\.ts)`/g)].length).toBeGreaterThan(50);
   });

@@ -1,5 +1,6 @@
-// The source files of the repository as the tests of its structure read them: by name, text and syntax tree.
-// A regular expression misses what the formatter breaks over lines, so rules about code ask the tree.
+// Source files of the repository for the structure tests: names, text and syntax trees. Rules about
+// code use the tree, because the formatter breaks code over lines, which a regular expression
+// misses.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +8,10 @@ import ts from 'typescript';
 
 export const root = path.resolve(import.meta.dirname, '../../..');
 
-/** Text of a file, named from the root of the repository. */
+/** Text of a file, by its path from the root of the repository. */
 export const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 
-/** Files of the checkout that git does not ignore, named from its root. */
+/** Files of the checkout that git does not ignore, by their path from its root. */
 export const tracked: readonly string[] = execFileSync(
   'git',
   ['ls-files', '--cached', '--others', '--exclude-standard'],
@@ -22,18 +23,18 @@ export const tracked: readonly string[] = execFileSync(
 export const parse = (file: string, text = read(file)): ts.SourceFile =>
   ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 
-/** Number of the line on which a position is, from 1. */
+/** Line number of a position, from 1. */
 export const lineOf = (source: ts.SourceFile, position: number): number =>
   source.getLineAndCharacterOfPosition(position).line + 1;
 
-/** A node and everything in it, outermost first. */
+/** A node and all its descendants, outermost first. */
 export function nodesOf(node: ts.Node): ts.Node[] {
-  const found = [node];
-  // One list for all: a list for each node would be copied at each level above it.
-  for (let index = 0; index < found.length; index++) {
-    ts.forEachChild(found[index] as ts.Node, (child) => {
-      found.push(child);
+  const nodes = [node];
+  // One list for all nodes: a list per node would be copied at each level above it.
+  for (let index = 0; index < nodes.length; index++) {
+    ts.forEachChild(nodes[index] as ts.Node, (child) => {
+      nodes.push(child);
     });
   }
-  return found;
+  return nodes;
 }

@@ -1,4 +1,4 @@
-// The page of lifecycles: it is what the tables say, and it has all of them.
+// The page of lifecycles equals the state tables and contains all of them.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,11 +8,11 @@ import { CHAPTERS, statesPage } from '../../src/states-page.ts';
 const root = path.resolve(import.meta.dirname, '../../..');
 
 describe('docs/states.md', () => {
-  it('is what the state tables say; npm run states writes it', () => {
+  it('equals the state tables; npm run states writes it', () => {
     expect(readFileSync(path.join(root, 'docs/states.md'), 'utf8')).toBe(statesPage());
   });
 
-  it('shows every state table there is', () => {
+  it('contains every state table', () => {
     const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'server/src'], {
       cwd: root,
       encoding: 'utf8',
@@ -28,12 +28,12 @@ describe('docs/states.md', () => {
     expect(CHAPTERS.map((each) => each.states.name).sort()).toEqual(tables.sort());
   });
 
-  it('names every state and every move', () => {
+  it('names every state and every transition', () => {
     const page = statesPage().replace(/ +/g, ' ');
     for (const { states } of CHAPTERS) {
-      for (const [from, moves] of Object.entries(states.transitions)) {
+      for (const [from, transitions] of Object.entries(states.transitions)) {
         expect(page).toContain(`\`${from}\``);
-        for (const [event, to] of Object.entries(moves)) {
+        for (const [event, to] of Object.entries(transitions)) {
           expect(page).toContain(`| \`${from}\` | ${event} | \`${String(to)}\` |`);
           expect(states.allows(from, String(to))).toBe(true);
         }

@@ -1,4 +1,4 @@
-// The map of the server, executed: what a feature shows to others, and whose tables its SQL may name.
+// Structure of the server: what a feature exports, and which tables its SQL may name.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tracked as files, read } from './sources.ts';
@@ -12,7 +12,7 @@ const featureFolders = [...read('.dependency-cruiser.cjs').matchAll(/^ {2}'([\w/
 const MAX_NAMES = 20;
 const MAX_FILES = 15;
 
-/** Names that a module exports, with the name that each has in the file that defines it. */
+/** Exported names of a module, each with the name in the file that defines it. */
 function exportsOf(file: string): { name: string; original: string }[] {
   const text = read(file);
   const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
@@ -26,33 +26,36 @@ function exportsOf(file: string): { name: string; original: string }[] {
       }),
   );
   const declared = /^export (?:async )?(?:const|function|type|interface) (\w+)/gm;
-  const own = [...text.matchAll(declared)].map(([, name = '']) => ({ name, original: name }));
-  return [...listed, ...own];
+  const declarations = [...text.matchAll(declared)].map(([, name = '']) => ({
+    name,
+    original: name,
+  }));
+  return [...listed, ...declarations];
 }
 
-describe('the face of a feature', () => {
-  const faces = featureFolders.map((folder) => ({
+describe('the public interface of a feature', () => {
+  const interfaces = featureFolders.map((folder) => ({
     folder,
     file: `server/src/features/${folder}/index.ts`,
   }));
 
   it('is listed for every feature', () => {
-    const mounted = files.filter((file) => /^server\/src\/features\/.*\/index\.ts$/.test(file));
-    expect(faces.map(({ file }) => file).sort()).toEqual(mounted.sort());
+    const indexFiles = files.filter((file) => /^server\/src\/features\/.*\/index\.ts$/.test(file));
+    expect(interfaces.map(({ file }) => file).sort()).toEqual(indexFiles.sort());
   });
 
   it(`has at most ${MAX_NAMES} names, each listed`, () => {
-    const wide = faces
+    const tooWide = interfaces
       .map(({ folder, file }) => [folder, exportsOf(file).length] as const)
       .filter(([, names]) => names > MAX_NAMES);
-    expect(Object.fromEntries(wide)).toEqual({});
-    expect(faces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
+    expect(Object.fromEntries(tooWide)).toEqual({});
+    expect(interfaces.filter(({ file }) => /^export \*/m.test(read(file)))).toEqual([]);
   });
 
-  it('shows no table and no state table', () => {
-    const open = faces.flatMap(({ folder, file }) => {
+  it('exports no table and no state table', () => {
+    const exposed = interfaces.flatMap(({ folder, file }) => {
       const files = shipped.filter((each) => each.startsWith(`server/src/features/${folder}/`));
-      const hidden = new Set(
+      const internal = new Set(
         files.flatMap((each) =>
           [...read(each).matchAll(/\bconst (\w+) = (?:table|stateTable)\b/g)].map(
             ([, name]) => name,
@@ -60,10 +63,10 @@ describe('the face of a feature', () => {
         ),
       );
       return exportsOf(file)
-        .filter(({ original }) => hidden.has(original))
+        .filter(({ original }) => internal.has(original))
         .map(({ name }) => `${folder} ${name}`);
     });
-    expect(open).toEqual([]);
+    expect(exposed).toEqual([]);
   });
 });
 
@@ -77,10 +80,13 @@ describe('a folder', () => {
   });
 });
 
-/** The wing of a file, or its layer where it is no feature. */
+/** The wing of a file, or its layer outside of features. */
 const wingOf = (file: string) => file.replace(/^server\/src\/(features\/)?/, '').split('/')[0];
 
-/** Statements may name these tables of others: what they do cannot be a function of the owner. */
+/**
+ * Statements that may name tables of other wings, because a function of the owner cannot do the
+ * same.
+ */
 const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: string }[] = [
   {
     file: 'server/src/features/accounting/export.ts',
@@ -88,22 +94,22 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
       ...['platforms', 'transactions', 'rail_results', 'ledger_transfers'],
       ...['internal_accounts', 'ledger_accounts'],
     ],
-    reason: 'an export is one streamed statement that sees one moment',
+    reason: 'an export is one streamed statement with one consistent snapshot',
   },
   {
     file: 'server/src/features/accounting/ledger.ts',
     tables: ['ledger_transfers', 'ledger_accounts'],
-    reason: 'the recount beside a server that posts has to see one moment',
+    reason: 'the recount while a server posts needs one consistent snapshot',
   },
   {
     file: 'server/src/features/stablecoins/supply/reconciliation.ts',
     tables: ['ledger_accounts', 'ledger_transfers'],
-    reason: 'the same of tokens',
+    reason: 'the same for tokens',
   },
   {
     file: 'server/src/features/cards/clearing/funding-debits.ts',
     tables: ['jobs', 'transactions'],
-    reason: 'a pending pull has no index and is found by its job',
+    reason: 'a pending funding debit has no index and is found by its job',
   },
   {
     file: 'server/src/features/payments/manual/held.ts',
@@ -113,12 +119,12 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
   {
     file: 'server/src/features/customers/imports/personal-data.ts',
     tables: ['events'],
-    reason: 'what an export shows is selected by statements that the privacy feature joins',
+    reason: 'the privacy feature combines statements that select the data of an export',
   },
   {
     file: 'server/src/features/stablecoins/personal-data.ts',
     tables: ['external_accounts', 'internal_accounts'],
-    reason: 'the same: an order belongs to a person by the accounts that it names',
+    reason: 'the same: the accounts of an order determine its customer',
   },
   {
     file: 'server/src/features/customers/privacy/erase.ts',
@@ -128,7 +134,7 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
   {
     file: 'server/src/features/customers/privacy/export.ts',
     tables: ['internal_accounts', 'events'],
-    reason: 'an export shows the events of all resources of a person in one order',
+    reason: 'an export contains the events of all resources of a customer in one order',
   },
   {
     file: 'server/src/features/notifications/webhooks/store.ts',
@@ -154,7 +160,7 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
   {
     file: 'server/src/features/notifications/webhooks/attempts-store.ts',
     tables: ['events', 'customers', 'sandbox_clocks'],
-    reason: 'the same of an event that is sent again',
+    reason: 'the same for an event that is sent again',
   },
   {
     file: 'server/src/features/notifications/deliveries/store.ts',
@@ -174,23 +180,23 @@ const EXCEPTIONS: readonly { file: string; tables: readonly string[]; reason: st
   {
     file: 'server/src/features/wallets/credentials/contacts.ts',
     tables: ['customers'],
-    reason: 'whether a contact is taken is asked of credentials and customers together',
+    reason: 'one statement checks both credentials and customers for a contact',
   },
 ];
 
-/** Statements may fill in the name of a table here. */
-const FILLED_IN: readonly { files: RegExp; reason: string }[] = [
+/** Files whose statements may interpolate a table name. */
+const INTERPOLATED: readonly { files: RegExp; reason: string }[] = [
   {
     files: /^server\/src\/runtime\/(db|committer)\//,
     reason: 'statements are derived from the descriptions of tables',
   },
   {
     files: /^server\/src\/features\/accounting\/export\.ts$/,
-    reason: 'the name is that of a part of the same statement, with or without days of rest',
+    reason: 'the name refers to a part of the same statement, with or without idle days',
   },
   {
     files: /^server\/src\/features\/customers\/privacy\/(erase|export|subjects)\.ts$/,
-    reason: 'the names come from the descriptions of personal data, which features hand in',
+    reason: 'the names come from the personal-data descriptions of the features',
   },
 ];
 
@@ -200,14 +206,15 @@ describe('SQL', () => {
       [...read(file).matchAll(/\btable\(\s*'(\w+)'/g)].map(([, name = '']) => [name, wingOf(file)]),
     ),
   );
-  // Tables without a description: the committer and the deliverer write them by statements of their own.
+  // Tables without a description: the committer and the deliverer have statements of their own for
+  // them.
   for (const name of ['events', 'event_epochs', 'ledger_transfers']) owners.set(name, 'runtime');
   for (const name of ['webhook_attempts', 'webhook_lanes', 'webhook_queue']) {
     owners.set(name, 'notifications');
   }
   owners.set('job_cancellations', 'runtime');
 
-  it('is known of every table', () => {
+  it('has an owner for every table', () => {
     const migrations = files.filter((file) => /^server\/migrations\/.*\.sql$/.test(file));
     const sql = migrations.map(read).join('\n');
     const renamed = new Map(
@@ -223,24 +230,26 @@ describe('SQL', () => {
     expect(created.filter((name) => !owners.has(name))).toEqual([]);
   });
 
-  it('names the tables of its own wing, but for what has a reason', () => {
-    const foreign = shipped.flatMap((file) => {
+  it('names only tables of its own wing, with listed exceptions', () => {
+    const foreignTables = shipped.flatMap((file) => {
       const tables = tablesNamedIn(file).filter(
         (name) => owners.has(name) && owners.get(name) !== wingOf(file),
       );
       return tables.length ? [[file, tables.sort()] as const] : [];
     });
     const allowed = EXCEPTIONS.map(({ file, tables }) => [file, [...tables].sort()] as const);
-    expect(Object.fromEntries(foreign)).toEqual(Object.fromEntries(allowed));
+    expect(Object.fromEntries(foreignTables)).toEqual(Object.fromEntries(allowed));
   });
 
-  it('fills in the name of a table only where it has to', () => {
-    const filled = shipped.filter((file) =>
+  it('interpolates table names only in the listed files', () => {
+    const interpolating = shipped.filter((file) =>
       tablesNamedIn(file).some((name) => name.startsWith('$')),
     );
-    const isAllowed = (file: string) => FILLED_IN.some((each) => each.files.test(file));
-    expect(filled.filter((file) => !isAllowed(file))).toEqual([]);
-    expect(FILLED_IN.filter((each) => !filled.some((file) => each.files.test(file)))).toEqual([]);
+    const isAllowed = (file: string) => INTERPOLATED.some((each) => each.files.test(file));
+    expect(interpolating.filter((file) => !isAllowed(file))).toEqual([]);
+    expect(
+      INTERPOLATED.filter((each) => !interpolating.some((file) => each.files.test(file))),
+    ).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
-// Rules that need the syntax tree: how long a function is, how a switch ends, and that a cast which the
-// compiler cannot check states its reason.
+// Rules that need the syntax tree: the length of functions, the last clause of a switch, and a
+// reason for each cast that the compiler cannot check.
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { lineOf, nodesOf, parse, tracked } from './sources.ts';
@@ -12,15 +12,15 @@ const files = tracked
 const linesOf = (source: ts.SourceFile, node: ts.Node) =>
   lineOf(source, node.getEnd()) - lineOf(source, node.getStart()) + 1;
 
-/** The functions directly inside a node, however deep, but not those inside another function. */
+/** The functions inside a node at any depth, without those inside another function. */
 function functionsIn(node: ts.Node): ts.Node[] {
-  const found: ts.Node[] = [];
+  const functions: ts.Node[] = [];
   const visit = (each: ts.Node): void => {
-    if (ts.isFunctionLike(each) && 'body' in each && each.body) found.push(each);
+    if (ts.isFunctionLike(each) && 'body' in each && each.body) functions.push(each);
     else ts.forEachChild(each, visit);
   };
   ts.forEachChild(node, visit);
-  return found;
+  return functions;
 }
 
 /** Lines of a function without the functions of two lines and more inside it. */
@@ -28,15 +28,15 @@ const ownLines = (source: ts.SourceFile, node: ts.Node): number =>
   functionsIn(node)
     .map((inner) => linesOf(source, inner))
     .filter((lines) => lines > 1)
-    .reduce((own, lines) => own - lines, linesOf(source, node));
+    .reduce((ownLineCount, lines) => ownLineCount - lines, linesOf(source, node));
 
 const MAX_LINES = 70;
 
 function longFunctions(source: ts.SourceFile, node: ts.Node = source): string[] {
   return functionsIn(node).flatMap((each) => {
-    const own = ownLines(source, each);
-    const here = `${source.fileName}:${lineOf(source, each.getStart())} ${own} lines`;
-    return [...(own > MAX_LINES ? [here] : []), ...longFunctions(source, each)];
+    const lineCount = ownLines(source, each);
+    const description = `${source.fileName}:${lineOf(source, each.getStart())} ${lineCount} lines`;
+    return [...(lineCount > MAX_LINES ? [description] : []), ...longFunctions(source, each)];
   });
 }
 
@@ -63,7 +63,7 @@ describe('functions', () => {
   }, 60_000);
 });
 
-/** Switches whose values are not a union that the compiler knows, each with the reason. */
+/** Switches over values that are not a union type, each with the reason. */
 const OPEN_SWITCHES: Record<string, string> = {
   'server/src/features/payments/pay-ins/approval.ts: status': 'any HTTP status of a platform',
 };
@@ -79,7 +79,7 @@ const openSwitches = (source: ts.SourceFile): string[] =>
     .filter((statement) => !endsInAssertNever(statement))
     .map((statement) => `${source.fileName}: ${statement.expression.getText()}`);
 
-/** What runs, without the tests. */
+/** Sources other than tests and scripts. */
 const source = /^server\/(src|test\/(kit|sim))\//;
 
 describe('a switch', () => {
@@ -94,8 +94,8 @@ describe('a switch', () => {
 
   it('ends in assertNever, so that a new value does not compile until it is handled', () => {
     const shipped = files.filter((file) => source.test(file) && !isTest(file));
-    const found = shipped.flatMap((file) => openSwitches(parse(file)));
-    expect([...new Set(found)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
+    const incomplete = shipped.flatMap((file) => openSwitches(parse(file)));
+    expect([...new Set(incomplete)].sort()).toEqual(Object.keys(OPEN_SWITCHES).sort());
   });
 });
 
@@ -120,8 +120,8 @@ function uncheckedCasts(source: ts.SourceFile): string[] {
         statement = statement.parent;
       }
       const first = lineOf(source, statement.getStart()) - 1;
-      const own = lineOf(source, cast.getEnd()) - 1;
-      return ![first - 1, first, own - 1, own].some((at) => isComment(lines[at]));
+      const castLine = lineOf(source, cast.getEnd()) - 1;
+      return ![first - 1, first, castLine - 1, castLine].some((at) => isComment(lines[at]));
     })
     .map(
       (cast) =>
@@ -130,12 +130,14 @@ function uncheckedCasts(source: ts.SourceFile): string[] {
 }
 
 describe('a cast that the compiler cannot check', () => {
-  it('is found where no comment states the reason', () => {
-    const bare = 'const a = b as unknown as C;';
-    const never = 'f(b as never);';
+  it('is found if no comment states the reason', () => {
+    const withoutReason = 'const a = b as unknown as C;';
+    const neverCast = 'f(b as never);';
     const reasoned = '// The library types it too wide.\nconst a = b as unknown as C;';
     expect(
-      [bare, never, reasoned].map((text) => uncheckedCasts(parse('a.ts', text)).length),
+      [withoutReason, neverCast, reasoned].map(
+        (text) => uncheckedCasts(parse('a.ts', text)).length,
+      ),
     ).toEqual([1, 1, 0]);
   });
 

@@ -1,4 +1,4 @@
-// The style guide, executed: a rule that nothing checks decays.
+// Checks the rules of the style guide on the source.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -47,20 +47,20 @@ describe('tidy', () => {
     expect(offenders(files, code)).toEqual([]);
   });
 
-  it('opens every source with what it is', () => {
-    const silent = sources.filter(
+  it('starts every source with a header comment', () => {
+    const withoutHeader = sources.filter(
       (file) => !file.endsWith('.test.ts') && !/^(#!.*\n)?(\/\/ |\/\*\*)/.test(read(file)),
     );
-    expect(silent).toEqual([]);
+    expect(withoutHeader).toEqual([]);
   });
 
-  it('reads clock, chance and network only through World', () => {
+  it('accesses clock, randomness and network only through Effects', () => {
     const allowed = new Set(['server/src/runtime/config/system-effects.ts']);
     const banned =
       /\bDate\.now\(|new Date\(\)|Math\.random\(|\bfetch\(|\brandom(Bytes|UUID|Int)\(|getRandomValues/;
-    const bad = (line: string, file: string) =>
+    const isViolation = (line: string, file: string) =>
       !allowed.has(file) && !isComment(line) && banned.test(line);
-    expect(offenders(shipped, bad)).toEqual([]);
+    expect(offenders(shipped, isViolation)).toEqual([]);
     const clockInSql = /\b(now\(\)|current_timestamp|clock_timestamp|statement_timestamp)/i;
     const inSql = (line: string) =>
       !isComment(line) && clockInSql.test(line) && /select|update|insert|delete|values/i.test(line);
@@ -77,52 +77,53 @@ describe('tidy', () => {
     expect(offenders(sql, (line) => !line.startsWith('--') && clockInSql.test(line))).toEqual([]);
   });
 
-  it('connects to the outside only through World, whose every door has a deadline', () => {
+  it('opens connections only through Effects, where each has a deadline', () => {
     const allowed = new Set(['server/src/runtime/config/system-effects.ts']);
     const opens = /\b(https?|http2|net|tls)\.(request|get|connect|createConnection)\(/;
-    const bad = (line: string, file: string) =>
+    const isViolation = (line: string, file: string) =>
       !allowed.has(file) && !isComment(line) && opens.test(line);
     const server = shipped.filter((file) => !file.includes('/hosted-verification/page/'));
-    expect(offenders(server, bad)).toEqual([]);
+    expect(offenders(server, isViolation)).toEqual([]);
     const libraries = server.filter((file) => /\bcreateTransport\(/.test(read(file)));
     expect(libraries).toEqual(['server/src/connectors/smtp/mail.ts']);
     expect(read(libraries[0] as string)).toContain('effects.call(');
   });
 
-  it('has no class but Fault, no default export, no enum, no escape from types', () => {
-    const bad = (line: string, file: string) =>
+  it('has no class but Fault, no default export, no enum and no unchecked type', () => {
+    const isViolation = (line: string, file: string) =>
       !isComment(line) &&
       ((/^\s*(export\s+)?(abstract\s+)?class\s/.test(line) && !file.endsWith('kernel/fault.ts')) ||
         /^export default\b/.test(line) ||
         /^\s*(export\s+)?(const\s+)?enum\s/.test(line) ||
         /@ts-ignore|@ts-expect-error|\bas any\b|: any\b/.test(line));
-    expect(offenders(shipped, bad)).toEqual([]);
+    expect(offenders(shipped, isViolation)).toEqual([]);
   });
 
-  it('asks no URL.canParse, which is wrong about letters beyond ASCII (kernel/net/url.ts)', () => {
-    const bad = (line: string) => !isComment(line) && line.includes('URL.canParse');
-    expect(offenders(shipped, bad)).toEqual([]);
+  it('does not call URL.canParse, which fails for non-ASCII letters (kernel/net/url.ts)', () => {
+    const isViolation = (line: string) => !isComment(line) && line.includes('URL.canParse');
+    expect(offenders(shipped, isViolation)).toEqual([]);
   });
 
-  it('leaves nothing for later and skips no test', () => {
-    const later = /\b(TODO|FIXME|HACK)\b/;
+  it('contains no TODO and skips no test', () => {
+    const postponed = /\b(TODO|FIXME|HACK)\b/;
     const skipped = /\b(it|test|describe)\.(skip|only|todo)\(/;
     expect(
       offenders(
         files,
-        (line, file) => !file.endsWith('tidy.test.ts') && (later.test(line) || skipped.test(line)),
+        (line, file) =>
+          !file.endsWith('tidy.test.ts') && (postponed.test(line) || skipped.test(line)),
       ),
     ).toEqual([]);
   });
 
-  it('has no file that nothing imports', () => {
+  it('has no source file without an import of it', () => {
     const entry = /(main|operator)\.ts$/;
     const texts = files.map((file) => ({ file, text: read(file) }));
-    const dead = shipped.filter((file) => {
+    const unused = shipped.filter((file) => {
       if (entry.test(file)) return false;
       const name = path.basename(file);
       return !texts.some((each) => each.file !== file && each.text.includes(`/${name}'`));
     });
-    expect(dead).toEqual([]);
+    expect(unused).toEqual([]);
   });
 });

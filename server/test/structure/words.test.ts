@@ -1,5 +1,5 @@
-// Words without a meaning in the payments field are banned in source, texts and docs, as whole
-// words and as parts of identifiers. CONTRIBUTING.md describes the language.
+// Bans words without a meaning in the payments field from source, texts and docs, as whole words
+// and as parts of identifiers. CONTRIBUTING.md describes the language.
 import { describe, expect, it } from 'vitest';
 import { read, tracked } from './sources.ts';
 
@@ -13,12 +13,12 @@ const WORDS = new RegExp(
 );
 const PHRASES = /\b(put ?off|slip ?in|move ?and ?tell|open ?way ?back|refuse ?haste|ways? back)\b/i;
 
-/** Older migrations fix database names and cannot change. */
+/** Earlier migrations contain earlier database names and cannot change. */
 const FIRST_MIGRATION = 41;
 
 const RENAMES = 'server/migrations/0041_standard_names.sql';
 
-/** Names that cannot change, each with the reason; with `file`, in that file only. */
+/** Names that cannot change, each with the reason; with `file`, only in that file. */
 const EXCEPTIONS: readonly { text: string; reason: string; file?: string }[] = [
   { text: 'quotes.lapse', reason: 'a job kind: stored jobs have it' },
   { text: 'invitations.tell-claimed', reason: 'a job kind: stored jobs have it' },
@@ -43,7 +43,7 @@ const isChecked = (file: string): boolean => {
   );
 };
 
-/** Parts of identifiers as words: `moveAndTell` is `move And Tell`. */
+/** Splits identifiers into words: `moveAndTell` becomes `move And Tell`. */
 const split = (text: string): string =>
   text.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2');
 
@@ -52,11 +52,11 @@ function bannedIn(text: string, file?: string): string[] {
     (rest, each) => rest.replaceAll(each.text, ''),
     text,
   );
-  const words = split(plain)
+  const banned = split(plain)
     .split(/[^A-Za-z]+/)
     .filter((word) => WORDS.test(word));
   const phrase = PHRASES.exec(split(plain).replaceAll(/[^A-Za-z]+/g, ' '))?.[0];
-  return phrase ? [...words, phrase] : words;
+  return phrase ? [...banned, phrase] : banned;
 }
 
 const problemsOf = (file: string): string[] =>

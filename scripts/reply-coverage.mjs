@@ -1,0 +1,87 @@
+// Finds declared replies that no test has produced: success statuses and error codes of contracts.
+// If operations share the functions of a code, one of them is tested, and
+// server/test/untested-replies.json lists the others as `same as` that operation; `*` stands for
+// all its codes. It also lists codes that no test can produce, with the reason.
+import fs from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { ensureBuilt } from './build.mjs';
+
+const read = (name) => JSON.parse(fs.readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'));
+
+/** Pairs of an operation and one of its success statuses. */
+function* successesOf(document) {
+  for (const item of Object.values(document.paths)) {
+    for (const { operationId, responses } of Object.values(item)) {
+      for (const status of Object.keys(responses)) if (status < '400') yield [operationId, status];
+    }
+  }
+}
+
+/** Problems of the entries of one operation, and the replies that are exempt. */
+function checkUntested(operationId, replies, declared, observed) {
+  const problems = [];
+  const exempt = new Set();
+  const declaredCodes = declared.get(operationId) ?? [];
+  for (const [reply, reason] of Object.entries(replies)) {
+    const other = /^same as (\w+)$/.exec(reason)?.[1];
+    const isEveryCode = reply === '*';
+    if (isEveryCode && !declared.has(other)) {
+      problems.push(`untested but not the same as any operation: ${operationId} *`);
+      continue;
+    }
+    const codes = isEveryCode ? declared.get(other).filter((each) => each >= 'A') : [reply];
+    for (const code of codes) {
+      exempt.add(code);
+      const pair = `${operationId} ${code}`;
+      if (!declaredCodes.includes(code)) problems.push(`untested but not declared: ${pair}`);
+      if (!isEveryCode && observed.has(pair))
+        problems.push(`untested but produced by a test: ${pair}`);
+      if (other && !observed.has(`${other} ${code}`)) {
+        problems.push(`untested of ${other} but not produced there: ${pair}`);
+      }
+    }
+  }
+  return { problems, exempt };
+}
+
+/**
+ * One line for each problem. `lines` are the replies of tests: operationId, status and, for an
+ * error, its code. `errors` are the codes of each operation, `untested` is the parsed file. /
+ */
+export function replyProblems({ lines, successes, errors, untested }) {
+  const split = lines.map((line) => line.split(' '));
+  const observed = new Set(split.map(([id, status, code]) => `${id} ${code ?? status}`));
+  const declared = new Map(errors.map(({ operationId, own }) => [operationId, [...own]]));
+  for (const [id, status] of successes) declared.set(id, [status, ...(declared.get(id) ?? [])]);
+  const problems = [];
+  for (const [operationId, replies] of declared) {
+    const checked = checkUntested(operationId, untested[operationId] ?? {}, declared, observed);
+    const missing = replies.filter(
+      (reply) => !checked.exempt.has(reply) && !observed.has(`${operationId} ${reply}`),
+    );
+    problems.push(
+      ...missing.map((reply) => `declared but not produced by a test: ${operationId} ${reply}`),
+    );
+    problems.push(...checked.problems);
+  }
+  for (const operationId of Object.keys(untested)) {
+    if (!declared.has(operationId)) problems.push(`untested but no operation: ${operationId}`);
+  }
+  // Codes that follow from the kind of an operation: one operation of the kind is sufficient.
+  const codes = new Set(split.map(([, , code]) => code));
+  for (const code of new Set(errors.flatMap(({ common }) => common))) {
+    if (!codes.has(code)) problems.push(`common error but not produced by a test: ${code}`);
+  }
+  return problems;
+}
+
+/** The problems of the run that wrote `file`. */
+export async function uncoveredReplies(file) {
+  const { publishedErrors } = await import(pathToFileURL((await ensureBuilt()).document).href);
+  return replyProblems({
+    lines: fs.readFileSync(file, 'utf8').split('\n').filter(Boolean),
+    successes: [...successesOf(read('openapi.json'))],
+    errors: publishedErrors(),
+    untested: read('server/test/untested-replies.json'),
+  });
+}

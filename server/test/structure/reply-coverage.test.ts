@@ -1,0 +1,104 @@
+// Problems that a complete test run reports about declared replies. Each kind of problem is
+// provoked once.
+import { describe, expect, it } from 'vitest';
+
+const script = new URL('../../../scripts/reply-coverage.mjs', import.meta.url).href;
+const { replyProblems } = await import(script);
+
+const ERRORS = [
+  { operationId: 'createQuote', own: ['INVALID_CURRENCY', 'USER_NOT_READY'], common: ['CONFLICT'] },
+  {
+    operationId: 'agentCreateQuote',
+    own: ['INVALID_CURRENCY', 'USER_NOT_READY', 'FORBIDDEN'],
+    common: ['CONFLICT'],
+  },
+];
+const SAME_AS = { agentCreateQuote: { '*': 'same as createQuote' } };
+const PRODUCED = [
+  'createQuote 201',
+  'createQuote 400 INVALID_CURRENCY',
+  'createQuote 403 USER_NOT_READY',
+  'createQuote 409 CONFLICT',
+  'agentCreateQuote 201',
+  'agentCreateQuote 403 FORBIDDEN',
+];
+
+const problems = (change: { without?: string; untested?: object; errors?: object }): string[] =>
+  replyProblems({
+    lines: PRODUCED.filter((line) => line !== change.without),
+    successes: [
+      ['createQuote', '201'],
+      ['agentCreateQuote', '201'],
+    ],
+    errors: change.errors ?? ERRORS,
+    untested: change.untested ?? SAME_AS,
+  });
+
+describe('the replies of a complete run', () => {
+  it('cover all declared replies if an operation is the same as another one', () => {
+    expect(problems({})).toEqual([]);
+  });
+
+  it.each([
+    ['createQuote 201', ['declared but not produced by a test: createQuote 201']],
+    ['agentCreateQuote 201', ['declared but not produced by a test: agentCreateQuote 201']],
+    [
+      'agentCreateQuote 403 FORBIDDEN',
+      ['declared but not produced by a test: agentCreateQuote FORBIDDEN'],
+    ],
+    [
+      'createQuote 403 USER_NOT_READY',
+      [
+        'declared but not produced by a test: createQuote USER_NOT_READY',
+        'untested of createQuote but not produced there: agentCreateQuote USER_NOT_READY',
+      ],
+    ],
+    ['createQuote 409 CONFLICT', ['common error but not produced by a test: CONFLICT']],
+  ])('lack %s', (omitted, expected) => {
+    expect(problems({ without: omitted })).toEqual(expected);
+  });
+
+  it('are required of each operation if none is the same as another one', () => {
+    expect(problems({ untested: {} })).toEqual([
+      'declared but not produced by a test: agentCreateQuote INVALID_CURRENCY',
+      'declared but not produced by a test: agentCreateQuote USER_NOT_READY',
+    ]);
+  });
+});
+
+describe('the list of untested replies', () => {
+  it('exempts one code', () => {
+    const replies = { INVALID_CURRENCY: 'same as createQuote', USER_NOT_READY: 'no test can' };
+    expect(problems({ untested: { agentCreateQuote: replies } })).toEqual([]);
+  });
+
+  it('may contain only codes that the operation declares', () => {
+    const [first, second] = ERRORS;
+    const errors = [first, { ...second, own: ['INVALID_CURRENCY', 'FORBIDDEN'] }];
+    expect(problems({ errors })).toEqual([
+      'untested but not declared: agentCreateQuote USER_NOT_READY',
+    ]);
+  });
+
+  it.each([
+    [{ FORBIDDEN: 'no test can' }, 'untested but produced by a test: agentCreateQuote FORBIDDEN'],
+    [{ QUOTE_EXPIRED: 'no test can' }, 'untested but not declared: agentCreateQuote QUOTE_EXPIRED'],
+    [{ '*': 'no test can' }, 'untested but not the same as any operation: agentCreateQuote *'],
+    [
+      { '*': 'same as makeQuote' },
+      'untested but not the same as any operation: agentCreateQuote *',
+    ],
+    [
+      { INVALID_CURRENCY: 'same as makeQuote' },
+      'untested of makeQuote but not produced there: agentCreateQuote INVALID_CURRENCY',
+    ],
+  ])('reports %o', (replies, expected) => {
+    expect(problems({ untested: { agentCreateQuote: replies } })).toContain(expected);
+  });
+
+  it('may contain only existing operations', () => {
+    expect(problems({ untested: { ...SAME_AS, makeQuote: {} } })).toEqual([
+      'untested but no operation: makeQuote',
+    ]);
+  });
+});
