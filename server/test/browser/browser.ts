@@ -17,7 +17,7 @@ const CANDIDATES = [
 export const browserPath = CANDIDATES.find((file) => file && existsSync(file));
 
 if (!browserPath) {
-  const remedy = 'Install Chromium, or name one by CHROME_PATH.';
+  const remedy = 'Install Chromium, or set CHROME_PATH.';
   process.stderr.write(`No browser was found: the tests of hosted pages are skipped. ${remedy}\n`);
 }
 
@@ -85,10 +85,10 @@ export async function expectAccessible(page: Page, except: readonly string[] = [
   const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]));
   const options = JSON.stringify({ resultTypes: ['violations'], rules });
   // Evaluated like a debugger, because the page's content security policy permits no script.
-  const found = (await page.evaluate(`${axeSource}; axe.run(document, ${options})`)) as {
+  const result = (await page.evaluate(`${axeSource}; axe.run(document, ${options})`)) as {
     violations: Violation[];
   };
-  const violations = found.violations.map(({ id, nodes }) =>
+  const violations = result.violations.map(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`).join('\n'),
   );
   expect(violations).toEqual([]);

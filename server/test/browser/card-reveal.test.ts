@@ -39,8 +39,8 @@ async function openSite(host: string): Promise<Site> {
 const app = testApp();
 let cardId: string;
 let last4: string;
-let service: Site;
-let elsewhere: Site;
+let platformSite: Site;
+let otherSite: Site;
 let browser: Awaited<ReturnType<typeof launch>>;
 
 const link = async (): Promise<string> =>
@@ -54,7 +54,7 @@ async function frameAt(site: Site, url: string, size: Size = 'desktop') {
   page.on('console', (message) => problems.push(message.text()));
   await page.goto(`${site.origin}/?url=${encodeURIComponent(url)}`);
   const [frame] = page.frames().slice(1) as [Frame];
-  return { page, frame, complaints: problems, close: () => context.close() };
+  return { page, frame, problems, close: () => context.close() };
 }
 
 const NUMBER = /^\d{4} \d{4} \d{4} (\d{4})$/;
@@ -64,12 +64,12 @@ const inFrame = (frame: Frame, label: string) =>
 describe.runIf(browserPath)('the page of a card in a browser', () => {
   beforeAll(async () => {
     await app.app.server.listen({ port: 0, host: '127.0.0.1' });
-    [service, elsewhere] = [await openSite('localhost'), await openSite('localhost')];
+    [platformSite, otherSite] = [await openSite('localhost'), await openSite('localhost')];
     const fixture = cardFixture(app);
     ({ id: cardId, last4 } = await fixture.card(await fixture.holder()));
     await app.operate(async (ctx) => {
       const row = await ctx.read(platforms, app.platform.id);
-      const frameOrigins = ['https://shop.example', service.origin];
+      const frameOrigins = ['https://shop.example', platformSite.origin];
       const card_program = { maxLive: 10, maxLivePerHolder: 10, frameOrigins };
       if (row) ctx.update(platforms, row, { card_program });
     });
@@ -77,25 +77,25 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   }, TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
-    for (const site of [service, elsewhere]) site?.server.close();
+    for (const site of [platformSite, otherSite]) site?.server.close();
   });
 
   it.each(['desktop', 'phone'] as const)(
     'can be framed by a page of the platform and shows the number once (%s)',
     async (size) => {
       const url = await link();
-      const first = await frameAt(service, url, size);
+      const first = await frameAt(platformSite, url, size);
       expect(NUMBER.exec((await inFrame(first.frame, 'Card number')) ?? '')?.[1]).toBe(last4);
       expect(await inFrame(first.frame, 'Security code')).toMatch(/^\d{3}$/);
       expect(await inFrame(first.frame, 'Valid until')).toMatch(/^\d\d\/\d\d$/);
       // The framing page cannot read the frame.
       const read = "document.querySelector('iframe').contentDocument === null";
       expect(await first.page.evaluate(read)).toBe(true);
-      expect(first.complaints).toEqual([]);
+      expect(first.problems).toEqual([]);
       await inspect(first.page, `card-${size}`);
       await first.close();
 
-      const second = await frameAt(service, url, size);
+      const second = await frameAt(platformSite, url, size);
       await second.frame.getByText('This link no longer works').waitFor();
       expect(await second.frame.locator('dd').count()).toBe(0);
       await second.close();
@@ -106,8 +106,8 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
   it(
     'cannot be framed by a page of another origin',
     async () => {
-      const { frame, complaints, close } = await frameAt(elsewhere, await link());
-      await expect.poll(() => complaints.join('\n')).toContain('frame-ancestors');
+      const { frame, problems, close } = await frameAt(otherSite, await link());
+      await expect.poll(() => problems.join('\n')).toContain('frame-ancestors');
       expect(await frame.locator('dd').count()).toBe(0);
       await close();
     },
@@ -136,13 +136,13 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       const pasted = async (page: Page, from: Page | Frame) => {
         await from.getByRole('button', { name: 'Copy card number' }).click();
         await from.getByText('Card number copied').waitFor();
-        await page.goto(`${service.origin}/`);
+        await page.goto(`${platformSite.origin}/`);
         await page.setContent('<textarea></textarea>');
         await page.locator('textarea').focus();
         await page.keyboard.press('Control+V');
         return page.locator('textarea').inputValue();
       };
-      const framed = await frameAt(service, await link());
+      const framed = await frameAt(platformSite, await link());
       const number = await inFrame(framed.frame, 'Card number');
       expect(await pasted(framed.page, framed.frame)).toBe(number?.replaceAll(' ', ''));
       await framed.close();
@@ -187,7 +187,7 @@ describe.runIf(browserPath)('the page of a card in a browser', () => {
       app.app.server.server.on('request', ({ headers }) => requested.push(headers['sec-purpose']));
       const context = await browser.newContext();
       const page = await context.newPage();
-      await page.goto(`${service.origin}/ahead?url=${encodeURIComponent(url)}`);
+      await page.goto(`${platformSite.origin}/ahead?url=${encodeURIComponent(url)}`);
       await expect.poll(() => requested, { timeout: 10_000 }).toEqual(['prefetch']);
       await page.goto(url);
       expect(await page.locator('dd').count()).toBe(3);

@@ -62,8 +62,8 @@ const kycLink = async (id: string): Promise<string> =>
     201,
   ).kycUrl;
 
-const person = (of: object) =>
-  customer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...of });
+const person = (fields: object) =>
+  customer(ownership.app, { as: ownership.app.unregulated }, { ...WITHOUT_DATA, ...fields });
 
 async function upload(documentHolder: string) {
   const about = { documentType: 'PASSPORT', country: 'US', documentNumber: 'P1' };

@@ -13,10 +13,10 @@ import {
   visit,
 } from './browser.ts';
 
-const place = createDataFolder('reference');
+const dataFolder = createDataFolder('reference');
 const TIMEOUT_MS = 60_000;
 
-/** What is typed into the search, and an operation that must be among the results. */
+/** A search text, and an operation that must be among the results. */
 const SEARCHES = [
   ['createQuote', 'Create a quote'],
   ['clabeNumber', 'external account'],
@@ -36,26 +36,26 @@ const WITHIN_SCALAR = {
 
 let server: Running;
 let browser: Browser;
-let seen: Visit;
+let visitor: Visit;
 let page: Page;
 
 beforeAll(async () => {
   if (!browserPath) return;
   [server, browser] = await Promise.all([
-    place.start([], { RAILHEAD_SAMPLE_CUSTOMER: 'create' }),
+    dataFolder.start([], { RAILHEAD_SAMPLE_CUSTOMER: 'create' }),
     launch(),
   ]);
-  seen = await visit(browser, 'desktop', server.origin);
-  page = seen.page;
+  visitor = await visit(browser, 'desktop', server.origin);
+  page = visitor.page;
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.goto(`${server.origin}/docs/reference`);
   await page.getByRole('heading', { name: 'Railhead', exact: true }).first().waitFor();
 }, 120_000);
 
 afterAll(async () => {
-  await seen?.close();
+  await visitor?.close();
   await browser?.close();
-  await place.remove();
+  await dataFolder.remove();
 }, 60_000);
 
 /** Opens an operation, sends its request as it stands, and returns the response. */
@@ -77,11 +77,11 @@ async function send(anchor: string, heading: string, path: string): Promise<Resp
     await page.keyboard.type(clientId);
     await dialog.getByPlaceholder('********').fill(clientSecret);
   }
-  const answered = page.waitForResponse(
+  const responded = page.waitForResponse(
     (each) => each.url().includes(path) && each.request().method() === 'POST',
   );
   await dialog.getByRole('button', { name: /^Send/ }).first().click();
-  return answered;
+  return responded;
 }
 
 describe.runIf(browserPath)('the API reference', () => {
@@ -96,9 +96,9 @@ describe.runIf(browserPath)('the API reference', () => {
       .or(page.getByRole('searchbox'))
       .first();
     const results = page.getByRole('listbox').getByRole('option');
-    for (const [text, found] of SEARCHES) {
+    for (const [text, expectedResult] of SEARCHES) {
       await input.fill(text);
-      await results.filter({ hasText: found }).first().waitFor();
+      await results.filter({ hasText: expectedResult }).first().waitFor();
     }
   });
 
@@ -135,15 +135,15 @@ describe.runIf(browserPath)('the API reference', () => {
 
   it('has samples in four languages', async () => {
     const reply = await fetch(`${server.origin}/docs/reference/start.js`);
-    const shown = ['shell', 'js', 'python', 'go'];
+    const languages = ['shell', 'js', 'python', 'go'];
     const { hiddenClients } = JSON.parse(
       /createApiReference\('#reference', (.*)\);/.exec(await reply.text())?.[1] ?? '',
     );
-    expect(shown.filter((language) => hiddenClients[language] === true)).toEqual([]);
+    expect(languages.filter((language) => hiddenClients[language] === true)).toEqual([]);
     expect(hiddenClients).toMatchObject({ julia: true, node: true });
   });
 
   it('loads nothing from elsewhere', () => {
-    expect(seen.problems.filter((each) => each.startsWith('asked '))).toEqual([]);
+    expect(visitor.problems.filter((each) => each.startsWith('asked '))).toEqual([]);
   });
 });

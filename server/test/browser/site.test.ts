@@ -92,8 +92,8 @@ describe.skipIf(skipped)('the site', () => {
   it('has no broken link or anchor', { timeout: PAGES_MS }, async () => {
     const pages = new Map<string, { status: number; html: string; ids: Set<string> }>();
     const load = async (url: string) => {
-      const known = pages.get(url);
-      if (known) return known;
+      const cached = pages.get(url);
+      if (cached) return cached;
       const { statusCode: status, headers, body } = await server.inject(url);
       const html = String(headers['content-type']).startsWith('text/html') ? body : '';
       const page = { status, html, ids: new Set(valuesOf(html, 'id')) };
@@ -107,15 +107,16 @@ describe.skipIf(skipped)('the site', () => {
       for (const href of valuesOf(html, 'href')) {
         const to = new URL(href, `${origin}${position}`);
         if (to.origin !== origin || /\/assets\//.test(to.pathname)) continue;
-        const seen = pages.has(to.pathname);
+        const exists = pages.has(to.pathname);
         const { status, ids } = await load(to.pathname);
         if (status !== 200) broken.add(`${position}: ${href} is ${status}`);
         const anchor = decodeURIComponent(to.hash.slice(1));
         if (to.pathname === REFERENCE) {
-          if (anchor && !ANCHORS.has(anchor)) broken.add(`${position}: ${href} is no operation`);
+          if (anchor && !ANCHORS.has(anchor))
+            broken.add(`${position}: ${href} is not an operation`);
         } else if (anchor && !ids.has(anchor))
           broken.add(`${position}: ${href} has no such anchor`);
-        if (!seen && status === 200) waiting.push(to.pathname);
+        if (!exists && status === 200) waiting.push(to.pathname);
       }
     }
     expect([...broken]).toEqual([]);
@@ -201,7 +202,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
   it('finds the common tasks', { timeout: PAGES_MS }, async () => {
     const { page, problems, go, close } = await open('desktop', 'light');
     await go('');
-    const wanted = [
+    const searches = [
       ['Mexico', '/docs/guides/payouts'],
       ['QUOTE_EXPIRED', '/docs/errors'],
       ['back up', '/docs/backups'],
@@ -211,7 +212,7 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
       ['QUOTE_EXPIRED', '/docs/operations/executeQuote'],
       ['$success.usd', '/docs/operations/lookupUma'],
     ] as const;
-    for (const [query, target] of wanted) {
+    for (const [query, target] of searches) {
       await page.locator('.DocSearch-Button').first().click();
       await page.locator('#localsearch-input').fill(query);
       await page.locator(`.VPLocalSearchBox .result[href^="${target}"]`).first().waitFor();

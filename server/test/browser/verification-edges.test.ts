@@ -188,8 +188,8 @@ describe.runIf(browserPath)('the verification page', () => {
       await inspect(page, `${device}-no-action`);
       await page.goto(ok(await app.call('POST', path, { redirectUri: REDIRECT }), 201).kycUrl);
       await title(page, 'No action is needed');
-      const back = page.getByRole('link', { name: /^Back to / });
-      expect(await back.getAttribute('href')).toBe(REDIRECT);
+      const backLink = page.getByRole('link', { name: /^Back to / });
+      expect(await backLink.getAttribute('href')).toBe(REDIRECT);
       await close();
     },
     TIMEOUT_MS,
@@ -212,25 +212,25 @@ describe.runIf(browserPath)('the verification page', () => {
       ok(await office.app.call('POST', '/documents', form, office.as), 201);
       const link = await office.linkFor(person.id);
       const { page, close } = await visit(office.browser, 'phone', office.origin);
-      const later = await customer(office.app, office.as, WITHOUT_DATA);
-      const secondLink = await office.linkFor(later.id);
+      const laterCustomer = await customer(office.app, office.as, WITHOUT_DATA);
+      const secondLink = await office.linkFor(laterCustomer.id);
       await openAndStart(page, link);
       await title(page, 'Review and submit');
       await press(page, 'Submit');
       await title(page, 'You are verified');
-      const gone = async (url: string) => {
+      const expectEnded = async (url: string) => {
         const reply = await page.goto(url);
         expect(reply?.status()).toBe(410);
         await title(page, 'This link no longer works');
         await expectAccessible(page);
       };
-      await gone(link);
+      await expectEnded(link);
       await screenshot(page, 'phone-ended');
-      await gone(`${office.origin}/verify/unknown-token`);
+      await expectEnded(`${office.origin}/verify/unknown-token`);
       await openAndStart(page, secondLink);
       await title(page, 'About you');
       office.app.effects.set(office.app.effects.now() + 24 * 3_600_000);
-      await gone(secondLink);
+      await expectEnded(secondLink);
       await close();
     },
     TIMEOUT_MS,

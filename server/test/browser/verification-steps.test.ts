@@ -55,11 +55,11 @@ describe.runIf(browserPath)('the steps of the verification page', () => {
       await title(page, 'Your identification number');
       expect(await stepOf(page)).toBe('Step 3 of 5');
       await close();
-      const again = await visit(office.browser, 'phone', office.origin);
-      await openAndStart(again.page, link);
-      await title(again.page, 'Your identification number');
-      expect(await stepOf(again.page)).toBe('Step 3 of 5');
-      await again.close();
+      const secondVisit = await visit(office.browser, 'phone', office.origin);
+      await openAndStart(secondVisit.page, link);
+      await title(secondVisit.page, 'Your identification number');
+      expect(await stepOf(secondVisit.page)).toBe('Step 3 of 5');
+      await secondVisit.close();
     },
     TIMEOUT_MS,
   );

@@ -33,9 +33,9 @@ describe.runIf(browserPath)('the verification page', () => {
         problems: complaints,
         close,
       } = await visit(office.browser, size, office.origin);
-      const left: string[] = [];
+      const remainingSteps: string[] = [];
       await context.route(`${new URL(REDIRECT).origin}/**`, (route) => {
-        left.push(route.request().url());
+        remainingSteps.push(route.request().url());
         return route.fulfill({ contentType: 'text/html', body: '<title>back</title>' });
       });
       await openAndStart(page, await office.linkFor(person.id, REDIRECT));
@@ -130,7 +130,7 @@ describe.runIf(browserPath)('the verification page', () => {
       ]);
       await page.getByRole('link', { name: 'Back to Unregulated' }).click();
       await page.waitForURL(REDIRECT);
-      expect(left).toEqual([REDIRECT]);
+      expect(remainingSteps).toEqual([REDIRECT]);
       // The browser reports each error reply; any other message is a defect.
       expect(complaints.filter((each) => !each.includes('status of 400'))).toEqual([]);
       await close();
@@ -240,15 +240,15 @@ describe.runIf(browserPath)('the verification page', () => {
       await cards.first().getByLabel('Document type').waitFor();
       await press(page, 'Continue');
       await page.getByRole('alert').waitFor();
-      const again = cards.first();
-      await again.getByLabel('Document type').selectOption({ index: 1 });
-      if (await again.getByLabel('Document number').isVisible()) {
-        await again.getByLabel('Document number').fill('P100');
-        await again.getByLabel('Issuing authority').fill('State Department');
+      const reloadedCard = cards.first();
+      await reloadedCard.getByLabel('Document type').selectOption({ index: 1 });
+      if (await reloadedCard.getByLabel('Document number').isVisible()) {
+        await reloadedCard.getByLabel('Document number').fill('P100');
+        await reloadedCard.getByLabel('Issuing authority').fill('State Department');
       }
-      await again.getByLabel('File').setInputFiles(picture('again.png'));
-      await again.getByRole('button', { name: 'Upload' }).click();
-      await again.getByText('Done').waitFor();
+      await reloadedCard.getByLabel('File').setInputFiles(picture('again.png'));
+      await reloadedCard.getByRole('button', { name: 'Upload' }).click();
+      await reloadedCard.getByText('Done').waitFor();
       await press(page, 'Continue');
 
       await title(page, 'Review and submit');

@@ -159,9 +159,9 @@ async function walk({ page }: Visit, size: Size) {
 
   await press(page, 'Show the words');
   await page.locator('#words li').last().waitFor();
-  const words = await page.locator('#words li').allTextContents();
-  expect(words).toHaveLength(12);
-  expect(validateMnemonic(words.join(' '), wordlist)).toBe(true);
+  const phrase = await page.locator('#words li').allTextContents();
+  expect(phrase).toHaveLength(12);
+  expect(validateMnemonic(phrase.join(' '), wordlist)).toBe(true);
   await screenshot('5-words');
   await press(page, 'Hide the words');
   expect(await page.locator('#words li').count()).toBe(0);
@@ -210,9 +210,9 @@ async function visitor(email: string) {
 async function signedIn(email: string) {
   const { cookie, accountId, credential } = await visitor(email);
   const route = `/api/credentials/${credential.id}`;
-  const sent = await relayed('POST', `${route}/challenge`, { cookie });
+  const challenge = await relayed('POST', `${route}/challenge`, { cookie });
   const keys = generateKeys();
-  const { otpEncryptionTargetBundle: bundle } = sent.body;
+  const { otpEncryptionTargetBundle: bundle } = challenge.body;
   const encryptedOtpBundle = await encryptOtp(CODE, bundle, keys.publicKey);
   const requested = { body: { type: 'EMAIL_OTP', encryptedOtpBundle }, cookie };
   const first = await relayed('POST', `${route}/verify`, requested);
@@ -278,13 +278,13 @@ describe.runIf(browserPath)('the web wallet example', () => {
       await inspect(page, 'wallet-desktop-7-refused');
 
       const accountId = await walletOf('refused@example.com');
-      const [here] = await fixture.sessionsOf(accountId);
-      const elsewhere = await fixture.emailSession(accountId);
+      const [pageSession] = await fixture.sessionsOf(accountId);
+      const otherSession = await fixture.emailSession(accountId);
       const ended = await fixture.signed(
         'DELETE',
-        `/auth/sessions/${here.id}`,
+        `/auth/sessions/${pageSession.id}`,
         undefined,
-        elsewhere,
+        otherSession,
       );
       expect(ended.status).toBe(204);
       await press(page, 'Add 100 test USDB');
@@ -300,7 +300,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
     async () => {
       const { cookie, session } = await signedIn('listed@example.com');
       expect((await relayed('GET', '/api/account', { cookie })).status).toBe(200);
-      const others = [
+      const forbiddenRequests = [
         ['GET', '/api/customers'],
         ['GET', '/api/config'],
         ['POST', '/api/tokens'],
@@ -313,7 +313,7 @@ describe.runIf(browserPath)('the web wallet example', () => {
         ['GET', '/../package.json'],
         ['GET', '/backend.mjs'],
       ] as const;
-      for (const [method, route] of others) {
+      for (const [method, route] of forbiddenRequests) {
         expect([route, ...verdict(await relayed(method, route, { cookie }))]).toEqual([
           ...[route, 404, 'NOT_FOUND'],
         ]);
@@ -325,28 +325,28 @@ describe.runIf(browserPath)('the web wallet example', () => {
   it(
     'isolates visits, and limits each to the wallet of its sign-in',
     async () => {
-      const mine = await signedIn('mine@example.com');
-      const other = await signedIn('other@example.com');
-      const { cookie } = mine;
-      const { id } = other.session;
-      const [credential] = await fixture.credentialsOf(other.accountId);
-      await relayed('POST', '/api/fund', { cookie: other.cookie });
-      const quoted = { cookie: other.cookie, body: { amount: 1_000_000 } };
+      const ownPage = await signedIn('mine@example.com');
+      const otherHolder = await signedIn('other@example.com');
+      const { cookie } = ownPage;
+      const { id } = otherHolder.session;
+      const [credential] = await fixture.credentialsOf(otherHolder.accountId);
+      await relayed('POST', '/api/fund', { cookie: otherHolder.cookie });
+      const quoted = { cookie: otherHolder.cookie, body: { amount: 1_000_000 } };
       const { body: quote } = await relayed('POST', '/api/quotes', quoted);
       expect(quote.status).toBe('PENDING');
-      const foreign = [
+      const foreignRequests = [
         ['DELETE', `/api/sessions/${id}`],
         ['POST', `/api/credentials/${credential.id}/challenge`],
         ['POST', `/api/credentials/${credential.id}/verify`],
         ['GET', `/api/quotes/${quote.id}`],
         ['POST', `/api/quotes/${quote.id}/execute`],
       ] as const;
-      for (const [method, route] of foreign) {
+      for (const [method, route] of foreignRequests) {
         const requested = await relayed(method, route, { cookie });
         expect([route, ...verdict(requested)]).toEqual([route, 404, 'NOT_FOUND']);
       }
       const { body } = await relayed('GET', '/api/account', { cookie });
-      expect(body.id).toBe(mine.accountId);
+      expect(body.id).toBe(ownPage.accountId);
     },
     TIMEOUT_MS,
   );

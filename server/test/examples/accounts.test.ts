@@ -139,7 +139,7 @@ async function ownership(stage: Stage) {
   );
   await app.call('PATCH', '/config', { supportedCurrencies: travelRule });
   const customer = await person(stage);
-  for (const [owner, of, secret] of [
+  for (const [owner, ownerField, secret] of [
     ['', { customerId: customer.id }, 7_001n],
     ['Platform', {}, 7_002n],
   ] as const) {
@@ -147,7 +147,7 @@ async function ownership(stage: Stage) {
     const { id } = await show(`create${owner || 'Customer'}ExternalAccount`, 'wallet-to-prove', {
       summary: 'The platform’s own wallet, pending proof of ownership',
       body: {
-        ...of,
+        ...ownerField,
         currency: 'USDC',
         ownershipType: 'FIRST_PARTY',
         accountInfo: { accountType: 'ETHEREUM_WALLET', address: wallet.address },

@@ -80,14 +80,14 @@ async function reads(stage: Stage, { own, bank }: Connected) {
 async function pays(stage: Stage, { own, account, bank, agentId }: Connected) {
   const { show } = stage;
   const body = { source: { accountId: account.id }, destination: { accountId: bank.id } };
-  const done = await show('agentCreateTransferOut', 'within-policy', {
+  const executed = await show('agentCreateTransferOut', 'within-policy', {
     summary: 'A transfer within the policy',
     body: { ...body, amount: 50_00 },
     ...own,
   });
   await show('agentGetTransaction', 'transfer', {
     summary: 'A transaction of its customer',
-    params: { transactionId: done.transaction.id },
+    params: { transactionId: executed.transaction.id },
     ...own,
   });
   await show('agentCreateTransferIn', 'pull', {

@@ -24,10 +24,10 @@ async function reference(): Promise<Map<string, Described & { path: string }>> {
 function urlOf({ path, parameters = [] }: Described & { path: string }): string {
   const query = new URLSearchParams();
   let url = path;
-  for (const { name, in: place, example } of parameters) {
+  for (const { name, in: location, example } of parameters) {
     if (example === undefined) continue;
-    if (place === 'path') url = url.replace(`{${name}}`, encodeURIComponent(example));
-    if (place === 'query') query.set(name, example);
+    if (location === 'path') url = url.replace(`{${name}}`, encodeURIComponent(example));
+    if (location === 'query') query.set(name, example);
   }
   return query.size ? `${url}?${query}` : url;
 }
@@ -64,22 +64,22 @@ describe('the sample customer', () => {
   it('returns the replies that the reference shows for quotes and reads', async () => {
     await createSample(app.app.server, app.platform);
     const operations = await reference();
-    const found: string[] = [];
+    const differences: string[] = [];
     const { examples = {} } =
       operations.get('createQuote')?.requestBody?.content['application/json'] ?? {};
     expect(Object.keys(examples).length).toBeGreaterThan(7);
     for (const [name, { value }] of Object.entries(examples)) {
       const { status, body } = await app.call('POST', '/quotes', value);
-      if (status !== 201) found.push(`createQuote ${name}: ${JSON.stringify(body)}`);
+      if (status !== 201) differences.push(`createQuote ${name}: ${JSON.stringify(body)}`);
     }
     const paths = JSON.parse((await app.app.server.inject('/openapi.json')).body).paths;
     for (const [id, described] of operations) {
       const isRead = paths[described.path].get?.operationId === id;
       if (!isRead || WITHOUT.has(id) || isAgents(described)) continue;
       const { status, body } = await app.call('GET', urlOf(described));
-      if (status !== 200) found.push(`${id}: ${JSON.stringify(body)}`);
+      if (status !== 200) differences.push(`${id}: ${JSON.stringify(body)}`);
     }
-    expect(found).toEqual([]);
+    expect(differences).toEqual([]);
   });
 
   it('has a quote that can be executed, and another after that', async () => {

@@ -172,7 +172,7 @@ async function inProgress(stage: Stage) {
     app.runtime.db.query('update platforms set wallet_polls = $1, version = version + 1', [count]);
   await polls(1);
   const summary = 'Signed request: in progress, to be sent again';
-  const shown = async (
+  const recordSigned = async (
     operationId: string,
     [method, path, body]: [method: string, path: string, body?: object],
     params?: Record<string, string>,
@@ -183,14 +183,14 @@ async function inProgress(stage: Stage) {
     return (await app.call(method, path, body, { headers })).body;
   };
   const sms = { type: 'SMS_OTP', accountId };
-  const { id } = await shown('createAuthCredential', ['POST', '/auth/credentials', sms]);
-  await shown('revokeAuthCredential', ['DELETE', `/auth/credentials/${id}`], { id });
+  const { id } = await recordSigned('createAuthCredential', ['POST', '/auth/credentials', sms]);
+  await recordSigned('revokeAuthCredential', ['DELETE', `/auth/credentials/${id}`], { id });
   const { data } = ok(await app.call('GET', `/auth/sessions?accountId=${accountId}`), 200);
-  const own = `/auth/sessions/${data[0].id}`;
+  const ownSession = `/auth/sessions/${data[0].id}`;
   const params = { id: data[0].id as string };
   const next = { clientPublicKey: generateKeys().publicKey };
-  await shown('refreshAuthSession', ['POST', `${own}/refresh`, next], params);
-  await shown('revokeAuthSession', ['DELETE', own], params);
+  await recordSigned('refreshAuthSession', ['POST', `${ownSession}/refresh`, next], params);
+  await recordSigned('revokeAuthSession', ['DELETE', ownSession], params);
   await polls(0);
 }
 

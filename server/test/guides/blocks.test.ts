@@ -9,18 +9,18 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { allBlocks, type Block, blocksOf, INTEGRATION, RUN_PAGES } from '../kit/guides/blocks.ts';
 import { shellProblems } from '../kit/guides/commands.ts';
-import { which } from '../kit/guides/guide.ts';
+import { programPath } from '../kit/guides/guide.ts';
 import { typeProblems } from '../kit/guides/types.ts';
 
 const TYPES_MS = 60_000;
 
-/** Run by tests of their own. */
+/** Pages whose blocks are run by separate tests. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/backups.md': 'processes/backup.test.ts runs it on a stopped server',
   [INTEGRATION]: 'packages/cli/test/package.test.ts runs it from the packed packages',
 };
 
-/** Blocks without a language are figures, not code: drawings, trees of folders, formulas. */
+/** Blocks without a language are figures and not code: drawings, folder trees, formulas. */
 const FIGURES: Readonly<Record<string, number>> = {
   'docs/architecture/agents.md': 1,
   'docs/architecture/cards.md': 2,
@@ -31,7 +31,7 @@ const FIGURES: Readonly<Record<string, number>> = {
   'docs/onboarding.md': 1,
 };
 
-/** Languages of which one page has one block, and what checks it. */
+/** Languages with a single block, and the check that covers it. */
 const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
   html: {
     page: 'docs/guides/cards.md',
@@ -44,7 +44,7 @@ const SINGLE: Readonly<Record<string, { page: string; check: string }>> = {
 };
 
 const blocks = allBlocks();
-const named = ({ page, line }: Block) => `${page}:${line}`;
+const locationOf = ({ page, line }: Block) => `${page}:${line}`;
 const ofLanguage = (language: string) => blocks.filter((each) => each.language === language);
 
 const isRun = ({ page }: Block) => RUN_PAGES.includes(page) || page in RUN_ELSEWHERE;
@@ -56,7 +56,8 @@ function isCovered(block: Block): boolean {
     case 'text':
     case 'js':
       return isRun(block);
-    // Checked below; diagrams are drawn when the site is built, which a diagram with an error stops.
+    // Languages that are checked below. Diagrams are rendered when the site is built, which fails
+    // for an invalid diagram.
     case 'shell':
     case 'ts':
     case 'json':
@@ -87,7 +88,7 @@ describe('blocks', () => {
   });
 
   it('are all covered by a check', () => {
-    expect(blocks.filter((each) => !isCovered(each)).map(named)).toEqual([]);
+    expect(blocks.filter((each) => !isCovered(each)).map(locationOf)).toEqual([]);
   });
 
   it('of exceptions exist', () => {
@@ -108,7 +109,7 @@ describe('blocks', () => {
 });
 
 describe('shell blocks', () => {
-  it.each(ofLanguage('shell').map((each) => [named(each), each.text] as const))(
+  it.each(ofLanguage('shell').map((each) => [locationOf(each), each.text] as const))(
     'name what exists: %s',
     async (_, text) => {
       expect(await shellProblems(text)).toEqual([]);
@@ -138,7 +139,7 @@ describe('other blocks', () => {
     expect(typeProblems(ofLanguage('ts'))).toEqual([]);
   });
 
-  it.each(ofLanguage('json').map((each) => [named(each), each.text] as const))(
+  it.each(ofLanguage('json').map((each) => [locationOf(each), each.text] as const))(
     'of JSON can be read: %s',
     (_, text) => {
       expect(JSON.parse(text)).toBeTypeOf('object');
@@ -161,7 +162,7 @@ describe('the verification of a webhook', () => {
     ofLanguage(language).find(({ page }) => page === 'docs/concepts/webhooks.md')?.text ?? '';
 
   /** Prints the validity of three signatures: a correct one, one of another body, and none. */
-  function answers(program: string, file: string, text: string, ...args: string[]): string {
+  function runProgram(program: string, file: string, text: string, ...args: string[]): string {
     writeFileSync(path.join(folder, file), text);
     const command = [...args, file, body, signature];
     return execFileSync(program, command, { cwd: folder, env, encoding: 'utf8' });
@@ -173,11 +174,13 @@ describe('the verification of a webhook', () => {
       const check = (text, value) =>
         isGenuine(Buffer.from(text), { 'x-service-signature': value });
       console.log(check(body, signature), check('{}', signature), check(body, undefined));`;
-    expect(answers(process.execPath, 'verify.mjs', codeOf('js') + use)).toBe('true false false\n');
+    expect(runProgram(process.execPath, 'verify.mjs', codeOf('js') + use)).toBe(
+      'true false false\n',
+    );
   });
 
   it('is right in Python', ({ skip }) => {
-    const python = which('python3');
+    const python = programPath('python3');
     skip(python === undefined, 'python3 is not installed.');
     const parse = `import ast, sys\nast.parse(sys.stdin.read())`;
     const parsed = spawnSync(python as string, ['-c', parse], { input: codeOf('python') });
@@ -188,12 +191,12 @@ describe('the verification of a webhook', () => {
 import sys
 text, signed = sys.argv[1:]
 print(*(is_genuine(b.encode(), s) for b, s in [(text, signed), ("{}", signed), (text, "")]))`;
-    const printed = answers(python as string, 'verify.py', codeOf('python') + use);
+    const printed = runProgram(python as string, 'verify.py', codeOf('python') + use);
     expect(printed).toBe('True False False\n');
   });
 
   it('is right in Go', ({ skip }) => {
-    const go = which('go');
+    const go = programPath('go');
     skip(go === undefined, 'go is not installed.');
     const use = `
 func main() {
@@ -203,6 +206,6 @@ func main() {
 `;
     const program = codeOf('go').replace('package webhook', 'package main');
     const text = program.replace('import (', 'import (\n\t"fmt"') + use;
-    expect(answers(go as string, 'verify.go', text, 'run')).toBe('true false false\n');
+    expect(runProgram(go as string, 'verify.go', text, 'run')).toBe('true false false\n');
   });
 });

@@ -1,8 +1,9 @@
-// Runs the guides and the other pages of RUN_PAGES with their commands pasted into bash, zsh or dash:
-// a real server on a fresh data folder, a platform for each guide and shell, and only curl, node,
-// cat, grep, sleep and the checkout. RAILHEAD_GUIDE_SHELLS=all runs each guide in all three, which
-// also finds values that are shown as `…` and never differ. The printed output equals the shown
-// output, and the configuration of the platform is restored afterwards.
+// Runs the guides and the other pages of RUN_PAGES: their commands are pasted into bash, zsh or
+// dash with a real server on a fresh data folder, a platform for each guide and shell, and only
+// curl, node, cat, grep, sleep and the checkout. The printed output must equal the shown output,
+// and the configuration of the platform must be restored afterwards. RAILHEAD_GUIDE_SHELLS=all runs
+// each guide in all three shells, which also finds values that are shown as `…` although they never
+// differ.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,11 +17,11 @@ import {
   absentPrograms,
   gatherPrograms,
   needlessIn,
+  programPath,
   type Result,
   runGuide,
   SHELL_NAMES,
   type Shell,
-  which,
 } from '../kit/guides/guide.ts';
 import { type NodeService, openNode } from '../kit/guides/node.ts';
 
@@ -30,8 +31,9 @@ const README = path.join(projectRoot(), 'README.md');
 const FILES = RUN_PAGES.map((page) => path.join(projectRoot(), page));
 const GUIDES = RUN_PAGES.filter((page) => page.startsWith('docs/guides/'));
 /**
- * These run Node and the operator's command themselves, in one shell. All others have a stand-in, which saves
- * minutes; the functions at the beginning of every guide are the same.
+ * These guides run Node and the operator's command themselves, in one shell. All others use a
+ * replacement for Node, which saves minutes; the functions at the beginning of every guide are the
+ * same.
  */
 const SHELL_OF_THE_PROGRAMS: Shell = 'bash';
 const FILES_OF_THE_PROGRAMS = ['payouts.md', 'README.md'];
@@ -39,16 +41,16 @@ const SHELLS = SHELL_NAMES.filter((shell) => absentPrograms(shell).length === 0)
 /** Runs every guide in every shell, and not only the README. */
 const ALL = process.env.RAILHEAD_GUIDE_SHELLS === 'all';
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let running: Running;
 let base: string;
 let bin: string;
-/** With a stand-in for Node. */
+/** With a replacement for Node. */
 let clients: string;
 let service: OperatorService;
 let node: NodeService;
 
-const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: place.dir });
+const environment = () => ({ TMPDIR: os.tmpdir(), RAILHEAD_DATA_DIR: dataFolder.dir });
 
 /** The JSON output of an operator command. */
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
@@ -78,15 +80,12 @@ async function configurationOf({ platformId, clientId, clientSecret }: Credentia
     tokens: await operator('token', 'list', '--platform', platformId),
   };
   const { config, platform } = configuration;
-  // Setting the current value counts as a change too.
+  // Setting the current value also counts as a change.
   for (const each of [config, platform]) delete each.updatedAt;
   return configuration;
 }
 
-/**
- * The shell of the programs for a guide that uses them; the other guides take turns with all
- * shells.
- */
+/** The shell of guides that use Node; the other guides alternate between all shells. */
 function shellsOf(file: string): readonly Shell[] {
   if (ALL || file === README) return SHELLS;
   const usesPrograms = FILES_OF_THE_PROGRAMS.includes(path.basename(file));
@@ -97,7 +96,7 @@ function shellsOf(file: string): readonly Shell[] {
 const hasPrograms = (file: string, shell: Shell) =>
   shell === SHELL_OF_THE_PROGRAMS && FILES_OF_THE_PROGRAMS.includes(path.basename(file));
 
-/** A folder like the checkout after `npm start`, with the credentials of the platform. */
+/** Creates a folder like the checkout after `npm start`, with the credentials of the platform. */
 function checkoutOf(shell: Shell, file: string, createdCredentials: Credentials): string {
   const cwd = path.join(base, `${shell}-${path.basename(file, '.md')}`);
   fs.mkdirSync(path.join(cwd, '.railhead'), { recursive: true });
@@ -127,7 +126,7 @@ async function follow(file: string, shell: Shell): Promise<Result> {
   return result;
 }
 
-/** Values that are equal in every run here and differ between servers and days. */
+/** Values that are equal in every test run and differ between servers and days. */
 function differing(): RegExp {
   const { port } = new URL(running.origin);
   const today = new Date().toISOString().slice(0, 10);
@@ -136,20 +135,20 @@ function differing(): RegExp {
 }
 
 beforeAll(async () => {
-  place = createDataFolder('guides');
+  dataFolder = createDataFolder('guides');
   base = fs.mkdtempSync(path.join(os.tmpdir(), 'railhead-guides-'));
   if (SHELLS.length === 0) return;
   bin = gatherPrograms(base);
-  running = await place.start();
+  running = await dataFolder.start();
   service = await openOperator(environment());
-  node = await openNode(base, which('curl') as string, service);
+  node = await openNode(base, programPath('curl') as string, service);
   clients = gatherPrograms(base, 'clients', node.writeProgram);
 }, START_MS);
 
 afterAll(async () => {
   await node?.close();
   await service?.close();
-  await place.remove();
+  await dataFolder.remove();
   fs.rmSync(base, { recursive: true, force: true });
 }, 60_000);
 
@@ -192,7 +191,7 @@ describe('the page about existing clients', () => {
     const naming = namingFor('Grid');
     expect(pairs).not.toEqual([]);
     expect(pairs.map(([, neutral = '']) => naming.wire(neutral))).toEqual(
-      pairs.map(([, , shown]) => shown),
+      pairs.map(([, , value]) => value),
     );
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../kit/http/payment-provider.ts';
 
 let provider: PaymentProvider;
-const service = opened(startProduction);
+const server = opened(startProduction);
 beforeEach(async () => {
   provider = await startPaymentProvider();
 });
@@ -24,7 +24,7 @@ afterEach(() => provider.close());
 const HOUR = 3_600_000;
 
 function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
-  const { runtime, effects } = service.app;
+  const { runtime, effects } = server.app;
   const rail = railOver(effects, provider, options);
   return createWorker({
     runtime,
@@ -37,37 +37,37 @@ function workerOver(options: Parameters<typeof railOver>[2] = {}): Worker {
 
 /** A payout whose sending waits as a job. */
 async function payout() {
-  const from = await service.payer('1000.00');
-  await service.app.settle();
-  const body = quoteBody(from.account, await service.payee(from.person.id), 100_00);
-  const quote = ok(await service.app.call('POST', '/quotes', body, service.as), 201);
+  const from = await server.payer('1000.00');
+  await server.app.settle();
+  const body = quoteBody(from.account, await server.payee(from.person.id), 100_00);
+  const quote = ok(await server.app.call('POST', '/quotes', body, server.as), 201);
   const headers = { 'idempotency-key': quote.id };
   const url = `/quotes/${quote.id}/execute`;
-  ok(await service.app.call('POST', url, undefined, { ...service.as, headers }), 200);
+  ok(await server.app.call('POST', url, undefined, { ...server.as, headers }), 200);
   const id = quote.transactionId as string;
   return { ...from, id };
 }
 
 /** The job of a kind for a transaction, as the operator sees it. */
 async function jobOf(id: string, kind: string) {
-  const all: { jobId: string; state: string; about: Record<string, string> }[] = await service.json(
+  const all: { jobId: string; state: string; about: Record<string, string> }[] = await server.json(
     ...['jobs', 'list', '--kind', kind, '--limit', '1000'],
   );
   return all.find((each) => each.about.transactionId === id);
 }
 
-/** Runs the job until it is dead; its id. */
+/** Runs the job until it is dead. Returns its id. */
 async function deadJob(id: string, worker: Worker): Promise<string> {
   for (let round = 0; round < 30; round++) {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'dead') return job.jobId;
     await worker.runDue();
-    service.app.effects.set(service.app.effects.now() + HOUR);
+    server.app.effects.set(server.app.effects.now() + HOUR);
   }
-  throw new Error('the job did not die');
+  throw new Error('the job is not dead');
 }
 
-async function running(id: string) {
+async function runningJob(id: string) {
   for (;;) {
     const job = await jobOf(id, 'payout.send');
     if (job?.state === 'running' && provider.sends.includes(id)) return job.jobId;
@@ -75,96 +75,96 @@ async function running(id: string) {
   }
 }
 
-const funds = ({ account }: { account: string }) => balances(service.app, account, service.as);
-const HELD = { balance: 900_00, total: 1_000_00 };
-const GONE = { balance: 900_00, total: 900_00 };
-const THERE = { balance: 1_000_00, total: 1_000_00 };
+const funds = ({ account }: { account: string }) => balances(server.app, account, server.as);
+const ON_HOLD = { balance: 900_00, total: 1_000_00 };
+const PAID = { balance: 900_00, total: 900_00 };
+const REFUNDED = { balance: 1_000_00, total: 1_000_00 };
 
 describe('jobs retry', () => {
-  it('of a send that died after the provider had paid pays once, from two processes', async () => {
+  it('of a send that failed after the provider had paid pays once, from two processes', async () => {
     const payment = await payout();
-    provider.manner = 'silent';
+    provider.behaviour = 'silent';
     const workers = [workerOver(), workerOver()] as const;
     const job = await deadJob(payment.id, workers[0]);
-    expect(await service.status(payment.id)).toBe('PROCESSING - -');
-    expect(await funds(payment)).toEqual(HELD);
-    provider.manner = 'pays';
+    expect(await server.status(payment.id)).toBe('PROCESSING - -');
+    expect(await funds(payment)).toEqual(ON_HOLD);
+    provider.behaviour = 'pays';
     const retries = await Promise.all([
-      service.run('jobs', 'retry', job),
-      service.run('jobs', 'retry', job),
+      server.run('jobs', 'retry', job),
+      server.run('jobs', 'retry', job),
     ]);
     expect(retries.map(({ code }) => code)).toContain(0);
     await Promise.all(workers.map((each) => each.runDue()));
-    expect(await service.status(payment.id)).toBe('COMPLETED - -');
+    expect(await server.status(payment.id)).toBe('COMPLETED - -');
     expect(provider.paid).toEqual([payment.id]);
     expect(new Set(provider.sends)).toEqual(new Set([payment.id]));
-    expect(await funds(payment)).toEqual(GONE);
-    expect((await service.run('jobs', 'retry', job)).code).toBe(1);
+    expect(await funds(payment)).toEqual(PAID);
+    expect((await server.run('jobs', 'retry', job)).code).toBe(1);
   }, 60_000);
 
   it('while the job runs is rejected, and so is a cancellation', async () => {
     const payment = await payout();
-    provider.manner = 'silent';
+    provider.behaviour = 'silent';
     const run = workerOver({ timeoutMs: 3_000 }).runDue();
-    const job = await running(payment.id);
-    await service.rejected(
+    const job = await runningJob(payment.id);
+    await server.rejected(
       'The job is running. Only failed jobs can be retried.',
       'jobs',
       'retry',
       job,
     );
-    await service.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
-    expect(await funds(payment)).toEqual(HELD);
+    await server.rejected('The job is running.', 'jobs', 'cancel', job, '--reason', 'x');
+    expect(await funds(payment)).toEqual(ON_HOLD);
     await run;
-    provider.manner = 'pays';
-    expect((await service.run('jobs', 'retry', job)).code).toBe(0);
+    provider.behaviour = 'pays';
+    expect((await server.run('jobs', 'retry', job)).code).toBe(0);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
-    expect(await service.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(GONE);
+    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(PAID);
   });
 
   it('of a check requests the status and does not send again', async () => {
     const payment = await payout();
-    provider.manner = 'error';
-    await workerOver({ isCareful: true }).runDue();
-    expect(await service.status(payment.id)).toBe('PROCESSING - -');
-    expect(await funds(payment)).toEqual(HELD);
+    provider.behaviour = 'error';
+    await workerOver({ returnsUnknown: true }).runDue();
+    expect(await server.status(payment.id)).toBe('PROCESSING - -');
+    expect(await funds(payment)).toEqual(ON_HOLD);
     const check = await jobOf(payment.id, 'payout.check');
     expect(check?.state).toBe('queued');
-    service.app.effects.set(service.app.effects.now() + 1_000);
+    server.app.effects.set(server.app.effects.now() + 1_000);
     await workerOver().runDue();
     expect([provider.sends, provider.checks]).toEqual([[payment.id], [payment.id]]);
-    expect(await service.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(GONE);
+    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(PAID);
   });
 });
 
 const cancelled = async (id: string, kind = 'payout.send') => {
   const job = await jobOf(id, kind);
-  await service.json(
+  await server.json(
     'jobs',
     'cancel',
     job?.jobId ?? '',
     '--reason',
-    'The bank answers by telephone',
+    'The bank replies by telephone',
   );
 };
 
 describe('jobs cancel', () => {
   it('of a dead send leaves the payout to the operator, who settles it once', async () => {
     const payment = await payout();
-    provider.manner = 'silent';
+    provider.behaviour = 'silent';
     await deadJob(payment.id, workerOver());
     await cancelled(payment.id);
-    expect(await funds(payment)).toEqual(HELD);
-    expect(await service.status(payment.id)).toBe('PROCESSING - -');
-    expect(await service.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
-    await service.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
-    expect(await service.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(GONE);
+    expect(await funds(payment)).toEqual(ON_HOLD);
+    expect(await server.status(payment.id)).toBe('PROCESSING - -');
+    expect(await server.queue(payment.id)).toMatchObject([{ kind: 'payout', amount: 91_08 }]);
+    await server.json('payouts', 'settle', payment.id, '--reference', 'BANK-1');
+    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(PAID);
     const fail = ['payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID'];
-    await service.rejected('No result is expected', ...fail);
+    await server.rejected('No result is expected', ...fail);
     await workerOver().runDue();
     expect(provider.paid).toEqual([payment.id]);
   }, 60_000);
@@ -172,33 +172,33 @@ describe('jobs cancel', () => {
   it('of a send that never ran permits the operator to fail the payout, which is refunded once', async () => {
     const payment = await payout();
     await cancelled(payment.id);
-    expect(await funds(payment)).toEqual(HELD);
-    await service.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    expect(await funds(payment)).toEqual(ON_HOLD);
+    await server.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     while ((await workerOver().runDue()) > 0);
-    expect(await service.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
-    expect(await funds(payment)).toEqual(THERE);
+    expect(await server.status(payment.id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await funds(payment)).toEqual(REFUNDED);
     expect(provider.sends).toEqual([]);
-    await service.rejected('No result is expected', 'payouts', 'settle', payment.id);
+    await server.rejected('No result is expected', 'payouts', 'settle', payment.id);
   });
 
   it('of a check leaves the payout to the operator', async () => {
     const payment = await payout();
-    provider.manner = 'error';
-    await workerOver({ isCareful: true }).runDue();
+    provider.behaviour = 'error';
+    await workerOver({ returnsUnknown: true }).runDue();
     await cancelled(payment.id, 'payout.check');
-    await service.json('payouts', 'settle', payment.id);
-    expect(await service.status(payment.id)).toBe('COMPLETED - -');
-    expect(await funds(payment)).toEqual(GONE);
+    await server.json('payouts', 'settle', payment.id);
+    expect(await server.status(payment.id)).toBe('COMPLETED - -');
+    expect(await funds(payment)).toEqual(PAID);
   });
 
-  it('of a refund to an account here is rejected, since nothing else pays it', async () => {
+  it('of a refund to an account here is rejected, since only this job pays it', async () => {
     const payment = await payout();
     await cancelled(payment.id);
-    await service.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
+    await server.json('payouts', 'fail', payment.id, '--reason', 'ACCOUNT_INVALID');
     const job = (await jobOf(payment.id, 'refund.pay'))?.jobId ?? '';
-    await service.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
+    await server.rejected('Retry the job instead.', 'jobs', 'cancel', job, '--reason', 'x');
     while ((await workerOver().runDue()) > 0);
-    expect(await funds(payment)).toEqual(THERE);
+    expect(await funds(payment)).toEqual(REFUNDED);
   });
 });
 
@@ -206,34 +206,34 @@ describe('jobs cancel of other transfers', () => {
   const USD = 40_00;
 
   it('leaves a debit to the operator', async () => {
-    const { person, account } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
-    const ends = { source: { accountId: from.id }, destination: { accountId: account } };
-    const body = { ...ends, amount: USD };
-    const { id } = ok(await service.app.call('POST', '/transfer-in', body, service.as), 201);
+    const { person, account } = await server.payer();
+    const from = await externalAccount(server.app, person.id, 'USD', '000', server.as);
+    const accounts = { source: { accountId: from.id }, destination: { accountId: account } };
+    const body = { ...accounts, amount: USD };
+    const { id } = ok(await server.app.call('POST', '/transfer-in', body, server.as), 201);
     await cancelled(id, 'incoming.debit');
-    expect(await service.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
-    await service.json('payouts', 'settle', id);
-    expect((await balances(service.app, account, service.as)).total).toBe(USD);
-    await service.rejected('No result is expected', 'payouts', 'settle', id);
+    expect(await server.queue(id)).toMatchObject([{ kind: 'debit', amount: USD }]);
+    await server.json('payouts', 'settle', id);
+    expect((await balances(server.app, account, server.as)).total).toBe(USD);
+    await server.rejected('No result is expected', 'payouts', 'settle', id);
   });
 
   it('leaves the debit of a payment to the operator, and the refund of it', async () => {
-    const { person } = await service.payer();
-    const from = await externalAccount(service.app, person.id, 'USD', '000', service.as);
-    const payee = await service.payee(person.id);
+    const { person } = await server.payer();
+    const from = await externalAccount(server.app, person.id, 'USD', '000', server.as);
+    const payee = await server.payee(person.id);
     const quote = quoteBody(from.id, payee, USD, { immediatelyExecute: true });
-    const createdQuote = ok(await service.app.call('POST', '/quotes', quote, service.as), 201);
+    const createdQuote = ok(await server.app.call('POST', '/quotes', quote, server.as), 201);
     const id = createdQuote.transactionId as string;
     await cancelled(id, 'funding.send');
-    await service.json('payouts', 'settle', id);
+    await server.json('payouts', 'settle', id);
     await cancelled(id);
-    await service.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
-    expect(await service.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
+    await server.json('payouts', 'fail', id, '--reason', 'ACCOUNT_INVALID');
+    expect(await server.status(id)).toBe('FAILED PENDING ACCOUNT_INVALID');
     await cancelled(id, 'refund.pay');
-    expect(await service.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
-    await service.json('payouts', 'settle', id);
-    expect(await service.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
+    expect(await server.queue(id)).toMatchObject([{ kind: 'refund', amount: USD }]);
+    await server.json('payouts', 'settle', id);
+    expect(await server.status(id)).toBe('FAILED COMPLETED ACCOUNT_INVALID');
     expect(provider.sends).toEqual([]);
   });
 });

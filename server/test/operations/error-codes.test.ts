@@ -39,7 +39,7 @@ function sectionOf(code: Code): string[] {
   const ways = WAYS.filter((each) => each.code === code).map(({ how }) => how);
   if (ways.length === 0) return [];
   const attempts = ways.map(
-    (how) => `- Provoke it: ${how.charAt(0).toLowerCase()}${how.slice(1)}.`,
+    (description) => `- Provoke it: ${description.charAt(0).toLowerCase()}${description.slice(1)}.`,
   );
   return [`### ${code}`, '', cause, '', `- What to do: ${remedy}`, ...attempts, ''];
 }
@@ -57,8 +57,8 @@ const fixture = opened(codeFixture);
 
 describe('every error code', () => {
   it('has a fixture that provokes it', () => {
-    const known = new Set<string>(WAYS.map((each) => each.code));
-    expect(CODES.filter((code) => !known.has(code))).toEqual([]);
+    const listedCodes = new Set<string>(WAYS.map((each) => each.code));
+    expect(CODES.filter((code) => !listedCodes.has(code))).toEqual([]);
   });
 
   it.each(WAYS.map((each) => [each.code, each.how, each] as const))('%s: %s', async (...row) => {

@@ -26,7 +26,7 @@ const app = testApp();
 /** A separate connection without a statement timeout. */
 let client: pg.Client;
 let checkFlat: Planned;
-const seen: { table: Table; query: PageQuery }[] = [];
+const pages: { table: Table; query: PageQuery }[] = [];
 
 const NEW = ['beneficial_owners', 'documents', 'verifications', 'messages'];
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
     data_key: 'null',
     personal: 'null',
   });
-  for (const [table, resource, id, more] of [
+  for (const [table, resource, id, filters] of [
     // A platform has one account in each currency; closed ones do not count.
     ['internal_accounts', 'InternalAccount', account.id, { status: CLOSED }],
     ['external_accounts', 'ExternalAccount', payee.id, { duplicate_key: "'key ' || n" }],
@@ -68,7 +68,7 @@ beforeAll(async () => {
       id: idSql(resource, 'n'),
       customer_id: `case when n % 5000 = 1 then null else ${idSql('Customer', `n % ${PEOPLE}`)} end`,
       currency: `(array['USD', 'EUR', 'GBP'])[1 + (n - 1) / ${PEOPLE}]`,
-      ...more,
+      ...filters,
     });
   }
   const { agent } = await agentFixture(app).unconnected(person.id);
@@ -100,7 +100,7 @@ beforeAll(async () => {
   const { db } = app.runtime;
   const { page } = db;
   db.page = (table, query) => {
-    seen.push({ table, query });
+    pages.push({ table, query });
     // A document without its customer's key cannot be shown.
     return table.name === 'documents'
       ? Promise.resolve({ rows: [], hasMore: false })
@@ -229,9 +229,9 @@ describe.each(LISTS)('GET %s', (path, resource, queries) => {
   it.each(queries)('reads an index range for any page: %s', async (input) => {
     const query = input.replace('PLATFORM', app.platform.id).replaceAll(' ', '%20');
     for (const cursor of ['', `&cursor=${deep(resource)}`]) {
-      seen.length = 0;
+      pages.length = 0;
       ok(await app.call('GET', `${path}?${query}${cursor}`), 200);
-      const [{ table, query: requested } = { table: undefined, query: undefined }] = seen;
+      const [{ table, query: requested } = { table: undefined, query: undefined }] = pages;
       if (!table || !requested) throw new Error(`${path} queried no page`);
       if (table.name === 'tokens') continue; // a platform has a handful
       await checkFlat(pageSql(table, requested), FEW);
@@ -256,8 +256,8 @@ it('finds the accounts of the platform itself without reading those of its custo
   await checkFlat({ text, values: [app.platform.id] }, FEW);
 });
 
-const equals = (wanted: object) =>
-  Object.entries(wanted).map(([column, value]) => ({
+const equals = (filter: object) =>
+  Object.entries(filter).map(([column, value]) => ({
     ...{ column, op: '=' as const },
     value: value === 'main' ? app.platform.id : value,
   }));
@@ -270,9 +270,9 @@ async function checkPage(table: Table, filters: PageQuery['filters']) {
 
 it.each([{}, { status: 'REJECTED' }])(
   'reads an index range for the actions of an agent: %j',
-  async (wanted) => {
+  async (filter) => {
     for (const id of [uuid(1), uuid(4_321)]) {
-      await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...wanted }));
+      await checkPage(agentActions, equals({ agent_id: `Agent:${id}`, ...filter }));
     }
   },
 );
@@ -280,12 +280,12 @@ it.each([{}, { status: 'REJECTED' }])(
 describe('operator lists over all platforms', () => {
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
     'reads an index range for agents: %j',
-    (wanted) => checkPage(agents, [...equals(wanted), { column: 'deleted_at', op: 'isNull' }]),
+    (filter) => checkPage(agents, [...equals(filter), { column: 'deleted_at', op: 'isNull' }]),
   );
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }])(
     'reads an index range for cards: %j',
-    (wanted) => checkPage(cards, equals(wanted)),
+    (filter) => checkPage(cards, equals(filter)),
   );
 
   const hubCard = `Card:${uuid(1)}`;
@@ -297,13 +297,13 @@ describe('operator lists over all platforms', () => {
     { platform_id: 'main', approved: false },
     { card_id: hubCard },
     { card_id: rareCard },
-  ])('reads an index range for card decisions: %j', (wanted) =>
-    checkPage(cardMessages, equals(wanted)),
+  ])('reads an index range for card decisions: %j', (filter) =>
+    checkPage(cardMessages, equals(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { card_id: hubCard }, { card_id: rareCard }])(
     'reads an index range for card reveals: %j',
-    (wanted) => checkPage(cardReveals, equals(wanted)),
+    (filter) => checkPage(cardReveals, equals(filter)),
   );
 
   it('reads an index range for the funding sources of a card', async () => {
@@ -313,17 +313,17 @@ describe('operator lists over all platforms', () => {
 
   it.each([{}, { platform_id: 'main' }, { customer_id: rare }, { status: 'FAILED' }])(
     'reads an index range for messages: %j',
-    (wanted) => checkPage(messages, equals(wanted)),
+    (filter) => checkPage(messages, equals(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { status: 'FAILED' }])(
     'reads an index range for mints and burns: %j',
-    (wanted) => checkPage(mintsAndBurns, equals(wanted)),
+    (filter) => checkPage(mintsAndBurns, equals(filter)),
   );
 
   it.each([{}, { platform_id: 'main' }, { service_status: 'PENDING_APPROVAL' }])(
     'reads an index range for stablecoins: %j',
-    (wanted) => checkPage(stablecoins, equals(wanted)),
+    (filter) => checkPage(stablecoins, equals(filter)),
   );
 
   it.each(['PENDING_MANUAL_REVIEW', 'APPROVED'])(

@@ -84,7 +84,7 @@ beforeEach(() => {
 });
 
 /** The reply's body; its id has the tested suffix. */
-function made(response: ApiResponse | ApiResponse['body'], status?: number) {
+function bodyWithSuffix(response: ApiResponse | ApiResponse['body'], status?: number) {
   const body = status === undefined ? response : ok(response, status);
   expect(body.id.slice(-3)).toBe(suffix);
   return body;
@@ -101,29 +101,29 @@ describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
   });
 
   it('do not change the approval of a customer and the match of a name', async () => {
-    const person = made(await customer(app, {}, UNNAMED));
+    const person = bodyWithSuffix(await customer(app, {}, UNNAMED));
     expect(person.kycStatus).toBe('APPROVED');
-    const account = made(await externalAccount(app, person.id, 'EUR'));
+    const account = bodyWithSuffix(await externalAccount(app, person.id, 'EUR'));
     expect([account.status, account.beneficiaryVerificationStatus]).toEqual(['ACTIVE', 'MATCHED']);
   });
 
   it('do not change the result of a quote, a transfer and a funding debit', async () => {
-    const person = made(await customer(app, {}, UNNAMED));
-    const usd = made(await internalAccount(app, person.id, 'USD'));
+    const person = bodyWithSuffix(await customer(app, {}, UNNAMED));
+    const usd = bodyWithSuffix(await internalAccount(app, person.id, 'USD'));
     await fund(app, usd.id, 500_00);
     const [euros, dollars] = [
-      made(await externalAccount(app, person.id, 'EUR')),
-      made(await externalAccount(app, person.id, 'USD')),
+      bodyWithSuffix(await externalAccount(app, person.id, 'EUR')),
+      bodyWithSuffix(await externalAccount(app, person.id, 'USD')),
     ];
     const body = quoteBody(usd.id, euros.id, 100_00, { immediatelyExecute: true });
-    const quote = made(await app.call('POST', '/quotes', body), 201);
-    const [inside, outside] = [{ accountId: usd.id }, { accountId: dollars.id }];
-    const out = { source: inside, destination: outside, amount: 100_00 };
-    const into = { source: outside, destination: inside, amount: 100_00 };
+    const quote = bodyWithSuffix(await app.call('POST', '/quotes', body), 201);
+    const [internal, external] = [{ accountId: usd.id }, { accountId: dollars.id }];
+    const transferOut = { source: internal, destination: external, amount: 100_00 };
+    const into = { source: external, destination: internal, amount: 100_00 };
     const ids = [
       quote.transactionId,
-      made(await app.call('POST', '/transfer-out', out), 201).id,
-      made(await app.call('POST', '/transfer-in', into), 201).id,
+      bodyWithSuffix(await app.call('POST', '/transfer-out', transferOut), 201).id,
+      bodyWithSuffix(await app.call('POST', '/transfer-in', into), 201).id,
     ];
     await app.settle();
     await app.advance(60_000);
@@ -132,10 +132,10 @@ describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
 
   it('do not change the issuing, funding and use of a card', async () => {
     const { customer: person, accountId } = await walletFixture(app).customerWithWallet(UNNAMED);
-    const usd = made(await internalAccount(app, person.id, 'USD'));
+    const usd = bodyWithSuffix(await internalAccount(app, person.id, 'USD'));
     await fund(app, usd.id, 500_00);
     const create = { cardholderId: person.id, form: 'VIRTUAL', fundingSources: [accountId] };
-    const card = made(await app.call('POST', '/cards', create), 201);
+    const card = bodyWithSuffix(await app.call('POST', '/cards', create), 201);
     await app.settle();
     const path = `/cards/${card.id}`;
     expect(ok(await app.call('GET', path), 200).state).toBe('ACTIVE');
@@ -157,9 +157,9 @@ describe.each(MAGIC)('generated ids that end in %s', (scriptedSuffix) => {
 
   it('do not change the minting of a stablecoin', async () => {
     const fixture = mintFixture(app);
-    const coin = made(await fixture.coin());
+    const coin = bodyWithSuffix(await fixture.coin());
     const order = await fixture.mint(coin.id, fixture.mintBody((await fixture.wallet()).id));
-    const { id } = made(order, 201);
+    const { id } = bodyWithSuffix(order, 201);
     await app.advance(5_000);
     expect(ok(await fixture.read(`/stablecoin-operations/${id}`), 200).status).toBe('COMPLETED');
   });
@@ -181,7 +181,7 @@ describe('account details that the sandbox generates', () => {
   });
 
   it('never have one of these suffixes', () => {
-    const seen = new Set<string>();
+    const suffixes = new Set<string>();
     for (let index = 0; index < 300; index++) {
       for (const currency of ['USD', 'EUR', 'GBP', 'MXN', 'BTC', 'USDB', 'USDC', 'USDT']) {
         const accountId = `InternalAccount:${index}`;
@@ -193,17 +193,17 @@ describe('account details that the sandbox generates', () => {
           for (const name of ['accountNumber', 'iban', 'clabeNumber', 'address']) {
             const value = info[name as keyof typeof info] as string | undefined;
             if (value === undefined) continue;
-            seen.add(`${info.accountType} ${name}`);
+            suffixes.add(`${info.accountType} ${name}`);
             expect(value).not.toMatch(SCRIPTED_SUFFIX);
           }
         }
       }
     }
-    expect(seen.size).toBeGreaterThan(10);
+    expect(suffixes.size).toBeGreaterThan(10);
   });
 
   it('never have one of these suffixes for a payment', () => {
-    const seen = new Set<string>();
+    const suffixes = new Set<string>();
     for (let index = 0; index < 100; index++) {
       const transactionId = `Transaction:${index}`;
       const common = { transactionId, amount: 10_000n, at: 0, expiresAt: 60_000 };
@@ -221,13 +221,13 @@ describe('account details that the sandbox generates', () => {
           for (const name of ['accountNumber', 'address', 'invoice', 'vpa']) {
             const value = info[name]?.replace(/@.*/, '');
             if (value === undefined) continue;
-            seen.add(`${currency} ${name}`);
+            suffixes.add(`${currency} ${name}`);
             expect(value).not.toMatch(SCRIPTED_SUFFIX);
           }
         }
       }
     }
-    expect([...seen].sort()).toEqual([
+    expect([...suffixes].sort()).toEqual([
       'ARS accountNumber',
       'BTC address',
       'BTC invoice',

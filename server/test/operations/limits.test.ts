@@ -12,17 +12,17 @@ let payee: string;
 let failing: string;
 
 async function operator(...argv: string[]): Promise<{ code: number; out: string }> {
-  let out = '';
+  let stdout = '';
   const code = await main(argv, {
     env: { DATABASE_URL: app.databaseUrl, RAILHEAD_MASTER_KEY: '07'.repeat(32) },
     out: (text) => {
-      out += text;
+      stdout += text;
     },
     err: (text) => {
-      out += text;
+      stdout += text;
     },
   });
-  return { code, out };
+  return { code, out: stdout };
 }
 
 const limit = async (...flags: string[]) => {

@@ -30,9 +30,9 @@ const OPEN_TO_ALL = [
 
 /** A server with short timeouts. */
 const limited = testApp({ rateLimits: { requests: 2, costly: 1, refused: 0 } });
-let foreign: Record<string, string>;
+let foreignIds: Record<string, string>;
 /** Ids of resources of another customer of the same platform, and of its agent. */
-let beside: Record<string, string>;
+let otherCustomerIds: Record<string, string>;
 /** A customer subject to strong authentication. */
 let ofRegion: string;
 /** Agents of the main platforms of the two servers. */
@@ -41,8 +41,8 @@ let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>
 
 const app = testApp();
 beforeAll(async () => {
-  foreign = await oneOfEach(app, app.other);
-  beside = await oneOfEach(app, app.platform);
+  foreignIds = await oneOfEach(app, app.other);
+  otherCustomerIds = await oneOfEach(app, app.platform);
   agent = await agentFixture(app).agent();
   ofRegion = (await european(app)).id;
   limitedAgent = await agentFixture(limited).agentOf((await customer(limited)).id);
@@ -60,9 +60,9 @@ const contracts = Object.entries(document.paths).flatMap(([path, item]) =>
 );
 
 const contractOf = (operationId: string): Contract => {
-  const found = app.operations.find((each) => each.contract.operationId === operationId);
-  if (!found) throw new Error(`${operationId} is published but not served`);
-  return found.contract;
+  const operation = app.operations.find((each) => each.contract.operationId === operationId);
+  if (!operation) throw new Error(`${operationId} is published but not served`);
+  return operation.contract;
 };
 
 const withBearer = (token: string): CallOptions => ({
@@ -141,7 +141,7 @@ const guarded = contracts.filter(({ auth }) => auth);
 describe.each(guarded)('$operationId', ({ operationId }) => {
   it('requires credentials', async () => {
     const contract = contractOf(operationId);
-    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const target = fill(contract, (name) => foreignIds[name] ?? 'x');
     const wrong = { ...app.platform, clientSecret: 'wrong' };
     const responses = [];
     for (const options of [
@@ -164,7 +164,7 @@ describe.each(guarded)('$operationId', ({ operationId }) => {
   it('returns Retry-After for a token over the rate limit', async () => {
     const contract = contractOf(operationId);
     const tight = limited.operations.find((each) => each.contract.operationId === operationId);
-    const target = fill(contract, (name) => foreign[name] ?? 'x');
+    const target = fill(contract, (name) => foreignIds[name] ?? 'x');
     const options = withPermission(contract, limitedAgent.accessToken);
     const request = () => limited.call(contract.method, target, bodyOf(contract), options);
     limited.effects.set(limited.effects.now() + 10_000);
@@ -185,11 +185,11 @@ describe.each(contracts.filter(({ auth }) => auth === 'BasicAuth'))(
   ({ operationId }) => {
     it('requires its permission', async () => {
       const contract = contractOf(operationId);
-      const others = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
+      const otherPermissions = (['VIEW', 'TRANSACT', 'MANAGE'] as const).filter(
         (p) => p !== contract.permission,
       );
-      const token = await app.tokenWith(others);
-      const target = fill(contract, (name) => foreign[name] ?? 'x');
+      const token = await app.tokenWith(otherPermissions);
+      const target = fill(contract, (name) => foreignIds[name] ?? 'x');
       const response = await app.call(contract.method, target, bodyOf(contract), { as: token });
       expect([response.status, response.body.code]).toEqual([403, 'FORBIDDEN']);
     });
@@ -203,7 +203,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     it("returns the same error for another platform's id as for an unknown one", async () => {
       const contract = contractOf(operationId);
       const unknown = (name: string) => {
-        const id = foreign[name];
+        const id = foreignIds[name];
         if (!id) throw new Error(`oneOfEach has no ${name}: add one for ${operationId}`);
         return id
           .replace(/[0-9a-f]{12}$/, '0123456789ab')
@@ -213,27 +213,27 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
         const target = fill(contract, value, ofRegion);
         return app.call(contract.method, target, bodyOf(contract), withPermission(contract));
       };
-      const otherResponse = await request((name) => foreign[name] as string);
+      const otherResponse = await request((name) => foreignIds[name] as string);
       const random = await request(unknown);
       const malformed = await request(() => 'no-such-thing');
       expect(otherResponse.status).toBe(404);
       expect(otherResponse.body.code).toBe(contract.notFound);
       expect(otherResponse.body).toEqual(random.body);
       expect(otherResponse.body).toEqual(malformed.body);
-      const encoded = await request((name) => encodeURIComponent(foreign[name] as string));
+      const encoded = await request((name) => encodeURIComponent(foreignIds[name] as string));
       expect(encoded.body).toEqual(otherResponse.body);
       if (contract.auth !== 'agent') return;
-      const neighbours = await request((name) => beside[name] as string);
+      const neighbours = await request((name) => otherCustomerIds[name] as string);
       expect(neighbours.body).toEqual(otherResponse.body);
     });
 
     it('returns the same error for an id with a NUL, also with an idempotency key', async () => {
       const contract = contractOf(operationId);
       const target = fill(contract, () => '%00', ofRegion);
-      const own = withPermission(contract);
+      const token = withPermission(contract);
       const keys: Record<string, string>[] = [{}, { 'idempotency-key': 'zero' }];
       for (const more of keys) {
-        const options = { ...own, headers: { ...own.headers, ...more } };
+        const options = { ...token, headers: { ...token.headers, ...more } };
         const response = await app.call(contract.method, target, bodyOf(contract), options);
         expect([response.status, response.body.code]).toEqual([404, contract.notFound]);
       }
@@ -242,10 +242,13 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
 
   it.each(['', '   '])('rejects the empty idempotency key "%s"', async (key) => {
     const contract = contractOf(operationId);
-    const target = fill(contract, (name) => foreign[name] ?? 'x', ofRegion);
-    const own = withPermission(contract);
-    const headers = { ...own.headers, 'idempotency-key': key };
-    const response = await app.call(contract.method, target, bodyOf(contract), { ...own, headers });
+    const target = fill(contract, (name) => foreignIds[name] ?? 'x', ofRegion);
+    const token = withPermission(contract);
+    const headers = { ...token.headers, 'idempotency-key': key };
+    const response = await app.call(contract.method, target, bodyOf(contract), {
+      ...token,
+      headers,
+    });
     expect([response.status, response.body.code]).toEqual([400, 'INVALID_INPUT']);
     expect(response.body.details.errors).toContainEqual({
       ...{ field: 'Idempotency-Key', message: 'must not be empty' },
@@ -260,7 +263,7 @@ describe.each(contracts)('$operationId', ({ operationId, path }) => {
     const wire = body === undefined ? undefined : await wireOf(body);
     const reply = await server.inject({
       method: contract.method,
-      url: `/2025-10-13${fill(contract, (name) => foreign[name] ?? 'x')}`,
+      url: `/2025-10-13${fill(contract, (name) => foreignIds[name] ?? 'x')}`,
       headers: {
         ...withPermission(contract).headers,
         ...(wire ? { 'content-type': wire.type } : {}),
@@ -332,9 +335,9 @@ describe('paths and methods', () => {
       expect([payload.slice(0, 9), reply.statusCode]).toEqual([payload.slice(0, 9), 400]);
       expect(reply.json().code).toBe('INVALID_INPUT');
     }
-    const whole = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
-    expect(whole.json().reason).not.toContain('half');
-    // The first payload could be decoded as the second.
+    const response = await send('{"a":"\\ud83d\\uDE00 \\\\ud83d"}');
+    expect(response.json().reason).not.toContain('half');
+    // A lenient decoder would read the first payload as the second.
     const invalid = await send(Buffer.from([0x22, 0xff, 0x22]));
     expect([invalid.statusCode, invalid.json().reason]).toEqual([
       400,

@@ -32,14 +32,14 @@ it('stores a personal reply encrypted and replays it', async () => {
 });
 
 it('stores and replays a rejection in the same way', async () => {
-  const taken = { umaAddress: '$unknown@elsewhere.example' };
-  const firstResponse = await create('sealed-2', taken);
+  const body = { umaAddress: '$unknown@elsewhere.example' };
+  const firstResponse = await create('sealed-2', body);
   expect(firstResponse.status).toBe(400);
   expect((await stored('sealed-2')).reply).toMatch(/^s1\./);
-  expect((await create('sealed-2', taken)).body).toEqual(firstResponse.body);
+  expect((await create('sealed-2', body)).body).toEqual(firstResponse.body);
 });
 
-it('replays a reply that an earlier version stored in clear', async () => {
+it('replays a reply that an earlier version stored as plain text', async () => {
   const first = ok(await create('sealed-3'), 201);
   await app.runtime.db.query('update idempotency set reply = $2 where id = $1', [
     (await stored('sealed-3')).id,
@@ -53,26 +53,30 @@ const PERSONAL = [
   ...['documentNumber', 'fileName', 'beneficiary', 'verificationUrl', 'passkeyOptions'],
 ];
 
-function personalIn(schema: TSchema, seen = new Set<TSchema>()): string[] {
-  if (seen.has(schema)) return [];
-  seen.add(schema);
+function personalIn(schema: TSchema, visited = new Set<TSchema>()): string[] {
+  if (visited.has(schema)) return [];
+  visited.add(schema);
   const parts = schema as TSchema & Record<'anyOf' | 'oneOf' | 'allOf', TSchema[] | undefined>;
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>);
   return [
     ...properties.map(([name]) => name).filter((name) => PERSONAL.includes(name)),
-    ...properties.flatMap(([, each]) => personalIn(each, seen)),
+    ...properties.flatMap(([, each]) => personalIn(each, visited)),
     ...[parts.anyOf, parts.oneOf, parts.allOf].flatMap((some) =>
-      (some ?? []).flatMap((each) => personalIn(each, seen)),
+      (some ?? []).flatMap((each) => personalIn(each, visited)),
     ),
-    ...(schema.items ? personalIn(schema.items as TSchema, seen) : []),
+    ...(schema.items ? personalIn(schema.items as TSchema, visited) : []),
   ];
 }
 
 it('encrypts the replies of every operation with personal data', () => {
   const open = app.operations.flatMap(({ contract }) => {
     if (contract.method !== 'POST' || contract.sealed || contract.auth === 'hosted') return [];
-    const shown = Object.values(contract.replies).flatMap((each) => (each ? personalIn(each) : []));
-    return shown.length ? [`${contract.operationId}: ${[...new Set(shown)].join(', ')}`] : [];
+    const personalFields = Object.values(contract.replies).flatMap((each) =>
+      each ? personalIn(each) : [],
+    );
+    return personalFields.length
+      ? [`${contract.operationId}: ${[...new Set(personalFields)].join(', ')}`]
+      : [];
   });
   expect(open).toEqual([]);
 });

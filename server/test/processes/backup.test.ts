@@ -10,8 +10,8 @@ const PAGE = fs.readFileSync(path.join(projectRoot(), 'docs', 'backups.md'), 'ut
 const COMMANDS = [...PAGE.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands ?? '');
 const [, OUTPUT = ''] = /^```text\n(.*?)^```/ms.exec(PAGE) ?? [];
 
-const place = createDataFolder('backup');
-afterAll(() => place.remove(), 60_000);
+const dataFolder = createDataFolder('backup');
+afterAll(() => dataFolder.remove(), 60_000);
 
 async function call({ credentials }: Running, method: string, at: string, body?: object) {
   const { baseUrl, clientId, clientSecret } = credentials;
@@ -27,29 +27,31 @@ async function call({ credentials }: Running, method: string, at: string, body?:
 }
 
 async function stop({ child }: Running) {
-  const ended = place.ended(child);
+  const ended = dataFolder.ended(child);
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 }
 
 it('a restored backup has balanced books and readable personal data', async () => {
-  const server = await place.start();
+  const server = await dataFolder.start();
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
   const { id } = await call(server, 'POST', '/customers', person);
   await stop(server);
 
-  const around = path.dirname(place.dir);
+  const around = path.dirname(dataFolder.dir);
   const [backup, restored] = ['backup.tar.gz', 'restored'].map((name) => path.join(around, name));
-  const env = { ...process.env, DATA: place.dir, BACKUP: backup, RESTORED: restored };
+  const env = { ...process.env, DATA: dataFolder.dir, BACKUP: backup, RESTORED: restored };
   const run = (commands: string) =>
     execFileSync('bash', ['-euc', commands], { cwd: projectRoot(), env, encoding: 'utf8' });
   expect(COMMANDS).toHaveLength(2);
   expect(COMMANDS.map(run).join('')).toBe(OUTPUT);
   expect(fs.statSync(backup as string).mode & 0o077).toBe(0);
 
-  fs.rmSync(place.dir, { recursive: true });
-  fs.renameSync(restored as string, place.dir);
-  const again = await place.start();
-  expect(await call(again, 'GET', `/customers/${id}`)).toMatchObject({ fullName: 'Ada Lovelace' });
-  await stop(again);
+  fs.rmSync(dataFolder.dir, { recursive: true });
+  fs.renameSync(restored as string, dataFolder.dir);
+  const secondStart = await dataFolder.start();
+  expect(await call(secondStart, 'GET', `/customers/${id}`)).toMatchObject({
+    fullName: 'Ada Lovelace',
+  });
+  await stop(secondStart);
 }, 180_000);

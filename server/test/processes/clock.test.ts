@@ -17,9 +17,9 @@ const name = `railhead_clock_${process.pid}`;
 const adminUrl = () => (inject('testServer') as { url: string }).url;
 
 let url: string;
-let places: [DataFolder, DataFolder];
-let one: Running;
-let two: Running;
+let dataFolders: [DataFolder, DataFolder];
+let firstServer: Running;
+let secondServer: Running;
 let database: pg.Client;
 
 const env = () => ({
@@ -34,15 +34,18 @@ const env = () => ({
 beforeAll(async () => {
   await execute(adminUrl(), `create database ${name}`);
   url = databaseUrl(adminUrl(), name);
-  places = [createDataFolder('clock-one'), createDataFolder('clock-two')];
-  [one, two] = await Promise.all([places[0].start([], env()), places[1].start([], env())]);
+  dataFolders = [createDataFolder('clock-one'), createDataFolder('clock-two')];
+  [firstServer, secondServer] = await Promise.all([
+    dataFolders[0].start([], env()),
+    dataFolders[1].start([], env()),
+  ]);
   database = new pg.Client({ connectionString: url });
   await database.connect();
 }, 120_000);
 
 afterAll(async () => {
   await database?.end();
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await execute(adminUrl(), `drop database if exists ${name} with (force)`);
 }, 60_000);
 
@@ -79,7 +82,8 @@ async function count(where: string): Promise<number> {
 describe('a clock and several processes', () => {
   it('is the same in each process when a change is acknowledged', async () => {
     for (let days = 1; days <= 5; days++) {
-      const [changing, other] = days % 2 ? [one, two] : [two, one];
+      const [changing, other] =
+        days % 2 ? [firstServer, secondServer] : [secondServer, firstServer];
       const { currentTime } = await change(changing, { advance: 'P1D', freeze: true });
       expect(await clockOf(other)).toEqual({ currentTime, frozen: true });
       const created = await callOrThrow(other, 'POST', '/customers', {
@@ -91,32 +95,32 @@ describe('a clock and several processes', () => {
   });
 
   it('is continued by another process after a kill', async () => {
-    const { account, payee } = await createCustomer(one);
+    const { account, payee } = await createCustomer(firstServer);
     for (let index = 0; index < PAYMENTS; index++) {
-      await callOrThrow(two, 'POST', '/transfer-out', {
+      await callOrThrow(secondServer, 'POST', '/transfer-out', {
         source: { accountId: account },
         destination: { accountId: payee },
         amount: AMOUNT,
       });
     }
-    const start = await timeOf(two);
-    const interrupted = change(one, { advance: 'P1D' }).catch((error: unknown) => error);
+    const start = await timeOf(secondServer);
+    const interrupted = change(firstServer, { advance: 'P1D' }).catch((error: unknown) => error);
     await vi.waitUntil(async () => (await count("status = 'FAILED'")) > 5, {
       timeout: 30_000,
       interval: 5,
     });
-    await places[0].kill(one.child, 'node');
+    await dataFolders[0].kill(firstServer.child, 'node');
     expect(await interrupted).toBeInstanceOf(Error);
     const returned = await count("status = 'FAILED'");
     expect(returned).toBeLessThan(PAYMENTS);
 
-    const { currentTime, target } = await clockOf(two);
+    const { currentTime, target } = await clockOf(secondServer);
     expect(Date.parse(currentTime)).toBeLessThan(start + DAY);
     expect(Date.parse(target)).toBe(start + DAY);
     // The lease of its job would end within 20 seconds, and that of the clock within 40.
     await database.query("update jobs set due_at = now() where state = 'running'");
     await database.query('update sandbox_clocks set held_until = now()');
-    const continued = await change(two, { to: target });
+    const continued = await change(secondServer, { to: target });
     expect(continued).toMatchObject({ currentTime: target, frozen: true });
     expect(await count("status = 'FAILED'")).toBe(PAYMENTS);
     expect(await count(`updated_at >= '${target}'`)).toBe(0);
@@ -129,12 +133,15 @@ describe('a clock and several processes', () => {
   }, 90_000);
 
   it('survives a restart of all processes', async () => {
-    const before = await clockOf(two);
-    two.child.kill('SIGTERM');
-    await places[1].ended(two.child);
-    [one, two] = await Promise.all([places[0].start([], env()), places[1].start([], env())]);
-    expect(await clockOf(one)).toEqual(before);
-    const { currentTime } = await change(two, { advance: 'PT1H', freeze: false });
-    expect(await timeOf(one)).toBeGreaterThanOrEqual(Date.parse(currentTime));
+    const before = await clockOf(secondServer);
+    secondServer.child.kill('SIGTERM');
+    await dataFolders[1].ended(secondServer.child);
+    [firstServer, secondServer] = await Promise.all([
+      dataFolders[0].start([], env()),
+      dataFolders[1].start([], env()),
+    ]);
+    expect(await clockOf(firstServer)).toEqual(before);
+    const { currentTime } = await change(secondServer, { advance: 'PT1H', freeze: false });
+    expect(await timeOf(firstServer)).toBeGreaterThanOrEqual(Date.parse(currentTime));
   }, 90_000);
 });

@@ -14,7 +14,7 @@ const DEMO = path.join(projectRoot(), 'scripts', 'demo.mjs');
 /** The demonstration's timeout is 60 s; it may build before and stop a server afterwards. */
 const DEMO_MS = 120_000;
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let tmp: string;
 let running: Running;
 let endpoint: Receiver;
@@ -23,8 +23,8 @@ let endpoint: Receiver;
 function demonstrate(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: tmp };
   return new Promise((resolve) => {
-    execFile(process.execPath, [DEMO, ...flags], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
+    execFile(process.execPath, [DEMO, ...flags], { env }, (error, stdout, err) =>
+      resolve({ code: error ? Number(error.code) : 0, out: stdout, err }),
     );
   });
 }
@@ -44,19 +44,19 @@ async function config(change?: object): Promise<{ webhookEndpoint?: string }> {
 }
 
 beforeAll(async () => {
-  place = createDataFolder('demo');
-  tmp = path.join(path.dirname(place.dir), 'tmp');
+  dataFolder = createDataFolder('demo');
+  tmp = path.join(path.dirname(dataFolder.dir), 'tmp');
   fs.mkdirSync(tmp, { mode: 0o755 });
-  fs.chmodSync(path.dirname(place.dir), 0o711);
+  fs.chmodSync(path.dirname(dataFolder.dir), 0o711);
   endpoint = await startReceiver();
-  running = await place.start();
+  running = await dataFolder.start();
   await config({ webhookEndpoint: endpoint.url });
   await endpoint.has(1);
 }, DEMO_MS);
 
 afterAll(async () => {
   await endpoint.close();
-  await place.remove();
+  await dataFolder.remove();
 }, 60_000);
 
 const arrival = (...args: string[]) => args.map((each) => `✓ OUTGOING_PAYMENT.${each} `);
@@ -92,10 +92,10 @@ const STORY = [
 ];
 
 /** The first expected line that is missing or out of order. */
-function missing(out: string): string | undefined {
+function missing(output: string): string | undefined {
   let from = 0;
   return STORY.find((part) => {
-    const at = out.indexOf(part, from);
+    const at = output.indexOf(part, from);
     from = at + part.length;
     return at < 0;
   });
@@ -117,7 +117,7 @@ describe('npm run demo', () => {
   it.concurrent(
     'runs beside a running server and restores the webhook endpoint',
     async () => {
-      const { code, out, err } = await demonstrate('--data-dir', place.dir);
+      const { code, out, err } = await demonstrate('--data-dir', dataFolder.dir);
       expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
       expect(out).toContain(`The server at ${running.credentials.baseUrl}\n`);
       expect((await config()).webhookEndpoint).toBe(endpoint.url);
@@ -132,7 +132,7 @@ describe('npm run demo, with errors', () => {
   it('rejects a webhook that another key signed', async () => {
     const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const webhookPublicKey = publicKey.export({ type: 'spki', format: 'pem' });
-    const folder = path.join(path.dirname(place.dir), 'forged');
+    const folder = path.join(path.dirname(dataFolder.dir), 'forged');
     fs.mkdirSync(folder);
     const text = JSON.stringify({ ...running.credentials, webhookPublicKey });
     fs.writeFileSync(path.join(folder, 'credentials.json'), text);
@@ -157,7 +157,7 @@ describe('npm run demo, with errors', () => {
   ])(
     'reports the error in one line: %j',
     async (flags, line) => {
-      const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', place.dir];
+      const folder = flags[0] === '--data-dir' ? [] : ['--data-dir', dataFolder.dir];
       const { code, err } = await demonstrate(...folder, ...flags);
       expect(code).toBe(1);
       const [, command] = /^\nThe demonstration failed: (.+)\n$/.exec(err) ?? [];

@@ -17,7 +17,7 @@ const DELIVERY_MS = 30_000;
 const name = `railhead_following_${process.pid}`;
 
 let pool: pg.Pool;
-let places: DataFolder[];
+let dataFolders: DataFolder[];
 let receiver: Receiver;
 let platform: string;
 
@@ -26,11 +26,13 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = Array.from({ length: PROCESSES }, (_, index) => createDataFolder(`follower-${index}`));
+  dataFolders = Array.from({ length: PROCESSES }, (_, index) =>
+    createDataFolder(`follower-${index}`),
+  );
   receiver = await startReceiver();
   const env = { DATABASE_URL: url, RAILHEAD_MASTER_KEY: '07'.repeat(32), LOG_LEVEL: 'error' };
-  // The first creates the platform; all of them deliver.
-  for (const place of places) await place.start(['--roles', 'api,deliver'], env);
+  // The first process creates the platform; all of them deliver.
+  for (const dataFolder of dataFolders) await dataFolder.start(['--roles', 'api,deliver'], env);
   const { rows } = await pool.query('update platforms set webhook_endpoint = $1 returning id', [
     receiver.url,
   ]);
@@ -39,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool?.end();
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `drop database if exists ${name} with (force)`);
@@ -49,7 +51,7 @@ interface Commit {
   events: number;
   /** Age of ids and due times when they are written. */
   ageMs: number;
-  /** How long the transaction stays open afterwards. */
+  /** Time for which the transaction stays open afterwards. */
   openMs: number;
   isRolledBack: boolean;
 }
@@ -64,7 +66,7 @@ const commits = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-// As the committer writes them, with the event and its place in the queue in one transaction.
+// Like the committer: the event and its queue entry in one transaction.
 const INSERT = `with made as (
     select 'Webhook:' || uuidv7(make_interval(secs => -$2::float8 / 1000)) as id,
       date_trunc('milliseconds', now() - make_interval(secs => $2::float8 / 1000)) as at
@@ -76,7 +78,7 @@ const INSERT = `with made as (
   select id, $1, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, '{}', at from made
   returning id`;
 
-/** Writes events in a transaction of its own; returns their ids if it commits. */
+/** Writes events in a separate transaction; returns their ids if it commits. */
 async function write({ events, ageMs, openMs, isRolledBack }: Commit): Promise<string[]> {
   const client = await pool.connect();
   try {

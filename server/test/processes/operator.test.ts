@@ -34,11 +34,11 @@ const run = (...argv: string[]): Promise<Ran> =>
       process.execPath,
       [file, ...argv],
       { cwd: os.tmpdir(), env: environment() },
-      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+      (error, stdout, err) => resolve({ code: error ? Number(error.code) : 0, out: stdout, err }),
     );
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
+// biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
 async function json(...argv: string[]): Promise<any> {
   const { code, out, err } = await run(...argv, '--json');
   if (code !== 0) throw new Error(err);
@@ -61,20 +61,20 @@ interface Credentials {
   clientSecret: string;
 }
 
-async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>) {
+async function until<T>(condition: string, look: () => T | undefined | Promise<T | undefined>) {
   for (let attempts = START_MS / 50; attempts > 0; attempts--) {
-    const found = await look();
-    if (found !== undefined) return found;
+    const result = await look();
+    if (result !== undefined) return result;
     await sleep(50);
   }
-  throw new Error(`${what} did not appear: ${output}`);
+  throw new Error(`${condition} did not appear: ${output}`);
 }
 
 let baseUrl = '';
 
-async function call(as: Credentials, method: string, where: string, body?: unknown) {
+async function call(as: Credentials, method: string, path: string, body?: unknown) {
   const basic = Buffer.from(`${as.clientId}:${as.clientSecret}`).toString('base64');
-  const reply = await fetch(`${baseUrl}${where}`, {
+  const reply = await fetch(`${baseUrl}${path}`, {
     method,
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -83,11 +83,11 @@ async function call(as: Credentials, method: string, where: string, body?: unkno
   return { status: reply.status, body: (await reply.json()) as any };
 }
 
-async function end(): Promise<void> {
+async function endServer(): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
-  const gone = new Promise((resolve) => server.once('exit', resolve));
+  const exited = new Promise((resolve) => server.once('exit', resolve));
   server.kill('SIGTERM');
-  await gone;
+  await exited;
 }
 
 beforeAll(async () => {
@@ -105,20 +105,20 @@ beforeAll(async () => {
 }, START_MS);
 
 afterAll(async () => {
-  await end();
+  await endServer();
   fs.rmSync(dataDir, { recursive: true, force: true });
 }, 60_000);
 
 describe('railhead', () => {
   it('creates a platform that the running server serves immediately', async () => {
-    const made = await json('platform', 'create', '--name', 'Beside', '--unregulated');
-    const { status, body } = await call(made, 'GET', '/config');
+    const created = await json('platform', 'create', '--name', 'Beside', '--unregulated');
+    const { status, body } = await call(created, 'GET', '/config');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ id: made.platformId, isRegulatedFinancialInstitution: false });
-    expect(made.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
+    expect(body).toMatchObject({ id: created.platformId, isRegulatedFinancialInstitution: false });
+    expect(created.webhookPublicKey).toBe(credentials()?.webhookPublicKey);
     expect(await json('platform', 'list')).toMatchObject([
       { name: 'Sandbox' },
-      { name: 'Beside', platformId: made.platformId },
+      { name: 'Beside', platformId: created.platformId },
     ]);
   }, 60_000);
 
@@ -134,13 +134,13 @@ describe('railhead', () => {
   }, 60_000);
 
   it('adds a currency, and the server opens the accounts of customers', async () => {
-    const made = await json('platform', 'create', '--name', 'Grows', '--currencies', 'USD');
+    const created = await json('platform', 'create', '--name', 'Grows', '--currencies', 'USD');
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
-    const { body } = await call(made, 'POST', '/customers', customer);
-    await json('platform', 'set', made.platformId, '--currencies', 'USD,CAD');
-    const where = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
+    const { body } = await call(created, 'POST', '/customers', customer);
+    await json('platform', 'set', created.platformId, '--currencies', 'USD,CAD');
+    const path = `/customers/internal-accounts?customerId=${body.id}&currency=CAD`;
     await until('the account', async () => {
-      const reply = await call(made, 'GET', where);
+      const reply = await call(created, 'GET', path);
       return reply.body.data?.[0]?.status === 'ACTIVE' ? true : undefined;
     });
   }, 60_000);
@@ -160,7 +160,7 @@ describe('railhead', () => {
   }, 60_000);
 
   it('works without a server, and leaves nothing running', async () => {
-    await end();
+    await endServer();
     expect((await json('platform', 'list')).length).toBeGreaterThanOrEqual(1);
     expect(fs.existsSync(path.join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   }, 60_000);

@@ -1,4 +1,4 @@
-// A server whose database is unavailable, as its clients and its operator see it.
+// A server with an unavailable database, from the view of its clients and its operator.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import net from 'node:net';
@@ -18,15 +18,15 @@ async function startProxy(url: string) {
   const folder = to.searchParams.get('host');
   const { port, hostname } = to;
   const open = new Set<net.Socket>();
-  const server = net.createServer((near) => {
-    const far = folder
+  const server = net.createServer((clientSocket) => {
+    const databaseSocket = folder
       ? net.connect(`${folder}/.s.PGSQL.${port}`)
       : net.connect(Number(port), hostname);
-    for (const each of [near, far]) {
+    for (const each of [clientSocket, databaseSocket]) {
       open.add(each);
       each.on('error', () => undefined).on('close', () => open.delete(each));
     }
-    near.pipe(far).pipe(near);
+    clientSocket.pipe(databaseSocket).pipe(clientSocket);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -95,12 +95,13 @@ describe('a database outage', () => {
     const rejected = all.filter(({ message }) => message === 'dependency failed');
     const counted = rejected.reduce((sum, { count = 1 }) => sum + count, 0);
     expect(counted).toBe(1_000);
-    const kinds = new Map<string, number>();
+    const countsByKind = new Map<string, number>();
     for (const { message, err } of all) {
       const kind = `${message} ${err?.code} ${err?.cause?.code}`;
-      kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      countsByKind.set(kind, (countsByKind.get(kind) ?? 0) + 1);
     }
-    for (const [kind, times] of kinds) expect([kind, times <= seconds + 1]).toEqual([kind, true]);
+    for (const [kind, times] of countsByKind)
+      expect([kind, times <= seconds + 1]).toEqual([kind, true]);
     expect(all.length).toBeLessThan(60);
   }, 60_000);
 });

@@ -14,24 +14,24 @@ const ENV = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
 const FLAGS = ['--processes', '2'];
 const WAIT = { timeout: 90_000, interval: 50 };
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let server: Running;
 let receiver: Receiver;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  place = createDataFolder('replay');
-  server = await place.start(FLAGS, ENV);
+  dataFolder = createDataFolder('replay');
+  server = await dataFolder.start(FLAGS, ENV);
 }, 120_000);
 
 afterAll(async () => {
-  await place?.remove();
+  await dataFolder?.remove();
   await receiver?.close();
 }, 60_000);
 
 async function insertEvents(): Promise<void> {
   const at = Date.now() - 3_600_000;
-  const client = new pg.Client({ connectionString: await place.database() });
+  const client = new pg.Client({ connectionString: await dataFolder.database() });
   await client.connect();
   try {
     await client.query(`insert into events (id, platform_id, type, subject, data, created_at)
@@ -59,8 +59,8 @@ it('of thousands of events ends after a kill, with every event', async () => {
   await vi.waitUntil(() => receiver.arrivals.length > 700, WAIT);
   const before = await call('GET', `/webhook-replays/${id}`);
   expect(before.status).toBe('PROCESSING');
-  await place.kill(server.child, 'both');
-  server = await place.start(FLAGS, ENV);
+  await dataFolder.kill(server.child, 'both');
+  server = await dataFolder.start(FLAGS, ENV);
   const replay = () => call('GET', `/webhook-replays/${id}`);
   await vi.waitUntil(async () => (await replay()).status === 'COMPLETED', WAIT);
   const arrived = () => new Set(receiver.arrivals.map((each) => each.id)).size;

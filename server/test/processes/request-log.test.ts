@@ -10,8 +10,8 @@ const LOST_MS = 1_000;
 const CLIENTS = 4;
 const TOGETHER = 16;
 
-const place = createDataFolder('request-log');
-afterAll(() => place.remove(), 60_000);
+const dataFolder = createDataFolder('request-log');
+afterAll(() => dataFolder.remove(), 60_000);
 
 function send({ credentials }: Running, path: string): Promise<Response> {
   const { baseUrl, clientId, clientSecret } = credentials;
@@ -21,35 +21,35 @@ function send({ credentials }: Running, path: string): Promise<Response> {
 
 it('keeps all requests but those of the last second before a kill', async () => {
   const env = { RAILHEAD_RATE_LIMIT: '0', LOG_LEVEL: 'error' };
-  const first = await place.start([], env);
-  const answered: { id: string; at: number }[] = [];
+  const first = await dataFolder.start([], env);
+  const replies: { id: string; at: number }[] = [];
   const client = async () => {
     for (;;) {
       const response = await send(first, '/config').catch(() => undefined);
       if (!response) return;
       const id = response.headers.get('x-request-id') ?? '';
-      answered.push({ id, at: performance.now() });
+      replies.push({ id, at: performance.now() });
       await response.arrayBuffer().catch(() => undefined);
     }
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
-  await vi.waitUntil(() => answered.length >= REQUESTS, { timeout: 60_000, interval: 10 });
+  await vi.waitUntil(() => replies.length >= REQUESTS, { timeout: 60_000, interval: 10 });
   await sleep(LOST_MS);
   const killedAt = performance.now();
-  await place.kill(first.child, 'node');
+  await dataFolder.kill(first.child, 'node');
   await clients;
 
-  const kept = answered.filter(({ at }) => at < killedAt - LOST_MS);
-  expect(kept.length).toBeGreaterThanOrEqual(REQUESTS);
-  const second = await place.start([], env);
+  const expectedIds = replies.filter(({ at }) => at < killedAt - LOST_MS);
+  expect(expectedIds.length).toBeGreaterThanOrEqual(REQUESTS);
+  const second = await dataFolder.start([], env);
   const absent: string[] = [];
   const find = async ({ id }: { id: string }) => {
     const response = await send(second, `/requests/${id}`);
     await response.arrayBuffer();
     if (response.status !== 200) absent.push(id);
   };
-  for (let start = 0; start < kept.length; start += TOGETHER) {
-    await Promise.all(kept.slice(start, start + TOGETHER).map(find));
+  for (let start = 0; start < expectedIds.length; start += TOGETHER) {
+    await Promise.all(expectedIds.slice(start, start + TOGETHER).map(find));
   }
   expect(absent).toEqual([]);
 }, 120_000);

@@ -71,7 +71,7 @@ function configuration(port: number, servers: readonly Running[]): string {
 }
 
 let url: string;
-let places: DataFolder[];
+let dataFolders: DataFolder[];
 let servers: Running[];
 let proxy: ChildProcess;
 let proxied: Running;
@@ -81,7 +81,7 @@ let payee: string;
 
 async function startProxy(): Promise<void> {
   const port = await freePort();
-  const file = path.join(places[0]?.dir ?? '', 'haproxy.cfg');
+  const file = path.join(dataFolders[0]?.dir ?? '', 'haproxy.cfg');
   fs.writeFileSync(file, configuration(port, servers));
   proxy = spawn('haproxy', ['-W', '-f', file], { stdio: 'ignore' });
   const origin = `http://127.0.0.1:${port}`;
@@ -117,16 +117,16 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
   receiver = await startReceiver();
-  places = [createDataFolder('rolling-one'), createDataFolder('rolling-two')];
+  dataFolders = [createDataFolder('rolling-one'), createDataFolder('rolling-two')];
   const env = { ...ENV, DATABASE_URL: url };
-  servers = await Promise.all(places.map((place) => place.start(['--drain', '2'], env)));
+  servers = await Promise.all(dataFolders.map((folder) => folder.start(['--drain', '2'], env)));
   await createAccounts();
   await startProxy();
 }, 120_000);
 
 afterAll(async () => {
   proxy?.kill('SIGTERM');
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
   if (!url) return;
   const admin = (inject('testServer') as { url: string }).url;
@@ -181,12 +181,12 @@ function paySteadily() {
 
 /** Stops a server and starts it again on its port. */
 async function replace(at: number): Promise<void> {
-  const [place, server] = [places[at], servers[at]] as [DataFolder, Running];
+  const [folder, server] = [dataFolders[at], servers[at]] as [DataFolder, Running];
   server.child.kill('SIGTERM');
-  expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
+  expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
   const { port } = new URL(server.origin);
   const env = { ...ENV, DATABASE_URL: url };
-  servers[at] = await place.start(['--drain', '2', '--port', port], env);
+  servers[at] = await folder.start(['--drain', '2', '--port', port], env);
   // HAProxy checks twice a second.
   await sleep(1_500);
 }

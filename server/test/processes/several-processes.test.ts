@@ -8,15 +8,15 @@ import { createDataFolder, type DataFolder, type Running } from '../kit/crash/se
 const WAIT = { timeout: 30_000, interval: 50 };
 const PROCESSES = 2;
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let server: Running;
 
 beforeAll(async () => {
-  place = createDataFolder('several');
-  server = await place.start(['--processes', String(PROCESSES)], { RAILHEAD_RATE_LIMIT: '0' });
+  dataFolder = createDataFolder('several');
+  server = await dataFolder.start(['--processes', String(PROCESSES)], { RAILHEAD_RATE_LIMIT: '0' });
 }, 90_000);
 
-afterAll(() => place.remove(), 60_000);
+afterAll(() => dataFolder.remove(), 60_000);
 
 /** Ids of the server processes, by their parent. */
 function pids(): number[] {
@@ -60,7 +60,7 @@ function sendSteadily(clients: number) {
 describe.skipIf(process.platform !== 'linux')('several processes', () => {
   it('are started by a supervisor that prints the credentials once', async () => {
     expect(pids()).toHaveLength(PROCESSES);
-    const { err } = place.reported(server.child);
+    const { err } = dataFolder.reported(server.child);
     expect(err.match(/Client secret/g)).toHaveLength(1);
     expect(err).toContain(`  Processes      ${PROCESSES}\n`);
     expect(await get('/config')).toBe(200);
@@ -96,19 +96,19 @@ describe.skipIf(process.platform !== 'linux')('several processes', () => {
 
   it('stop together, and leave nothing running', async () => {
     server.child.kill('SIGTERM');
-    expect(await place.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await place.remainingProcesses()).toEqual([]);
+    expect(await dataFolder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await dataFolder.remainingProcesses()).toEqual([]);
   }, 60_000);
 });
 
 describe('roles', () => {
   it('without api serve health and metrics only', async () => {
-    const own = createDataFolder('roles');
+    const folder = createDataFolder('roles');
     try {
       const flags = ['--roles', 'jobs,deliver', '--public-url', 'http://localhost:4000'];
-      const child = own.launch(flags);
-      await vi.waitUntil(() => own.reported(child).err.includes('Readiness'), WAIT);
-      const [, origin] = /Readiness +(\S+)\/readyz/.exec(own.reported(child).err) ?? [];
+      const child = folder.launch(flags);
+      await vi.waitUntil(() => folder.reported(child).err.includes('Readiness'), WAIT);
+      const [, origin] = /Readiness +(\S+)\/readyz/.exec(folder.reported(child).err) ?? [];
       const status = async (path: string) => (await fetch(`${origin}${path}`)).status;
       expect(await Promise.all(['/healthz', '/readyz', '/metrics'].map(status))).toEqual([
         ...[200, 200, 200],
@@ -118,9 +118,9 @@ describe('roles', () => {
       expect(text).toContain('railhead_role{role="api"} 0\n');
       expect(text).toContain('railhead_role{role="jobs"} 1\n');
       child.kill('SIGTERM');
-      expect(await own.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.ended(child)).toMatchObject({ code: 0 });
     } finally {
-      await own.remove();
+      await folder.remove();
     }
   }, 60_000);
 });

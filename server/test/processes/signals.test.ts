@@ -14,21 +14,21 @@ import {
 } from '../kit/crash/server.ts';
 import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
-const places: DataFolder[] = [];
+const dataFolders: DataFolder[] = [];
 
-function place(): DataFolder {
-  const made = createDataFolder('signals');
-  places.push(made);
-  return made;
+function newFolder(): DataFolder {
+  const created = createDataFolder('signals');
+  dataFolders.push(created);
+  return created;
 }
 
 afterAll(async () => {
-  await Promise.all(places.map((each) => each.remove()));
+  await Promise.all(dataFolders.map((each) => each.remove()));
 }, 60_000);
 
-async function call(to: Running, method: string, where: string, body?: object) {
+async function call(to: Running, method: string, path: string, body?: object) {
   const { clientId, clientSecret, baseUrl } = to.credentials;
-  return callAs({ clientId, clientSecret }, baseUrl, method, where, body);
+  return callAs({ clientId, clientSecret }, baseUrl, method, path, body);
 }
 
 async function callAs(
@@ -44,7 +44,7 @@ async function callAs(
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; each test asserts what it reads.
+  // biome-ignore lint/suspicious/noExplicitAny: the tests check the fields of a reply that they read.
   return { status: reply.status, body: (await reply.json()) as any };
 }
 
@@ -52,17 +52,17 @@ const storedCredentials = (at: DataFolder) =>
   JSON.parse(fs.readFileSync(path.join(at.dir, 'credentials.json'), 'utf8')) as Credentials;
 
 describe('a running server', () => {
-  let own: DataFolder;
+  let folder: DataFolder;
   let server: Running;
   beforeAll(async () => {
-    own = place();
-    server = await own.start();
+    folder = newFolder();
+    server = await folder.start();
   }, 90_000);
 
   it('stores its credentials readable by their owner only', () => {
-    const file = path.join(own.dir, 'credentials.json');
+    const file = path.join(folder.dir, 'credentials.json');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-    expect(storedCredentials(own)).toEqual({
+    expect(storedCredentials(folder)).toEqual({
       baseUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/2025-10-13$/),
       clientId: expect.stringMatching(/^\S{8,}$/),
       clientSecret: expect.stringMatching(/^\S{16,}$/),
@@ -79,8 +79,8 @@ describe('a running server', () => {
     ['/docs/reference', 'text/html', '/docs/reference/viewer.js'],
     ['/docs/reference/viewer.js', 'text/javascript', 'createApiReference'],
     ['/docs/reference/start.js', 'text/javascript', '/openapi.json'],
-  ])('serves %s without credentials', async (where, type, part) => {
-    const reply = await fetch(`${server.origin}${where}`);
+  ])('serves %s without credentials', async (path, type, part) => {
+    const reply = await fetch(`${server.origin}${path}`);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain(type);
     expect(await reply.text()).toContain(part);
@@ -89,23 +89,23 @@ describe('a running server', () => {
   it('prints a curl line that works when pasted', async () => {
     const { clientId, clientSecret, baseUrl } = server.credentials;
     const line = `curl -u '${clientId}:${clientSecret}' ${baseUrl}/platform/internal-accounts`;
-    expect(own.reported(server.child).err).toContain(line);
+    expect(folder.reported(server.child).err).toContain(line);
     const { status, body } = await call(server, 'GET', '/platform/internal-accounts');
     expect(status).toBe(200);
     expect(body.data.length).toBeGreaterThan(0);
   });
 
   it('does not share its data folder', async () => {
-    const { code, err } = await own.ended(own.launch());
+    const { code, err } = await folder.ended(folder.launch());
     expect(code).toBe(1);
     expect(err).toMatch(/\nThe data folder \S+ is already served by a running PostgreSQL .*\n$/);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
-    expect(storedCredentials(own)).toEqual(server.credentials);
+    expect(storedCredentials(folder)).toEqual(server.credentials);
   }, 30_000);
 
   it('runs independently of another server', async () => {
-    const beside = place();
-    const other = await beside.start();
+    const otherFolder = newFolder();
+    const other = await otherFolder.start();
     expect(other.origin).not.toBe(server.origin);
     expect((await call(other, 'GET', '/config')).status).toBe(200);
     expect(
@@ -113,8 +113,8 @@ describe('a running server', () => {
     ).toBe(401);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
     other.child.kill('SIGINT');
-    expect(await beside.ended(other.child)).toMatchObject({ code: 0, signal: null });
-    expect(await beside.remainingProcesses()).toEqual([]);
+    expect(await otherFolder.ended(other.child)).toMatchObject({ code: 0, signal: null });
+    expect(await otherFolder.remainingProcesses()).toEqual([]);
     expect((await call(server, 'GET', '/config')).status).toBe(200);
   }, 90_000);
 });
@@ -122,7 +122,7 @@ describe('a running server', () => {
 const WAIT = { timeout: 30_000, interval: 20 };
 
 /** Stands for a reply when the server is unreachable or accepts no more requests. */
-const GONE = { status: 503 };
+const UNREACHABLE = { status: 503 };
 
 const counted = async (server: Running): Promise<number> =>
   (await call(server, 'GET', '/customers?limit=1')).body.totalCount;
@@ -141,114 +141,114 @@ async function stopsAccepting(server: Running): Promise<void> {
 }
 
 describe('SIGTERM', () => {
-  let own: DataFolder;
+  let folder: DataFolder;
   let receiver: Receiver;
   beforeAll(async () => {
-    own = place();
+    folder = newFolder();
     receiver = await startReceiver();
   });
   afterAll(() => receiver.close());
 
   it('completes the current request, exits with 0 and stops the database', async () => {
-    const server = await own.start();
+    const server = await folder.start();
     const customer = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' };
     expect((await call(server, 'POST', '/customers', customer)).status).toBe(201);
     const set = await call(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
     expect(set.status).toBe(200);
     await receiver.has(1);
-    let answer = () => undefined as unknown;
+    let reply = () => undefined as unknown;
     receiver.behave((response) => {
-      answer = () => response.writeHead(202).end('late');
+      reply = () => response.writeHead(202).end('late');
     });
-    const slow = call(server, 'POST', '/webhooks/test', {});
+    const pendingTest = call(server, 'POST', '/webhooks/test', {});
     await receiver.has(2);
     server.child.kill('SIGTERM');
     await stopsAccepting(server);
     expect(server.child.exitCode).toBe(null);
-    answer();
+    reply();
     receiver.behave(200);
-    expect(await slow).toMatchObject({ status: 200, body: { response_status: 202 } });
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await own.remainingProcesses()).toEqual([]);
+    expect(await pendingTest).toMatchObject({ status: 200, body: { response_status: 202 } });
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
 
   it('keeps data and credentials for the next start', async () => {
-    const before = storedCredentials(own);
-    const server = await own.start();
-    const { baseUrl, docsUrl, ...lasting } = before;
-    expect(server.credentials).toMatchObject(lasting);
+    const before = storedCredentials(folder);
+    const server = await folder.start();
+    const { baseUrl, docsUrl, ...persistent } = before;
+    expect(server.credentials).toMatchObject(persistent);
     const { body } = await call(server, 'GET', '/customers');
     expect(body.data.map((each: { fullName: string }) => each.fullName)).toEqual(['Ada Lovelace']);
     expect((await call(server, 'GET', '/config')).body.webhookEndpoint).toBe(receiver.url);
     server.child.kill('SIGTERM');
     server.child.kill('SIGTERM'); // a second one changes nothing
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(await own.remainingProcesses()).toEqual([]);
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.remainingProcesses()).toEqual([]);
   }, 90_000);
 
   it('does not wait for a receiver that never replies, and delivers again later', async () => {
     receiver.behave(() => undefined);
-    const server = await own.start();
+    const server = await folder.start();
     const { body } = await call(server, 'GET', '/platform/internal-accounts?currency=USD');
     const fund = `/sandbox/internal-accounts/${body.data[0].id}/fund`;
     expect((await call(server, 'POST', fund, { amount: 100 })).status).toBe(200);
-    const paid = () =>
+    const deliveries = () =>
       receiver.arrivals.filter(({ type }) => type === 'INCOMING_PAYMENT.COMPLETED');
-    await vi.waitUntil(() => paid().length === 1, WAIT);
+    await vi.waitUntil(() => deliveries().length === 1, WAIT);
     server.child.kill('SIGTERM');
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
     receiver.behave(200);
-    const next = await own.start();
-    await vi.waitUntil(() => paid().length === 2, WAIT);
-    const [once, again] = paid();
-    expect(again?.body).toBe(once?.body);
+    const next = await folder.start();
+    await vi.waitUntil(() => deliveries().length === 2, WAIT);
+    const [once, repeated] = deliveries();
+    expect(repeated?.body).toBe(once?.body);
     next.child.kill('SIGTERM');
-    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('replies to every request that it executes, under load', async () => {
-    const server = await own.start([], { LOG_LEVEL: 'error' });
+    const server = await folder.start([], { LOG_LEVEL: 'error' });
     const before = await counted(server);
-    let answered = 0;
+    let replyCount = 0;
     let stopped = false;
     const client = async () => {
       while (!stopped) {
         const body = { customerType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
-        const { status } = await call(server, 'POST', '/customers', body).catch(() => GONE);
-        if (status === 201) answered++;
-        if (status === GONE.status) stopped = true;
+        const { status } = await call(server, 'POST', '/customers', body).catch(() => UNREACHABLE);
+        if (status === 201) replyCount++;
+        if (status === UNREACHABLE.status) stopped = true;
       }
     };
     const clients = Array.from({ length: 16 }, client);
-    await vi.waitUntil(() => answered > 32, WAIT);
+    await vi.waitUntil(() => replyCount > 32, WAIT);
     server.child.kill('SIGTERM');
     await Promise.all(clients);
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(answered).toBeGreaterThan(16);
-    const next = await own.start();
-    expect(await counted(next)).toBe(before + answered);
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(replyCount).toBeGreaterThan(16);
+    const next = await folder.start();
+    expect(await counted(next)).toBe(before + replyCount);
     next.child.kill('SIGTERM');
-    expect(await own.ended(next.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.ended(next.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it('stops an idle server immediately, whatever connections are open', async () => {
-    const server = await own.start();
+    const server = await folder.start();
     expect((await call(server, 'GET', '/config')).status).toBe(200); // fetch keeps its connection
-    const silent = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
-    silent.on('error', () => undefined);
-    await once(silent, 'connect');
-    const sent = performance.now();
+    const idleSocket = net.connect(Number(new URL(server.origin).port), '127.0.0.1');
+    idleSocket.on('error', () => undefined);
+    await once(idleSocket, 'connect');
+    const signalledAt = performance.now();
     server.child.kill('SIGTERM');
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
-    expect(performance.now() - sent).toBeLessThan(10_000);
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - signalledAt).toBeLessThan(10_000);
   }, 90_000);
 });
 
 describe('an invalid setting', () => {
   const startErrors = async (flags: string[], env: Record<string, string> = {}) => {
-    const own = place();
-    const ended = await own.ended(own.launch(flags, env));
-    expect(fs.existsSync(own.dir)).toBe(false);
+    const folder = newFolder();
+    const ended = await folder.ended(folder.launch(flags, env));
+    expect(fs.existsSync(folder.dir)).toBe(false);
     const { code, out, err } = ended;
     return { code, out, lines: err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line)) };
   };
@@ -278,11 +278,11 @@ describe('an invalid setting', () => {
 
   /** Output of a start that cannot listen; it creates nothing and leaves nothing running. */
   const cannotListen = async (flags: string[]) => {
-    const own = place();
-    const { code, out, err } = await own.ended(own.launch(flags));
+    const folder = newFolder();
+    const { code, out, err } = await folder.ended(folder.launch(flags));
     expect([code, out]).toEqual([1, '']);
-    expect(fs.existsSync(own.dir)).toBe(false);
-    expect(await own.remainingProcesses()).toEqual([]);
+    expect(fs.existsSync(folder.dir)).toBe(false);
+    expect(await folder.remainingProcesses()).toEqual([]);
     return err.split('\n').filter((line) => !/^Buil(t|ding)/.test(line));
   };
 

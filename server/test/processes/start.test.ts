@@ -1,4 +1,4 @@
-// The start of a server process, as seen from outside.
+// The start of a server process, observed from outside.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -13,16 +13,16 @@ import { projectRoot } from '../../src/runtime/config/root.ts';
 import { createTestDatabase } from '../kit/app/database.ts';
 import { createDataFolder, type DataFolder } from '../kit/crash/server.ts';
 
-const places: DataFolder[] = [];
+const dataFolders: DataFolder[] = [];
 
-function place(): DataFolder {
-  const made = createDataFolder('start');
-  places.push(made);
-  return made;
+function newFolder(): DataFolder {
+  const folders = createDataFolder('start');
+  dataFolders.push(folders);
+  return folders;
 }
 
 afterAll(async () => {
-  await Promise.all(places.map((each) => each.remove()));
+  await Promise.all(dataFolders.map((each) => each.remove()));
 }, 60_000);
 
 /** A port that was free a moment ago. */
@@ -36,18 +36,18 @@ async function freePort(): Promise<number> {
 
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
   for (let attempts = 0; attempts < 6_000; attempts++) {
-    const found = await look().catch(() => undefined);
-    if (found !== undefined) return found;
+    const result = await look().catch(() => undefined);
+    if (result !== undefined) return result;
     await sleep(10);
   }
   throw new Error('timed out');
 }
 
 /** Starts a server; returns the address that it prints. */
-async function printed(own: DataFolder, flags: string[]): Promise<string> {
-  const { child, origin, credentials } = await own.start(flags);
+async function printed(folder: DataFolder, flags: string[]): Promise<string> {
+  const { child, origin, credentials } = await folder.start(flags);
   expect(credentials.docsUrl).toBe(`${origin}/docs`);
-  expect(own.reported(child).err).toContain(`Base URL       ${origin}/`);
+  expect(folder.reported(child).err).toContain(`Base URL       ${origin}/`);
   for (const host of [new URL(origin).host, `127.0.0.1:${new URL(origin).port}`]) {
     expect((await fetch(`http://${host}/healthz`)).status).toBe(200);
   }
@@ -61,7 +61,7 @@ async function printed(own: DataFolder, flags: string[]): Promise<string> {
   });
   expect(((await createResponse.json()) as { url: string }).url).toMatch(`${origin}/i/`);
   child.kill('SIGTERM');
-  expect(await own.ended(child)).toMatchObject({ code: 0 });
+  expect(await folder.ended(child)).toMatchObject({ code: 0 });
   return origin;
 }
 
@@ -85,7 +85,7 @@ describe('a start on loopback', () => {
   it.each([[[]], [['--host', 'localhost']]])(
     'prints localhost: %j',
     async (flags) => {
-      expect(await printed(place(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
+      expect(await printed(newFolder(), flags)).toMatch(/^http:\/\/localhost:\d+$/);
     },
     90_000,
   );
@@ -94,8 +94,8 @@ describe('a start on loopback', () => {
     'serves the second loopback address, and prints the first one if another program uses the ' +
       'second',
     async () => {
-      const own = place();
-      const server = await own.start();
+      const folder = newFolder();
+      const server = await folder.start();
       const { port } = new URL(server.origin);
       const socket = net.connect(Number(port), '::1');
       await once(socket, 'connect');
@@ -105,12 +105,12 @@ describe('a start on loopback', () => {
       // Its open connection does not delay the stop.
       const sentMs = performance.now();
       server.child.kill('SIGTERM');
-      expect(await own.ended(server.child)).toMatchObject({ code: 0 });
+      expect(await folder.ended(server.child)).toMatchObject({ code: 0 });
       expect(performance.now() - sentMs).toBeLessThan(4_000);
       const otherServer = net.createServer().listen(Number(port), '::1');
       await once(otherServer, 'listening');
       try {
-        expect(await printed(own, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
+        expect(await printed(folder, ['--port', port])).toBe(`http://127.0.0.1:${port}`);
       } finally {
         otherServer.close();
       }
@@ -127,11 +127,11 @@ describe('railhead-server', () => {
       fs.readFileSync(path.join(projectRoot(), 'server', 'package.json'), 'utf8'),
     );
     expect(bin).toEqual({ 'railhead-server': 'bin/railhead-server.js' });
-    const own = place();
-    const server = await own.ready(own.launch([], {}, [command, 'start']));
+    const folder = newFolder();
+    const server = await folder.ready(folder.launch([], {}, [command, 'start']));
     expect((await fetch(server.credentials.docsUrl)).status).toBe(200);
     server.child.kill('SIGTERM');
-    expect(await own.ended(server.child)).toMatchObject({ code: 0, signal: null });
+    expect(await folder.ended(server.child)).toMatchObject({ code: 0, signal: null });
   }, 90_000);
 
   it.each([['--version'], ['start', '--version']])(
@@ -153,7 +153,7 @@ describe('railhead-server', () => {
 
 describe('/readyz during the start', () => {
   it('is 503 until credentials.json is written', async () => {
-    const own = place();
+    const folder = newFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();
@@ -161,16 +161,16 @@ describe('/readyz during the start', () => {
       // The lock delays the creation of the first platform.
       await lock.query('begin; lock table bootstrap_steps in access exclusive mode');
       const port = await freePort();
-      const child = own.launch(['--port', String(port)], { DATABASE_URL: database.url });
+      const child = folder.launch(['--port', String(port)], { DATABASE_URL: database.url });
       const ready = () => fetch(`http://127.0.0.1:${port}/readyz`);
       const early = await until(ready);
       expect([early.status, await early.json()]).toEqual([503, { status: 'starting' }]);
-      expect(fs.existsSync(path.join(own.dir, 'credentials.json'))).toBe(false);
+      expect(fs.existsSync(path.join(folder.dir, 'credentials.json'))).toBe(false);
       await lock.query('rollback');
-      await own.ready(child);
+      await folder.ready(child);
       expect((await ready()).status).toBe(200);
       child.kill('SIGTERM');
-      expect(await own.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.ended(child)).toMatchObject({ code: 0 });
     } finally {
       await lock.end();
       await database.drop();
@@ -180,32 +180,32 @@ describe('/readyz during the start', () => {
 
 describe('the sample customer', () => {
   it('may be removed while it is created', async () => {
-    const own = place();
+    const folder = newFolder();
     const database = await createTestDatabase();
     const lock = new pg.Client({ connectionString: database.url });
     await lock.connect();
     try {
       // The lock delays its first external account until the reset waits as well.
       await lock.query('begin; lock table external_accounts in access exclusive mode');
-      const { child, credentials } = await own.start([], {
+      const { child, credentials } = await folder.start([], {
         DATABASE_URL: database.url,
         RAILHEAD_SAMPLE_CUSTOMER: 'create',
       });
       const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`);
       const headers = { authorization: `Basic ${basic.toString('base64')}` };
-      const waits = `select 1 from pg_locks
+      const waitingLocks = `select 1 from pg_locks
         where not granted and relation = 'external_accounts'::regclass`;
-      await until(async () => ((await lock.query(waits)).rowCount ? true : undefined));
+      await until(async () => ((await lock.query(waitingLocks)).rowCount ? true : undefined));
       const reset = fetch(`${credentials.baseUrl}/sandbox/reset`, { method: 'POST', headers });
-      await until(async () => ((await lock.query(waits)).rowCount === 2 ? true : undefined));
+      await until(async () => ((await lock.query(waitingLocks)).rowCount === 2 ? true : undefined));
       await lock.query('rollback');
       expect((await reset).status).toBe(200);
       await until(async () =>
-        own.reported(child).out.includes('sample customer is incomplete') ? true : undefined,
+        folder.reported(child).out.includes('sample customer is incomplete') ? true : undefined,
       );
       expect((await fetch(`${credentials.baseUrl}/config`, { headers })).status).toBe(200);
       child.kill('SIGTERM');
-      expect(await own.ended(child)).toMatchObject({ code: 0 });
+      expect(await folder.ended(child)).toMatchObject({ code: 0 });
     } finally {
       await lock.end();
       await database.drop();

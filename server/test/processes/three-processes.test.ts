@@ -1,5 +1,5 @@
-// Three processes below one supervisor share the loops: quotes expire once, jobs run once, and no
-// delivery is doubled, although all three look for the same work.
+// Three processes below one supervisor share the loops: quotes expire once, jobs run once, and
+// events are delivered once, although all three look for the same work.
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -17,7 +17,7 @@ const EACH = 5_00;
 const ENV = { RAILHEAD_RATE_LIMIT: '0', RAILHEAD_RATE_LIMIT_QUOTES: '0', LOG_LEVEL: 'error' };
 const WAIT = { timeout: 40_000, interval: 100 };
 
-let place: DataFolder;
+let dataFolder: DataFolder;
 let server: Running;
 let receiver: Receiver;
 let url: string;
@@ -27,9 +27,9 @@ let euros: string;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  place = createDataFolder('three');
-  server = await place.start(['--processes', String(PROCESSES)], ENV);
-  url = await place.database();
+  dataFolder = createDataFolder('three');
+  server = await dataFolder.start(['--processes', String(PROCESSES)], ENV);
+  url = await dataFolder.database();
   await callOrThrow(server, 'PATCH', '/config', { webhookEndpoint: receiver.url });
   const person = { customerType: 'INDIVIDUAL', fullName: 'Ada', currencies: ['USD', 'EUR'] };
   customer = (await callOrThrow(server, 'POST', '/customers', person)).id;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await place?.remove();
+  await dataFolder?.remove();
   await receiver?.close();
 }, 60_000);
 
@@ -86,8 +86,9 @@ describe('three processes', () => {
       }),
     );
     const ids = quotes.map(({ id }) => id as string);
-    const soon = "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
-    await rows(soon, [ids]);
+    const expireSoon =
+      "update quotes set expires_at = now() + interval '1 second' where id = any($1)";
+    await rows(expireSoon, [ids]);
     const states = () =>
       rows<{ status: string; events: number }>(
         `select t.status, (select count(*)::int from events e where e.subject = t.id

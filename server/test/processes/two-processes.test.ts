@@ -19,7 +19,7 @@ const FUNDS = 100_00;
 const name = `railhead_two_${process.pid}`;
 
 let url: string;
-let places: DataFolder[];
+let dataFolders: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
 let account: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
-  places = [createDataFolder('one'), createDataFolder('two')];
+  dataFolders = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, { id, type }) => {
     const first = type !== 'TEST' && rejected.size < 5 && !rejected.has(id);
     if (first) rejected.add(id);
@@ -45,11 +45,11 @@ beforeAll(async () => {
     RAILHEAD_RATE_LIMIT: '0',
     LOG_LEVEL: 'error',
   };
-  servers = await Promise.all(places.map((place) => place.start([], env)));
+  servers = await Promise.all(dataFolders.map((folder) => folder.start([], env)));
 }, 120_000);
 
 afterAll(async () => {
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `drop database if exists ${name} with (force)`);
@@ -94,7 +94,7 @@ async function remove(server: Running, path: string): Promise<void> {
 }
 
 /** The same request to both processes concurrently. */
-const both = (path: string, body: object, key: string) =>
+const postToBoth = (path: string, body: object, key: string) =>
   Promise.all(servers.map((server) => post(server, path, body, key)));
 
 /** A metric summed over both processes. */
@@ -113,21 +113,32 @@ describe('two processes on one database', () => {
     const keys = servers.map((each) => each.credentials.webhookPublicKey);
     expect(keys[0]).toBe(keys[1]);
     for (const server of servers) expect(server.credentials.clientSecret).toBe(CLIENT.secret);
-    const [one, two] = servers as [Running, Running];
-    await callOrThrow(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-    const { id } = await callOrThrow(two, 'POST', '/customers', {
+    const [first, second] = servers as [Running, Running];
+    await callOrThrow(first, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    const { id } = await callOrThrow(second, 'POST', '/customers', {
       customerType: 'INDIVIDUAL',
       fullName: 'Ada Lovelace',
     });
     const query = `customerId=${id}&currency=USD`;
-    const internalAccounts = await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`);
+    const internalAccounts = await callOrThrow(
+      first,
+      'GET',
+      `/customers/internal-accounts?${query}`,
+    );
     account = internalAccounts.data[0].id;
-    await callOrThrow(two, 'POST', `/sandbox/internal-accounts/${account}/fund`, { amount: FUNDS });
-    const createdExternalAccount = await callOrThrow(one, 'POST', '/customers/external-accounts', {
-      customerId: id,
-      currency: 'USD',
-      accountInfo: accountInfos.USD?.('000'),
+    await callOrThrow(second, 'POST', `/sandbox/internal-accounts/${account}/fund`, {
+      amount: FUNDS,
     });
+    const createdExternalAccount = await callOrThrow(
+      first,
+      'POST',
+      '/customers/external-accounts',
+      {
+        customerId: id,
+        currency: 'USD',
+        accountInfo: accountInfos.USD?.('000'),
+      },
+    );
     payee = createdExternalAccount.id;
   });
 
@@ -140,14 +151,14 @@ describe('two processes on one database', () => {
           amount: EACH,
           remittanceInformation: `payment ${index}`,
         };
-        return both('/transfer-out', transfer, randomUUID());
+        return postToBoth('/transfer-out', transfer, randomUUID());
       }),
     );
-    for (const [one, two] of responses) expect(one).toEqual(two);
-    const statuses = responses.map(([one]) => one?.status);
+    for (const [first, second] of responses) expect(first).toEqual(second);
+    const statuses = responses.map(([first]) => first?.status);
     const paid = Math.floor(FUNDS / EACH);
     expect(statuses.filter((each) => each === 201)).toHaveLength(paid);
-    const codes = responses.flatMap(([one]) => (one?.status === 201 ? [] : [one?.body.code]));
+    const codes = responses.flatMap(([first]) => (first?.status === 201 ? [] : [first?.body.code]));
     expect(codes).toEqual(Array(PAYMENTS - paid).fill('INSUFFICIENT_FUNDS'));
     const [{ payments } = { payments: 0 }] = await rows<{ payments: number }>(
       "select count(*)::int as payments from transactions where type = 'OUTGOING'",
@@ -201,20 +212,20 @@ describe('two processes on one database', () => {
   }, 40_000);
 
   it('apply a configuration change immediately', async () => {
-    const [one, two] = servers as [Running, Running];
-    await callOrThrow(two, 'GET', '/config');
+    const [first, second] = servers as [Running, Running];
+    await callOrThrow(second, 'GET', '/config');
     for (const bps of [10, 20, 30]) {
       const fixedFee = { amount: 1, currency: 'USD' };
       const fee = { sourceCurrency: 'USD', variableFeeBps: bps, fixedFee };
       const feeConfigs = [{ feeType: 'CROSS_CURRENCY_TRANSACTION', ...fee }];
-      await callOrThrow(one, 'PATCH', '/config', { feeConfigs });
-      expect((await callOrThrow(two, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
+      await callOrThrow(first, 'PATCH', '/config', { feeConfigs });
+      expect((await callOrThrow(second, 'GET', '/config')).feeConfigs).toMatchObject(feeConfigs);
     }
   });
 
   it('reject a deleted token within two seconds', async () => {
-    const [one, two] = servers as [Running, Running];
-    const createdToken = await callOrThrow(one, 'POST', '/tokens', {
+    const [first, second] = servers as [Running, Running];
+    const createdToken = await callOrThrow(first, 'POST', '/tokens', {
       name: 'Short',
       permissions: ['VIEW'],
     });
@@ -223,12 +234,12 @@ describe('two processes on one database', () => {
     );
     const status = async () =>
       (
-        await fetch(`${two.credentials.baseUrl}/config`, {
+        await fetch(`${second.credentials.baseUrl}/config`, {
           headers: { authorization: `Basic ${basic}` },
         })
       ).status;
     expect(await status()).toBe(200);
-    await remove(one, `/tokens/${createdToken.id}`);
+    await remove(first, `/tokens/${createdToken.id}`);
     await sleep(2_000);
     expect(await status()).toBe(401);
   });

@@ -16,7 +16,7 @@ const name = `railhead_keys_${process.pid}`;
 const MASTER_KEY = '07'.repeat(32);
 
 let url: string;
-let places: DataFolder[];
+let dataFolders: DataFolder[];
 let servers: Running[];
 let receiver: Receiver;
 let account: string;
@@ -27,8 +27,8 @@ interface Listed extends JsonWebKey {
   status: string;
 }
 
-/** What the receiver knows: the public keys by id, and the deliveries that it could not verify. */
-const known = new Map<string, KeyObject>();
+/** State of the receiver: public keys by id, and the deliveries that it could not verify. */
+const publicKeys = new Map<string, KeyObject>();
 const unverifiable: string[] = [];
 const verified = new Map<string, string>();
 let listings = 0;
@@ -42,7 +42,7 @@ async function listed(server: Running): Promise<Listed[]> {
 async function learnKeys(): Promise<void> {
   const server = servers[listings++ % servers.length] as Running;
   for (const key of await listed(server)) {
-    known.set(key.kid, createPublicKey({ key, format: 'jwk' }));
+    publicKeys.set(key.kid, createPublicKey({ key, format: 'jwk' }));
   }
 }
 
@@ -57,7 +57,7 @@ const isGenuine = ({ headers, body }: Received, key: KeyObject | undefined) =>
 
 function isStandard({ headers, body }: Received): boolean {
   const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
-  const keys = [...known.values()].filter((key) => key.asymmetricKeyType === 'ed25519');
+  const keys = [...publicKeys.values()].filter((key) => key.asymmetricKeyType === 'ed25519');
   return (headers['webhook-signature'] ?? '').split(' ').some((each) => {
     const signature = Buffer.from(each.slice('v1a,'.length), 'base64');
     return keys.some((key) => verify(null, Buffer.from(text), key, signature));
@@ -66,8 +66,8 @@ function isStandard({ headers, body }: Received): boolean {
 
 async function receive(received: Received): Promise<boolean> {
   const kid = received.headers['x-service-signature-key-id'] ?? '';
-  if (!known.has(kid)) await learnKeys();
-  if (!isGenuine(received, known.get(kid)) || !isStandard(received)) {
+  if (!publicKeys.has(kid)) await learnKeys();
+  if (!isGenuine(received, publicKeys.get(kid)) || !isStandard(received)) {
     unverifiable.push(`${received.id} ${kid}`);
     return false;
   }
@@ -76,28 +76,28 @@ async function receive(received: Received): Promise<boolean> {
 }
 
 async function operator(...argv: string[]) {
-  let out = '';
+  let stdout = '';
   let err = '';
   const code = await main([...argv, '--json'], {
     env: { DATABASE_URL: url, RAILHEAD_MASTER_KEY: MASTER_KEY },
     out: (text) => {
-      out += text;
+      stdout += text;
     },
     err: (text) => {
       err += text;
     },
   });
   expect({ code, err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out) as { keyId: string; status: string; algorithm: string }[];
+  return JSON.parse(stdout) as { keyId: string; status: string; algorithm: string }[];
 }
 
 beforeAll(async () => {
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `create database ${name}`);
   url = databaseUrl(admin, name);
-  places = [createDataFolder('one'), createDataFolder('two')];
+  dataFolders = [createDataFolder('one'), createDataFolder('two')];
   receiver = await startReceiver((response, received) => {
-    receive(received).then((good) => response.writeHead(good ? 200 : 400).end());
+    receive(received).then((isVerified) => response.writeHead(isVerified ? 200 : 400).end());
   });
   const env = {
     DATABASE_URL: url,
@@ -107,19 +107,19 @@ beforeAll(async () => {
     RAILHEAD_RATE_LIMIT: '0',
     LOG_LEVEL: 'error',
   };
-  servers = await Promise.all(places.map((place) => place.start([], env)));
-  const [one] = servers as [Running, Running];
-  await callOrThrow(one, 'PATCH', '/config', { webhookEndpoint: receiver.url });
-  const { id } = await callOrThrow(one, 'POST', '/customers', {
+  servers = await Promise.all(dataFolders.map((folder) => folder.start([], env)));
+  const [first] = servers as [Running, Running];
+  await callOrThrow(first, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+  const { id } = await callOrThrow(first, 'POST', '/customers', {
     customerType: 'INDIVIDUAL',
     fullName: 'Ada Lovelace',
   });
   const query = `customerId=${id}&currency=USD`;
-  account = (await callOrThrow(one, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
+  account = (await callOrThrow(first, 'GET', `/customers/internal-accounts?${query}`)).data[0].id;
 }, 120_000);
 
 afterAll(async () => {
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await receiver?.close();
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `drop database if exists ${name} with (force)`);
@@ -159,24 +159,24 @@ async function untilListed(kid: string, status: string): Promise<number> {
 }
 
 async function rotate() {
-  const shown = await operator(
+  const rotation = await operator(
     ...['webhooks', 'keys', 'rotate', '--environment', 'sandbox', '--overlap-hours', '0'],
   );
   const keyOf = (status: string) =>
-    shown.find((each) => each.algorithm === 'P-256' && each.status === status)?.keyId as string;
+    rotation.find((each) => each.algorithm === 'P-256' && each.status === status)?.keyId as string;
   return { announced: keyOf('announced'), active: keyOf('active') };
 }
 
 async function events(): Promise<string[]> {
   const ids: string[] = [];
-  for (let after = 'beginning', more = true; more; ) {
+  for (let after = 'beginning', hasMore = true; hasMore; ) {
     const page = await callOrThrow(
       servers[0] as Running,
       'GET',
       `/events?limit=100&after=${after}`,
     );
     ids.push(...page.data.map((each: { id: string }) => each.id));
-    ({ after, hasMore: more } = page);
+    ({ after, hasMore } = page);
   }
   return ids;
 }
@@ -220,7 +220,7 @@ it('keeps the other places of the public key right', async () => {
     (each) =>
       each.environment === 'sandbox' && each.algorithm === 'P-256' && each.status === 'active',
   );
-  for (const { dir } of places) {
+  for (const { dir } of dataFolders) {
     const text = readFileSync(path.join(dir, 'credentials.json'), 'utf8');
     const { webhookPublicKey } = JSON.parse(text) as { webhookPublicKey: string };
     expect(webhookPublicKey).toBe(active?.publicKeyPem);

@@ -18,12 +18,14 @@ import { expectedOf } from '../kit/payments/sandbox-outcomes.ts';
 const fixture = opened(openCardStories);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
-/** How a payment reaches a state, the notices that it accepts then, and the error of the others. */
+/**
+ * The steps to a state of a payment, the notices that it accepts then, and the error of all others.
+ */
 interface Parent {
   steps: readonly Step[];
   status: string;
   takes: readonly NoticeKind[];
-  /** Where the payment is not the invalid field. */
+  /** The invalid field, if it is not the payment. */
   amount?: readonly NoticeKind[];
 }
 
@@ -81,9 +83,9 @@ const fieldsOf = ({ status, body }: ApiResponse) => [
 
 describe('a payment that', () => {
   const cases = Object.keys(PARENTS).flatMap((name) =>
-    NOTICES.map((what) => [name, what] as const),
+    NOTICES.map((kind) => [name, kind] as const),
   );
-  it.each(cases)('%s: %s', async (name, what) => {
+  it.each(cases)('%s: %s', async (name, kind) => {
     const { steps, status, takes, amount = [] } = expectedOf(PARENTS, name);
     const story = await fixture.begin();
     for (const step of steps) {
@@ -92,13 +94,13 @@ describe('a payment that', () => {
     }
     const before = await story.payment();
     expect(before.status).toBe(status);
-    const response = await story.send(what, what === 'return_reversal' ? undefined : 20);
-    if (takes.includes(what)) {
+    const response = await story.send(kind, kind === 'return_reversal' ? undefined : 20);
+    if (takes.includes(kind)) {
       ok(response, 202);
       expect((await story.next()).length).toBeGreaterThan(0);
       return;
     }
-    const field = amount.includes(what) ? 'amount' : 'cardTransactionId';
+    const field = amount.includes(kind) ? 'amount' : 'cardTransactionId';
     expect(fieldsOf(response)).toEqual([400, 'INVALID_INPUT', field]);
     expect(await story.next()).toEqual([]);
     expect(await story.payment()).toEqual(before);
@@ -147,8 +149,8 @@ describe('a simulated message', () => {
     ).data.filter((each: { type: string }) => each.type === 'INCOMING');
     const unknown = id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'));
     for (const cardTransactionId of [id, unknown, deposit.id, 'x']) {
-      for (const what of NOTICES) {
-        const response = await story.simulate(what, { cardTransactionId, amount: 1_00 });
+      for (const kind of NOTICES) {
+        const response = await story.simulate(kind, { cardTransactionId, amount: 1_00 });
         expect([response.status, response.body.code]).toEqual([404, 'TRANSACTION_NOT_FOUND']);
       }
     }
@@ -160,16 +162,16 @@ describe('a simulated message', () => {
     const invalid = { amount: 0, currency: { code: 'EUR' }, merchant: { country: 'US' } };
     const long = { ...body, merchant: { descriptor: 'x'.repeat(256), mcc: '1'.repeat(11) } };
     const huge = { ...body, amount: 100_000_000_001 };
-    for (const what of REQUEST_KINDS) {
-      const ofMoney = what === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
-      expect(fieldsOf(await story.simulate(what, invalid))).toEqual([
+    for (const kind of REQUEST_KINDS) {
+      const ofMoney = kind === 'balance_inquiry' ? [] : ['amount', 'currency.code'];
+      expect(fieldsOf(await story.simulate(kind, invalid))).toEqual([
         ...[400, 'INVALID_INPUT', ...ofMoney, 'merchant.descriptor'],
       ]);
-      expect(fieldsOf(await story.simulate(what, long))).toEqual([
+      expect(fieldsOf(await story.simulate(kind, long))).toEqual([
         ...[400, 'INVALID_INPUT', 'merchant.descriptor', 'merchant.mcc'],
       ]);
-      if (what === 'balance_inquiry') continue;
-      expect(fieldsOf(await story.simulate(what, huge))).toEqual([400, 'INVALID_INPUT', 'amount']);
+      if (kind === 'balance_inquiry') continue;
+      expect(fieldsOf(await story.simulate(kind, huge))).toEqual([400, 'INVALID_INPUT', 'amount']);
     }
     expect(await story.next()).toEqual([]);
     expect(await story.payments()).toEqual([]);
@@ -177,21 +179,21 @@ describe('a simulated message', () => {
 
   it('has by default the currency of the card, and the merchant of the request', async () => {
     const story = await fixture.begin();
-    const sent = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
-    ok(await story.simulate('authorization', sent), 202);
+    const requestBody = { ...body, currency: {}, merchant: { ...merchant, note: 'not kept' } };
+    ok(await story.simulate('authorization', requestBody), 202);
     const payment = await story.payment();
     expect(payment.authorizedAmount).toMatchObject({ amount: 40_00, currency: { code: 'USD' } });
     expect(payment.merchant).toEqual(merchant);
   });
 
-  describe.each(ASKING)('%s', (_operation, what) => {
+  describe.each(ASKING)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
       const story = await fixture.begin();
-      const key = { 'idempotency-key': `ask ${what}` };
-      const first = ok(await story.simulate(what, body, key), 202);
-      expect(ok(await story.simulate(what, body, key), 202)).toEqual(first);
+      const key = { 'idempotency-key': `ask ${operation}` };
+      const first = ok(await story.simulate(operation, body, key), 202);
+      expect(ok(await story.simulate(operation, body, key), 202)).toEqual(first);
       expect((await story.payment()).issuerTransactionToken).toBe(first.issuerTransactionToken);
-      const otherResponse = await story.simulate(what, { ...body, amount: 41_00 }, key);
+      const otherResponse = await story.simulate(operation, { ...body, amount: 41_00 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
         'DUPLICATE_PAY_REQUEST',
@@ -205,18 +207,21 @@ describe('a simulated message', () => {
     return: { steps: [auth, cleared], shows: { refundedAmount: { amount: 20_00 } } },
     return_reversal: { steps: [auth, cleared, notice('return', 40)], shows: { status: 'SETTLED' } },
   };
-  describe.each(NOTICE_OPERATIONS)('%s', (_operation, what) => {
+  describe.each(NOTICE_OPERATIONS)('%s', (_operation, operation) => {
     it('has one effect for an idempotency key', async () => {
-      const { steps, shows } = NEWS[what];
+      const { steps, shows } = NEWS[operation];
       const story = await fixture.begin();
       for (const step of steps) await step(story);
       const { id: cardTransactionId } = await story.payment();
-      const news = { cardTransactionId, ...(what === 'return_reversal' ? {} : { amount: 20_00 }) };
-      const key = { 'idempotency-key': `notice ${what}` };
-      const first = ok(await story.simulate(what, news, key), 202);
-      expect(ok(await story.simulate(what, news, key), 202)).toEqual(first);
+      const news = {
+        cardTransactionId,
+        ...(operation === 'return_reversal' ? {} : { amount: 20_00 }),
+      };
+      const key = { 'idempotency-key': `notice ${operation}` };
+      const first = ok(await story.simulate(operation, news, key), 202);
+      expect(ok(await story.simulate(operation, news, key), 202)).toEqual(first);
       expect(await story.payment()).toMatchObject(shows);
-      const otherResponse = await story.simulate(what, { ...news, more: 1 }, key);
+      const otherResponse = await story.simulate(operation, { ...news, more: 1 }, key);
       expect([otherResponse.status, otherResponse.body.code]).toEqual([
         409,
         'DUPLICATE_PAY_REQUEST',
@@ -234,8 +239,8 @@ describe('a simulated message', () => {
         await story.request('balance_inquiry'),
       ];
       expect(new Set(tokens).size).toBe(4);
-      const seen = (await story.payments()).map((each) => each.issuerTransactionToken);
-      expect(seen).toEqual(tokens.slice(0, 2));
+      const references = (await story.payments()).map((each) => each.issuerTransactionToken);
+      expect(references).toEqual(tokens.slice(0, 2));
     });
   });
 });

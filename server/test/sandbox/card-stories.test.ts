@@ -17,7 +17,7 @@ const fixture = opened(openCardStories);
 beforeEach(() => fixture.app.advance(7 * 60_000));
 
 /** Just before, there is no event. */
-const waits =
+const waitFor =
   (ms: number): Step =>
   async (story) => {
     await fixture.app.advance(ms - 1);
@@ -34,14 +34,14 @@ interface Story extends StoryOptions {
 
 const HALF_A_MINUTE = 30_000;
 
-const paid = (end?: string) =>
+const paid = (suffix?: string) =>
   [
-    requests('authorization', 40, end),
+    requests('authorization', 40, suffix),
     ['account 960/1000', 'AUTHORIZED 40, debited 40 in 1 (1 pending)', 'account 960/960'],
   ] as const;
 const DEBITED = 'debited 40 in 1';
 const FULLY_SETTLED = `SETTLED 40, cleared 40 in 1, ${DEBITED}`;
-const whole = [notice('clearing', 40), [FULLY_SETTLED]] as const;
+const fullClearing = [notice('clearing', 40), [FULLY_SETTLED]] as const;
 /** The balance equals the payment. */
 const barely = [
   requests('authorization', 40),
@@ -49,14 +49,14 @@ const barely = [
 ] as const;
 /** Forty and ten are debited at the same time by separate jobs, in either order. */
 const ONE_OF_TWO = expect.stringMatching(/^account 950\/9[69]0$/);
-const announced = (what: RequestKind) => [requests(what, 40), ['AUTHORIZED +40']] as const;
+const announced = (kind: RequestKind) => [requests(kind, 40), ['AUTHORIZED +40']] as const;
 const ARRIVED = ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'];
 const closed = [becomes('CLOSED'), ['card CLOSED CLOSED_BY_PLATFORM']] as const;
 const frozen = [becomes('FROZEN'), ['card FROZEN']] as const;
 
 const STORIES: Readonly<Record<string, Story>> = {
   'cleared as it was authorized': {
-    steps: [paid(), whole],
+    steps: [paid(), fullClearing],
     end: `${FULLY_SETTLED}; account 960/960`,
   },
   'cleared in pieces': {
@@ -79,7 +79,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     steps: [
       [paid('005')[0], paid()[1].slice(0, 2)],
       [notice('clearing', 0), [`SETTLED 40, cleared 0, ${DEBITED} (1 pending)`]],
-      [waits(HALF_A_MINUTE), ['account 1000/1000']],
+      [waitFor(HALF_A_MINUTE), ['account 1000/1000']],
     ],
     end: `SETTLED 40, cleared 0, ${DEBITED}; account 1000/1000`,
   },
@@ -123,12 +123,12 @@ const STORIES: Readonly<Record<string, Story>> = {
   'cleared for more, as slowly as the first time': {
     steps: [
       [paid('005')[0], paid()[1].slice(0, 2)],
-      [waits(HALF_A_MINUTE), ['account 960/960']],
+      [waitFor(HALF_A_MINUTE), ['account 960/960']],
       [
         notice('clearing', 50),
         ['account 950/960', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (1 pending)'],
       ],
-      [waits(HALF_A_MINUTE), ['account 950/950']],
+      [waitFor(HALF_A_MINUTE), ['account 950/950']],
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
@@ -139,7 +139,7 @@ const STORIES: Readonly<Record<string, Story>> = {
         notice('clearing', 50),
         ['account 950/1000', 'SETTLED 40, cleared 50 in 1, debited 50 in 2 (2 pending)'],
       ],
-      [waits(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
+      [waitFor(HALF_A_MINUTE), [ONE_OF_TWO, 'account 950/950']],
     ],
     end: 'SETTLED 40, cleared 50 in 1, debited 50 in 2; account 950/950',
   },
@@ -157,7 +157,7 @@ const STORIES: Readonly<Record<string, Story>> = {
     steps: [
       paid(),
       frozen,
-      whole,
+      fullClearing,
       [
         notice('return', 40),
         ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
@@ -217,7 +217,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'refunded in full, and the refund is reversed': {
     steps: [
       paid(),
-      whole,
+      fullClearing,
       [
         notice('return', 40),
         ['account 1000/1000', `REFUNDED${FULLY_SETTLED.slice(7)}, refunded 40 in 1`],
@@ -229,7 +229,7 @@ const STORIES: Readonly<Record<string, Story>> = {
   'refunded in parts, and the last refund is reversed': {
     steps: [
       paid(),
-      whole,
+      fullClearing,
       [notice('return', 10), ['account 970/970', `${FULLY_SETTLED}, refunded 10 in 1`]],
       [
         notice('return', 30),

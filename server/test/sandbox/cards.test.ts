@@ -32,7 +32,7 @@ const withOther = (...tables: object[]) =>
 const SECOND = 1_000;
 
 interface Issuing {
-  now: string[];
+  immediate: string[];
   later?: { afterMs: number; events: string[] };
   end: { state: string; stateReason: string | null };
 }
@@ -40,13 +40,13 @@ interface Issuing {
 const ACTIVE = { state: 'ACTIVE', stateReason: null };
 
 const ISSUING: Readonly<Record<string, Issuing>> = {
-  [OTHER]: { now: ['card ACTIVE'], end: ACTIVE },
-  '001': { now: [], end: { state: 'PROCESSING', stateReason: null } },
+  [OTHER]: { immediate: ['card ACTIVE'], end: ACTIVE },
+  '001': { immediate: [], end: { state: 'PROCESSING', stateReason: null } },
   '002': {
-    now: ['card CLOSED ISSUER_REJECTED'],
+    immediate: ['card CLOSED ISSUER_REJECTED'],
     end: { state: 'CLOSED', stateReason: 'ISSUER_REJECTED' },
   },
-  '005': { now: [], later: { afterMs: 30 * SECOND, events: ['card ACTIVE'] }, end: ACTIVE },
+  '005': { immediate: [], later: { afterMs: 30 * SECOND, events: ['card ACTIVE'] }, end: ACTIVE },
 };
 
 describe('the table of issuing', () => {
@@ -63,7 +63,7 @@ describe('the table of issuing', () => {
     const requested = ok(await cards.requestCard(holder, { platformCardId }), 201);
     expect(requested).toMatchObject({ state: 'PROCESSING', platformCardId });
     const story = await fixture.storyOf(requested, holder);
-    expect(await story.next()).toEqual(row.now);
+    expect(await story.next()).toEqual(row.immediate);
     if (row.later) {
       await app.advance(row.later.afterMs - 1);
       expect(await story.next()).toEqual([]);
@@ -71,12 +71,12 @@ describe('the table of issuing', () => {
       await app.advance(1);
       expect(await story.next()).toEqual(row.later.events);
     }
-    const now = await cards.cardNow(requested.id);
-    expect(now).toMatchObject(row.end);
+    const current = await cards.cardNow(requested.id);
+    expect(current).toMatchObject(row.end);
     const { data } = ok(await cards.call('GET', `/cards?platformCardId=${platformCardId}`), 200);
-    expect(data).toEqual([now]);
+    expect(data).toEqual([current]);
     const issued = row.end.state === 'ACTIVE';
-    expect([now.brand, now.last4].map((each) => typeof each === 'string')).toEqual([
+    expect([current.brand, current.last4].map((each) => typeof each === 'string')).toEqual([
       ...[issued, issued],
     ]);
     await fixture.app.advance(7 * 60_000);
@@ -91,10 +91,10 @@ describe('the table of issuing', () => {
     const unnamed = await cards.cardNow(id);
     expect(unnamed.state).toBe('ACTIVE');
     const platformCardId = cardName();
-    const one = await cards.card(await cards.holder(), { platformCardId });
-    ok(await cards.patchCard(one.id, { state: 'CLOSED' }), 200);
+    const card = await cards.card(await cards.holder(), { platformCardId });
+    ok(await cards.patchCard(card.id, { state: 'CLOSED' }), 200);
     const secondCard = await cards.card(await cards.holder(), { platformCardId });
-    expect([secondCard.last4, secondCard.id === one.id]).toEqual([one.last4, false]);
+    expect([secondCard.last4, secondCard.id === card.id]).toEqual([card.last4, false]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('the table of funding', () => {
   };
 
   it('has the expected rows', () => {
-    expect(Object.fromEntries(Object.entries(REJECTED).filter(([, when]) => when))).toEqual(
+    expect(Object.fromEntries(Object.entries(REJECTED).filter(([, period]) => period))).toEqual(
       FUNDING_REJECTIONS,
     );
   });
@@ -112,7 +112,7 @@ describe('the table of funding', () => {
   it.each(Object.keys(REJECTED))('…%s, for a new and an existing card', async (suffix) => {
     const { cards, app } = fixture;
     const rejected = expectedOf(REJECTED, suffix);
-    const ends = (response: { status: number; body: { code?: string } }, valid: number) =>
+    const expectStatus = (response: { status: number; body: { code?: string } }, valid: number) =>
       expect([response.status, response.body.code]).toEqual(
         valid === 400 ? [400, 'FUNDING_SOURCE_INELIGIBLE'] : [valid, undefined],
       );
@@ -122,22 +122,25 @@ describe('the table of funding', () => {
     ] as const) {
       const heldHolder = await cards.holder({ currency });
       const created = await cards.requestCard(heldHolder, { platformCardId: cardName(suffix) });
-      ends(created, rejected === 'create' ? 400 : 201);
+      expectStatus(created, rejected === 'create' ? 400 : 201);
       if (rejected === 'create') continue;
       await app.settle();
       // A rejected card is closed and cannot be changed, whatever its funding source.
       if ((await cards.cardNow(created.body.id)).state === 'CLOSED') continue;
       const secondInternalAccount = await internalAccount(app, heldHolder.customer.id, other);
       const change = { fundingSources: [secondInternalAccount.id] };
-      ends(await cards.patchCard(created.body.id, change), rejected === 'update' ? 400 : 200);
+      expectStatus(
+        await cards.patchCard(created.body.id, change),
+        rejected === 'update' ? 400 : 200,
+      );
     }
   });
 });
 
-/** Results of a request in order; `later` after the half minute of a slow debit. */
+/** Events of a request in order; `later` lists those after the half minute of a slow debit. */
 interface Row {
   decision: string;
-  now: string[];
+  immediate: string[];
   later?: string[];
   /** The current payment and account; none without a payment. */
   end?: string;
@@ -145,7 +148,7 @@ interface Row {
   stored?: number;
 }
 
-const declined = (decision: string): Row => ({ decision, now: [] });
+const declined = (decision: string): Row => ({ decision, immediate: [] });
 const FUNDS = declined('INSUFFICIENT_FUNDS');
 const PAUSED = declined('CARD_PAUSED');
 
@@ -156,16 +159,27 @@ const EXCEPTION_CLEARED = 'EXCEPTION 40, cleared 40 in 1, debited 40 in 1';
 
 const debit = (events: string, stuck: string): Record<string, Row> => {
   const began = ['account 960/1000', events];
-  const end = `${events.replace(' (1 pending)', '')}; account 960/960`;
+  const expectedEnd = `${events.replace(' (1 pending)', '')}; account 960/960`;
   const stored = events === AUTHORIZED ? 40 : 0;
   return {
-    [OTHER]: { decision: 'approved', now: [...began, 'account 960/960'], end, stored },
+    [OTHER]: {
+      decision: 'approved',
+      immediate: [...began, 'account 960/960'],
+      end: expectedEnd,
+      stored,
+    },
     '002': FUNDS,
     '003': PAUSED,
-    '005': { decision: 'approved', now: began, later: ['account 960/960'], end, stored },
+    '005': {
+      decision: 'approved',
+      immediate: began,
+      later: ['account 960/960'],
+      end: expectedEnd,
+      stored,
+    },
     '006': {
       decision: 'approved',
-      now: [...began, stuck],
+      immediate: [...began, stuck],
       end: `${stuck}; account 960/1000`,
       stored: stored - 40,
     },
@@ -178,7 +192,11 @@ const unpulled = (row: Row): Record<string, Row> => ({
 });
 
 const announced: Row = {
-  ...{ decision: 'approved', now: ['AUTHORIZED +40'], end: 'AUTHORIZED +40; account 1000/1000' },
+  ...{
+    decision: 'approved',
+    immediate: ['AUTHORIZED +40'],
+    end: 'AUTHORIZED +40; account 1000/1000',
+  },
 };
 
 const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
@@ -188,10 +206,10 @@ const ROWS: Readonly<Record<RequestKind, Readonly<Record<string, Row>>>> = {
   credit_authorization_advice: unpulled(announced),
   financial_credit_authorization: unpulled({
     decision: 'approved',
-    now: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
+    immediate: ['account 1040/1040', 'SETTLED +40, cleared 40 in 1'],
     end: 'SETTLED +40, cleared 40 in 1; account 1040/1040',
   }),
-  balance_inquiry: unpulled({ decision: 'approved', now: [] }),
+  balance_inquiry: unpulled({ decision: 'approved', immediate: [] }),
 };
 
 describe('the table of descriptors', () => {
@@ -202,18 +220,18 @@ describe('the table of descriptors', () => {
     for (const rows of Object.values(ROWS)) expect(Object.keys(rows).sort()).toEqual(suffixes);
   });
 
-  const cases = REQUEST_KINDS.flatMap((what) =>
+  const cases = REQUEST_KINDS.flatMap((kind) =>
     suffixes.flatMap((suffix) =>
-      ['USD', 'USDB'].map((currency) => [suffix, what, currency] as const),
+      ['USD', 'USDB'].map((currency) => [suffix, kind, currency] as const),
     ),
   );
-  it.each(cases)('…%s: %s, from %s', async (suffix, what, currency) => {
+  it.each(cases)('…%s: %s, from %s', async (suffix, kind, currency) => {
     const { app } = fixture;
-    const row = expectedOf(ROWS[what], suffix);
+    const row = expectedOf(ROWS[kind], suffix);
     const story = await fixture.begin({ currency });
-    const token = await story.request(what, 40, suffix);
-    expect(await story.next()).toEqual(row.now);
-    expect(await story.decision()).toBe(`${what.toUpperCase()} ${row.decision}`);
+    const token = await story.request(kind, 40, suffix);
+    expect(await story.next()).toEqual(row.immediate);
+    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${row.decision}`);
     if (row.later) {
       await app.advance(30 * SECOND - 1);
       expect(await story.next()).toEqual([]);
@@ -242,7 +260,7 @@ interface Situation {
 }
 
 const ofAll = (reason: string): Partial<Record<RequestKind, string>> =>
-  Object.fromEntries(REQUEST_KINDS.map((what) => [what, reason]));
+  Object.fromEntries(REQUEST_KINDS.map((kind) => [kind, reason]));
 const ofDebits = (reason: string): Partial<Record<RequestKind, string>> => ({
   authorization: reason,
   financial_authorization: reason,
@@ -289,22 +307,22 @@ describe('a card funded by a wallet', () => {
     ...ofDebits('NO_FUNDING_SOURCE'),
     balance_inquiry: 'NO_FUNDING_SOURCE',
   };
-  const cases = REQUEST_KINDS.flatMap((what) =>
-    [true, false].map((hasKey) => [what, hasKey] as const),
+  const cases = REQUEST_KINDS.flatMap((kind) =>
+    [true, false].map((hasKey) => [kind, hasKey] as const),
   );
-  it.each(cases)('%s, if the wallet has a delegated key: %s', async (what, hasKey) => {
+  it.each(cases)('%s, if the wallet has a delegated key: %s', async (kind, hasKey) => {
     const wallets = delegatedFixture(fixture.app);
     const heldCard = await wallets.walletCard({ funds: 1_000_000_000 });
     if (hasKey) await wallets.key(heldCard);
     await fixture.app.settle();
     const { card, accountId, customer } = heldCard;
     const story = await fixture.storyOf(card, { accountId, customer, currency: 'USDB' });
-    await story.request(what, 40);
+    await story.request(kind, 40);
     const emitted = await story.next();
-    const reason = hasKey ? undefined : WITHOUT[what];
-    expect(await story.decision()).toBe(`${what.toUpperCase()} ${reason ?? 'approved'}`);
-    const row = expectedOf(ROWS[what], OTHER);
-    expect(emitted).toEqual(reason ? [] : row.now);
+    const reason = hasKey ? undefined : WITHOUT[kind];
+    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${reason ?? 'approved'}`);
+    const row = expectedOf(ROWS[kind], OTHER);
+    expect(emitted).toEqual(reason ? [] : row.immediate);
     if (reason || row.end === undefined) expect(await story.payments()).toEqual([]);
     else expect(await story.end()).toBe(row.end);
   });
@@ -312,17 +330,17 @@ describe('a card funded by a wallet', () => {
 
 describe('a card that', () => {
   const cases = Object.keys(SITUATIONS).flatMap((name) =>
-    REQUEST_KINDS.map((what) => [name, what] as const),
+    REQUEST_KINDS.map((kind) => [name, kind] as const),
   );
-  it.each(cases)('%s: %s', async (name, what) => {
+  it.each(cases)('%s: %s', async (name, kind) => {
     const { options, patch, declines } = expectedOf(SITUATIONS, name);
     const story = await fixture.begin(options());
     if (patch) ok(await story.patch(patch), 200);
     await story.next();
-    await story.request(what, 40);
+    await story.request(kind, 40);
     const emitted = await story.next();
-    expect(await story.decision()).toBe(`${what.toUpperCase()} ${declines[what] ?? 'approved'}`);
-    const pays = declines[what] === undefined && what !== 'balance_inquiry';
+    expect(await story.decision()).toBe(`${kind.toUpperCase()} ${declines[kind] ?? 'approved'}`);
+    const pays = declines[kind] === undefined && kind !== 'balance_inquiry';
     expect([emitted.length > 0, (await story.payments()).length]).toEqual([pays, pays ? 1 : 0]);
   });
 });

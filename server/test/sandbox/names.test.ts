@@ -32,20 +32,20 @@ const code = ({ status, body }: ApiResponse) => [status, body.code];
 type Verdict = readonly [status: string, fullName?: string];
 
 interface NameRow {
-  now: Verdict | { rejected: string };
+  immediate: Verdict | { rejected: string };
   later?: { afterMs: number; verdict: Verdict };
 }
 
 const MATCHED: Verdict = ['MATCHED', 'Grace Hopper'];
 
 const NAMES: Readonly<Record<string, NameRow>> = {
-  '000': { now: MATCHED },
-  '102': { now: ['NOT_MATCHED'] },
-  '103': { now: ['PARTIAL_MATCH', 'G. Hopper'] },
-  '104': { now: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
-  '105': { now: { rejected: 'INVALID_BANK_ACCOUNT' } },
-  '106': { now: ['UNSUPPORTED'] },
-  '107': { now: ['CHECKED_BY_RECEIVING_FI'] },
+  '000': { immediate: MATCHED },
+  '102': { immediate: ['NOT_MATCHED'] },
+  '103': { immediate: ['PARTIAL_MATCH', 'G. Hopper'] },
+  '104': { immediate: ['PENDING'], later: { afterMs: 5 * SECOND, verdict: MATCHED } },
+  '105': { immediate: { rejected: 'INVALID_BANK_ACCOUNT' } },
+  '106': { immediate: ['UNSUPPORTED'] },
+  '107': { immediate: ['CHECKED_BY_RECEIVING_FI'] },
 };
 
 describe('the table of names', () => {
@@ -61,12 +61,12 @@ describe('the table of names', () => {
   );
   it.each(rows)('…%s, %s', async (suffix, method) => {
     const { app } = fixture;
-    const { now, later } = expectedOf(NAMES, suffix);
+    const { immediate, later } = expectedOf(NAMES, suffix);
     const person = await customer(app);
     const story = await watch(fixture, () => '', []);
     const response = await register(fixture, person.id, method, suffix);
-    if ('rejected' in now) {
-      expect(code(response)).toEqual([400, now.rejected]);
+    if ('rejected' in immediate) {
+      expect(code(response)).toEqual([400, immediate.rejected]);
       const path = `/customers/external-accounts?customerId=${person.id}`;
       expect(ok(await app.call('GET', path), 200).data).toEqual([]);
       return;
@@ -82,15 +82,15 @@ describe('the table of names', () => {
         fullName === undefined ? undefined : { fullName },
       ]);
     };
-    await expectVerdict(now);
+    await expectVerdict(immediate);
     if (later) {
       await app.advance(later.afterMs - 1);
-      await expectVerdict(now);
+      await expectVerdict(immediate);
       await app.advance(1);
     }
-    await expectVerdict(later?.verdict ?? now);
+    await expectVerdict(later?.verdict ?? immediate);
     await app.advance(MINUTE);
-    await expectVerdict(later?.verdict ?? now);
+    await expectVerdict(later?.verdict ?? immediate);
     expect(story.next()).toEqual([]);
   });
 
@@ -118,7 +118,7 @@ const STARTED_EVENTS = [
 ];
 const REFUNDED = ['COMPLETED', 'TRANSACTION_FAILED'] as const;
 const PAID: Row = {
-  now: [...STARTED_EVENTS, 'COMPLETED'],
+  immediate: [...STARTED_EVENTS, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 const REFUND_FAILS = ['FAILED', 'REFUND_PENDING FAILED/PENDING'];
@@ -156,20 +156,20 @@ const AT_PAYMENT = `payreq-request-failed invalid-payreq-response parse-payreq-r
   request-not-found service-switch-error
   unrecognized-mandatory-payee-data-key`.split(/\s+/);
 
-/** Of the former, those that depend on keys, certificates and versions, which are checked again. */
-const LATE = AT_LOOKUP.filter((words) => !/lnurlp|lookup|missing|found/.test(words));
+/** Of these, the ones that depend on keys, certificates and versions, which are checked again. */
+const LATE = AT_LOOKUP.filter((code) => !/lnurlp|lookup|missing|found/.test(code));
 
 const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   '$success.usd': PAID,
   '$success.eur': PAID,
   '$success.mxn': PAID,
   '$pending.long.usd': {
-    now: STARTED_EVENTS,
+    immediate: STARTED_EVENTS,
     later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: PAID.end,
   },
   '$fail.compliance.usd': {
-    now: STARTED_EVENTS,
+    immediate: STARTED_EVENTS,
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -184,13 +184,13 @@ const RECEIVERS: Readonly<Record<string, UmaRow>> = {
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
   ...Object.fromEntries(
-    AT_LOOKUP.map((words) => [`$error.${words}`, { lookup: rejection(words) }]),
+    AT_LOOKUP.map((errorName) => [`$error.${errorName}`, { lookup: rejection(errorName) }]),
   ),
   ...Object.fromEntries(
-    AT_PAYMENT.map((words) => [`$error.${words}`, { quote: rejection(words) }]),
+    AT_PAYMENT.map((errorName) => [`$error.${errorName}`, { quote: rejection(errorName) }]),
   ),
   ...Object.fromEntries(
-    LATE.map((words) => [`$error.payment.${words}`, { quote: rejection(words) }]),
+    LATE.map((errorName) => [`$error.payment.${errorName}`, { quote: rejection(errorName) }]),
   ),
 };
 
@@ -206,9 +206,9 @@ describe('the table of UMA addresses, as receivers', () => {
     const accounts = [payerOf(account)];
     const story = await watch(fixture, () => id, accounts);
     const path = `/receiver/uma/${encodeURIComponent(address)}?customerId=${person.id}`;
-    const found = await app.call('GET', path);
-    if ('lookup' in row) return expect(code(found)).toEqual(row.lookup);
-    const { lookupId, supportedCurrencies } = ok(found, 200);
+    const discovery = await app.call('GET', path);
+    if ('lookup' in row) return expect(code(discovery)).toEqual(row.lookup);
+    const { lookupId, supportedCurrencies } = ok(discovery, 200);
     const currency = /\.(eur|mxn)@/.exec(address)?.[1]?.toUpperCase() ?? 'USD';
     expect(supportedCurrencies).toMatchObject([{ currency: { code: currency } }]);
     const response = await app.call('POST', '/quotes', {
@@ -242,32 +242,32 @@ describe('the table of UMA addresses, as receivers', () => {
     pay(at('$success.usd', 'sandbox.label.uma.money'), PAID));
 });
 
-const TAKEN: Row = {
-  now: ['PENDING', 'COMPLETED', 'payee received/received'],
+const ACCEPTED: Row = {
+  immediate: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
-/** A payment of a sender whom discovery does not find is rejected. */
+/** A payment of a sender that discovery does not find is rejected. */
 const NOT_TAKEN = { lookup: [400, 'SENDER_NOT_ACCEPTED'] } as const;
 
 const SENDERS: Readonly<Record<string, Row | { lookup: Rejection }>> = {
-  '$success.usd': TAKEN,
-  '$success.eur': TAKEN,
-  '$success.mxn': TAKEN,
+  '$success.usd': ACCEPTED,
+  '$success.eur': ACCEPTED,
+  '$success.mxn': ACCEPTED,
   '$pending.long.usd': {
-    now: ['PENDING'],
-    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: TAKEN.now.slice(1) },
-    end: TAKEN.end,
+    immediate: ['PENDING'],
+    later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ACCEPTED.immediate.slice(1) },
+    end: ACCEPTED.end,
   },
   '$fail.compliance.usd': {
-    now: ['PENDING'],
+    immediate: ['PENDING'],
     later: { afterMs: 2 * SECOND, status: 'PROCESSING', events: [...REFUND_FAILS, REFUNDED_LATE] },
     end: { status: 'FAILED', failureReason: 'COMPLIANCE_REJECTED', refund: REFUNDED },
   },
   '$non.existent.usd': { lookup: [404, 'UMA_NOT_FOUND'] },
-  ...Object.fromEntries(AT_LOOKUP.map((words) => [`$error.${words}`, NOT_TAKEN])),
+  ...Object.fromEntries(AT_LOOKUP.map((errorName) => [`$error.${errorName}`, NOT_TAKEN])),
   // These reject payments as receivers; their own payments are accepted.
-  ...Object.fromEntries(AT_PAYMENT.map((words) => [`$error.${words}`, TAKEN])),
-  ...Object.fromEntries(LATE.map((words) => [`$error.payment.${words}`, TAKEN])),
+  ...Object.fromEntries(AT_PAYMENT.map((errorName) => [`$error.${errorName}`, ACCEPTED])),
+  ...Object.fromEntries(LATE.map((errorName) => [`$error.payment.${errorName}`, ACCEPTED])),
 };
 
 describe('the table of UMA addresses, as senders', () => {

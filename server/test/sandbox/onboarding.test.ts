@@ -17,7 +17,7 @@ import { KINDS, type Kind, openOnboarding } from '../kit/customers/onboarding.ts
 
 const fixture = opened(openOnboarding);
 const platforms = new Map<Kind, TestPlatform>();
-const of = (kind: Kind) => platforms.get(kind) as TestPlatform;
+const platformOf = (kind: Kind) => platforms.get(kind) as TestPlatform;
 
 beforeAll(async () => {
   for (const kind of KINDS) platforms.set(kind, await fixture.platformOf(kind));
@@ -80,7 +80,7 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
     async (suffix) => {
       const row = PERSONS[suffix];
       if (!row) throw new Error(`no row for ${suffix}`);
-      const as = of(kind);
+      const as = platformOf(kind);
       const start = lite ? row.lite : 'UNVERIFIED';
       const { id } = await fixture.person(as, `Ada Lovelace${suffix}`);
       expect(await fixture.statuses(as, id)).toEqual([start]);
@@ -116,9 +116,9 @@ describe.each(KINDS)('a person of a %s platform', (kind) => {
       expect(await fixture.eventTypes(id)).toEqual(events);
       if (isFinal(customer)) return expectFinal(as, id);
 
-      const again = ok(await fixture.submit(as, id), 200);
-      expect(again.id).not.toBe(complete.id);
-      expect(again.verificationStatus).toBe(verification);
+      const resubmitted = ok(await fixture.submit(as, id), 200);
+      expect(resubmitted.id).not.toBe(complete.id);
+      expect(resubmitted.verificationStatus).toBe(verification);
       expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${verification}`]);
     },
   );
@@ -135,7 +135,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
   it.each([...withOther(BUSINESS_SUFFIXES)])('whose number ends with %s', async (suffix) => {
     const row = BUSINESSES[suffix];
     if (!row) throw new Error(`no row for ${suffix}`);
-    const as = of(kind);
+    const as = platformOf(kind);
     const { id } = await fixture.business(as, `REG-1${suffix}`);
     expect(await fixture.statuses(as, id)).toEqual(['UNVERIFIED']);
     expect(await fixture.eventTypes(id)).toEqual([]);
@@ -182,13 +182,13 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
       last?.data.beneficialOwners.map((each: { kycStatus: string }) => each.kycStatus),
     ).toEqual(ownersAt(row.customer));
     if (isFinal(row.customer)) return expectFinal(as, id);
-    const again = ok(await fixture.submit(as, id), 200);
-    expect(again.verificationStatus).toBe(row.verification);
+    const resubmitted = ok(await fixture.submit(as, id), 200);
+    expect(resubmitted.verificationStatus).toBe(row.verification);
     expect(await fixture.eventTypes(id)).toEqual([...events, `VERIFICATION.${row.verification}`]);
   });
 
   it('without a number must provide one, or is approved if validation is skipped', async () => {
-    const as = of(kind);
+    const as = platformOf(kind);
     const { id } = await fixture.business(as, undefined);
     const body = ok(await fixture.submit(as, id), 200);
     if (lite) {
@@ -204,7 +204,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 
   it('decides existing owners if nothing else is required', async () => {
     if (!lite) return;
-    const as = of(kind);
+    const as = platformOf(kind);
     const { id } = await fixture.business(as, 'REG-1002');
     for (const each of LAST_NAMES) await fixture.addOwner(as, id, `Hopper${each}`);
     ok(await fixture.submit(as, id), 200);
@@ -214,7 +214,7 @@ describe.each(KINDS)('a business of a %s platform', (kind) => {
 
 describe('a document whose number selects a finding', () => {
   it.each(Object.entries(SCRIPTED_FINDINGS))('%s, about the %s', async (type, about) => {
-    const as = of('default');
+    const as = platformOf('default');
     const { id } = await fixture.person(as, 'Ada Lovelace');
     const passport = await fixture.addDocument(as, id, 'PASSPORT', { documentNumber: type });
     const body = ok(await fixture.submit(as, id), 200);

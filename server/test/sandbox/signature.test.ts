@@ -16,7 +16,7 @@ import {
 
 const MINUTE = 60_000;
 const STAMP = { 'service-wallet-signature': 'sandbox-valid-signature' };
-/** Codes of a Request-Id that was made for something else. */
+/** Error codes for a Request-Id of another request. */
 const FOREIGN = /^(UNAUTHORIZED|WALLET_SIGNATURE_BODY_MISMATCH)$/;
 const PLACEHOLDER = 'Request:019b0000-0000-7000-8000-000000000000';
 
@@ -44,7 +44,7 @@ const sender =
 
 const wallet = (as: TestPlatform) => walletFixture(app, { as }).customerWithWallet();
 
-/** A second credential, added with the literal. */
+/** Adds a second credential with the scripted signature. */
 async function secondCredential(as: TestPlatform, accountId: string) {
   const add = sender(as, 'POST', '/auth/credentials', passkeyBody(accountId));
   const { requestId } = ok(await add(), 202);
@@ -59,7 +59,7 @@ async function otpVerification(as: TestPlatform): Promise<Send> {
   return sender(as, 'POST', path, { type: 'EMAIL_OTP', encryptedOtpBundle });
 }
 
-/** A session, opened with the literal. */
+/** Opens a session with the scripted signature. */
 async function session(as: TestPlatform): Promise<string> {
   const verify = await otpVerification(as);
   const { requestId } = ok(await verify(), 202);
@@ -69,10 +69,10 @@ async function session(as: TestPlatform): Promise<string> {
 const TEN = 10_000_000;
 
 async function payer(as: TestPlatform) {
-  const heldWallet = await wallet(as);
-  await fund(app, heldWallet.accountId, 10 * TEN, { as });
-  const target = await externalAccount(app, heldWallet.customer.id, 'EUR', '000', { as });
-  return { held: heldWallet, body: quoteBody(heldWallet.accountId, target.id, TEN) };
+  const fundedWallet = await wallet(as);
+  await fund(app, fundedWallet.accountId, 10 * TEN, { as });
+  const target = await externalAccount(app, fundedWallet.customer.id, 'EUR', '000', { as });
+  return { fundedWallet, body: quoteBody(fundedWallet.accountId, target.id, TEN) };
 }
 
 const CASES: Record<string, Case> = {
@@ -140,9 +140,9 @@ const CASES: Record<string, Case> = {
     legs: 2,
     async prepare(as) {
       const fixture = delegatedFixture(app, { as });
-      const heldWallet = await fixture.wallets.customerWithWallet();
-      const card = await fixture.cards.card(heldWallet);
-      const body = fixture.bodyOf({ accountId: heldWallet.accountId, card });
+      const fundedWallet = await fixture.wallets.customerWithWallet();
+      const card = await fixture.cards.card(fundedWallet);
+      const body = fixture.bodyOf({ accountId: fundedWallet.accountId, card });
       return sender(as, 'POST', '/auth/delegated-keys', body);
     },
   },
@@ -189,7 +189,7 @@ describe('sandbox-valid-signature', () => {
     'does not complete %s with the Request-Id of another wallet or platform',
     async (_, { prepare, done, legs = 1 }) => {
       const send = await prepare(app.platform);
-      const own = ok(await send(), 202).requestId;
+      const ownRequestId = ok(await send(), 202).requestId;
       for (const as of [app.platform, app.other]) {
         const { requestId } = ok(await (await prepare(as))(), 202);
         const crossed = await send({ ...STAMP, 'request-id': requestId });
@@ -198,7 +198,7 @@ describe('sandbox-valid-signature', () => {
           ...[401, as === app.other ? 'UNAUTHORIZED' : expect.stringMatching(FOREIGN)],
         ]);
       }
-      let requestId = own;
+      let requestId = ownRequestId;
       for (let leg = 1; leg < legs; leg++) {
         requestId = ok(await send({ ...STAMP, 'request-id': requestId }), 202).requestId;
       }
@@ -247,8 +247,8 @@ describe('sandbox-valid-signature', () => {
   );
 
   it('completes agentExecuteQuote without an open session', async () => {
-    const { held, body } = await payer(app.platform);
-    const agent = await agentFixture(app).agentOf(held.customer.id);
+    const { fundedWallet, body } = await payer(app.platform);
+    const agent = await agentFixture(app).agentOf(fundedWallet.customer.id);
     const quote = ok(await agent.call('POST', '/agents/me/quotes', body), 201);
     const path = `/agents/me/quotes/${quote.id}/execute`;
     const response = await agent.call('POST', path, undefined, { headers: STAMP });

@@ -37,7 +37,7 @@ const MINUTE = 60 * SECOND;
 /** The platform fee of a payment. */
 const FEE = 50 + (SENT * 30) / 10_000;
 
-/** All reads and writes before a payment, so that its events start with it. */
+/** Completes all earlier work, so that the events of the payment come first. */
 async function payer(currency: string, method: MethodName, suffix: string) {
   const { app } = fixture;
   const person = await customer(app);
@@ -85,23 +85,23 @@ const failed = (failureReason: string, quote?: string) => ({
 });
 
 const ARRIVED: Row = {
-  now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+  immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
   end: { status: 'COMPLETED', quote: 'COMPLETED' },
 };
 
 const QUOTES: Readonly<Record<string, Row>> = {
   [OTHER]: ARRIVED,
   '002': {
-    now: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
+    immediate: [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED],
     end: failed('QUOTE_EXECUTION_FAILED', 'FAILED'),
   },
   '003': {
-    now: [...STARTED, ...SUBMITTED],
+    immediate: [...STARTED, ...SUBMITTED],
     later: { afterMs: 6 * MINUTE, status: 'PROCESSING', events: ['COMPLETED'] },
     end: { status: 'COMPLETED', quote: 'COMPLETED' },
   },
   '004': {
-    now: [...STARTED, ...SUBMITTED],
+    immediate: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -110,7 +110,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failed('COUNTERPARTY_POST_TX_FAILED', 'FAILED'),
   },
   '005': {
-    now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
     later: {
       afterMs: 10 * SECOND,
       status: 'COMPLETED',
@@ -119,7 +119,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '008': {
-    now: [...STARTED, ...SUBMITTED, 'COMPLETED'],
+    immediate: [...STARTED, ...SUBMITTED, 'COMPLETED'],
     later: {
       afterMs: 48 * 60 * MINUTE,
       status: 'COMPLETED',
@@ -128,7 +128,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     end: failed('PAYOUT_RETURNED', 'COMPLETED'),
   },
   '006': {
-    now: [...STARTED, ...SUBMITTED],
+    immediate: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -146,7 +146,7 @@ const QUOTES: Readonly<Record<string, Row>> = {
     },
   },
   '007': {
-    now: [...STARTED, ...SUBMITTED],
+    immediate: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 2 * SECOND,
       status: 'PROCESSING',
@@ -198,17 +198,17 @@ describe('the table of quotes', () => {
   });
 
   const funded = withOther(QUOTE_OUTCOMES).flatMap((suffix) =>
-    (['paid in', 'debited'] as const).map((how) => [suffix, how] as const),
+    (['paid in', 'debited'] as const).map((funding) => [suffix, funding] as const),
   );
-  it.each(funded)('…%s, with funds %s for it', async (suffix, how) => {
+  it.each(funded)('…%s, with funds %s for it', async (suffix, funding) => {
     const { app } = fixture;
     const person = await customer(app);
     const ownInternalAccount = await internalAccount(app, person.id, 'USD');
     const target = ok(await register(fixture, person.id, 'MXN by CLABE', suffix), 201);
-    const outside = ok(await register(fixture, person.id, 'USD', OTHER), 201);
+    const externalAccount = ok(await register(fixture, person.id, 'USD', OTHER), 201);
     const source =
-      how === 'debited'
-        ? { sourceType: 'ACCOUNT', accountId: outside.id }
+      funding === 'debited'
+        ? { sourceType: 'ACCOUNT', accountId: externalAccount.id }
         : { sourceType: 'REALTIME_FUNDING', currency: 'USD', customerId: person.id };
     const destination = { destinationType: 'ACCOUNT', accountId: target.id };
     const quote = ok(
@@ -225,7 +225,7 @@ describe('the table of quotes', () => {
     const id = quote.transactionId as string;
     const story = await watch(fixture, () => id, accounts);
     const begin =
-      how === 'debited'
+      funding === 'debited'
         ? app.call('POST', `/quotes/${quote.id}/execute`)
         : app.call('POST', '/sandbox/send', { quoteId: quote.id, currencyCode: 'USD' });
     ok(await begin, 200);
@@ -238,11 +238,11 @@ const REJECTED = [...STARTED, ...FAILED, 'payer initial/initial', REFUNDED];
 
 const PAYOUTS: Readonly<Record<string, Row>> = {
   [OTHER]: ARRIVED,
-  '002': { now: REJECTED, end: failed('QUOTE_EXECUTION_FAILED') },
-  '003': { now: REJECTED, end: failed('ACCOUNT_INVALID') },
-  '004': { now: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
+  '002': { immediate: REJECTED, end: failed('QUOTE_EXECUTION_FAILED') },
+  '003': { immediate: REJECTED, end: failed('ACCOUNT_INVALID') },
+  '004': { immediate: REJECTED, end: failed('ACCOUNT_CANNOT_RECEIVE') },
   '005': {
-    now: [...STARTED, ...SUBMITTED],
+    immediate: [...STARTED, ...SUBMITTED],
     later: {
       afterMs: 30 * SECOND,
       status: 'PROCESSING',
@@ -256,12 +256,12 @@ const PAYOUTS: Readonly<Record<string, Row>> = {
 };
 
 const NOT_COLLECTED: Row = {
-  now: ['PENDING', 'FAILED'],
+  immediate: ['PENDING', 'FAILED'],
   end: { status: 'FAILED', failureReason: 'COLLECTION_FAILED' },
 };
 
 const COLLECTED: Row = {
-  now: ['PENDING', 'COMPLETED', 'payee received/received'],
+  immediate: ['PENDING', 'COMPLETED', 'payee received/received'],
   end: { status: 'COMPLETED' },
 };
 
@@ -271,7 +271,7 @@ const DEBITS: Readonly<Record<string, Row>> = {
   '003': NOT_COLLECTED,
   '004': NOT_COLLECTED,
   '005': {
-    now: ['PENDING', 'payee none/received'],
+    immediate: ['PENDING', 'payee none/received'],
     later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED', 'payee none/none'] },
     end: NOT_COLLECTED.end,
   },
@@ -282,12 +282,12 @@ const DEBITS: Readonly<Record<string, Row>> = {
 
 /** A failed debit collects nothing, so nothing is refunded. */
 const debitFailed = (failureReason: string): Row => ({
-  now: ['PENDING', 'PROCESSING', 'FAILED'],
+  immediate: ['PENDING', 'PROCESSING', 'FAILED'],
   end: { status: 'FAILED', failureReason, quote: 'FAILED' },
 });
 
 const DEBITED_AND_PAID: Row = {
-  now: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
+  immediate: ['PENDING', 'PROCESSING', 'platform fee/fee', 'COMPLETED'],
   end: ARRIVED.end,
 };
 
@@ -297,7 +297,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
   '003': debitFailed('ACCOUNT_INVALID'),
   '004': debitFailed('ACCOUNT_CANNOT_RECEIVE'),
   '005': {
-    now: ['PENDING', 'PROCESSING'],
+    immediate: ['PENDING', 'PROCESSING'],
     later: { afterMs: 30 * SECOND, status: 'PROCESSING', events: ['FAILED'] },
     end: debitFailed('PAYOUT_RETURNED').end,
   },
@@ -307,7 +307,7 @@ const DEBIT_FUNDED: Readonly<Record<string, Row>> = {
 };
 
 describe('the table of transfers', () => {
-  // Suffixes that only quotes know are included to show that transfers ignore them.
+  // Suffixes with a meaning for quotes only are included to show that transfers ignore them.
   const suffixes = withOther(TRANSFER_OUTCOMES, QUOTE_OUTCOMES);
 
   it('has the expected rows for each kind of transfer', () => {

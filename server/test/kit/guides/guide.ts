@@ -1,10 +1,10 @@
-// Runs a guide as a reader does who pastes it: each `sh` fence goes to the standard input of an interactive
-// shell, the next one when the shell has answered. Interactive, because only there `#` begins no comment in
-// zsh and `!` recalls history in bash and zsh; and through standard input, because a command that reads it
-// takes the lines behind it, as it does in a terminal.
-// A `js` fence is a file that its first line names in a comment; it is written where the guide has come to.
-// A `text` fence is all that the `sh` fence before it prints, errors included; a fence without one prints
-// nothing. `…` stands for one value that differs from run to run.
+// Runs a guide as if its commands were pasted: each `sh` fence goes to the standard input of an
+// interactive shell after the previous one has finished. The shell is interactive because only then
+// does `#` start no comment in zsh and `!` expand history in bash and zsh. It reads standard input
+// because a command that reads it consumes the following lines, as in a terminal. A `js` fence is
+// written to the file that its first line names in a comment, when the guide reaches it. A `text`
+// fence is the complete output of the preceding `sh` fence, including errors; a fence without one
+// prints nothing. `…` stands for one value that differs between runs.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -27,7 +27,7 @@ const MARK = '\x1e';
 const MARKED = new RegExp(`${MARK}(\\d+)${MARK}\n`);
 
 /**
- * Also finds commands that fail without output, in the one shell that can report it inside
+ * Also reports commands that fail without output, in the one shell that supports this inside
  * functions.
  */
 const TRAP = `set -E; trap 'printf "failed: %s\\n" "$BASH_COMMAND" >&2' ERR`;
@@ -39,7 +39,7 @@ interface Shown {
 
 export interface Step {
   readonly language: 'sh' | 'js';
-  /** Of the fence's first line of content. */
+  /** Line number of the first line of content of the fence. */
   readonly line: number;
   readonly lines: readonly string[];
   shown?: Shown;
@@ -77,13 +77,13 @@ export function readGuide(markdown: string): Step[] {
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The values that `…` stands for where the text is as shown. */
-export function valuesIn(text: string, shown: string): string[] | undefined {
-  const pattern = shown.split('…').map(literal).join('(.+?)');
+/** The values that `…` stands for, if the text matches; otherwise undefined. */
+export function valuesIn(text: string, expected: string): string[] | undefined {
+  const pattern = expected.split('…').map(literal).join('(.+?)');
   return new RegExp(`^${pattern}$`).exec(text)?.slice(1);
 }
 
-/** One `…` of a guide and what was printed in its place. */
+/** One `…` of a guide with the printed value. */
 interface Value {
   readonly line: number;
   readonly text: string;
@@ -91,39 +91,44 @@ interface Value {
 
 interface Comparison {
   readonly values: Value[];
-  /** The number of the first line that is not as shown. */
+  /** Number of the first line that differs. */
   readonly wrong?: number;
 }
 
-/** The values of a line whose cells are as shown; the gaps between them are `layOut`'s concern. */
-function valuesOfCells(line: string, shown: string): string[] | undefined {
-  const [cells, wanted] = [cellsOf(line), cellsOf(shown)];
-  if (cells.length !== wanted.length || cells[0]?.start !== wanted[0]?.start) return undefined;
-  const found = cells.map(({ text }, position) => valuesIn(text, wanted[position]?.text as string));
-  return found.every((each) => each !== undefined) ? found.flat() : undefined;
+/** The values of a line whose cells match; `layOut` handles the gaps between them. */
+function valuesOfCells(line: string, expected: string): string[] | undefined {
+  const [cells, expectedCells] = [cellsOf(line), cellsOf(expected)];
+  if (cells.length !== expectedCells.length || cells[0]?.start !== expectedCells[0]?.start)
+    return undefined;
+  const values = cells.map(({ text }, position) =>
+    valuesIn(text, expectedCells[position]?.text as string),
+  );
+  return values.every((each) => each !== undefined) ? values.flat() : undefined;
 }
 
-/** Compares what a fence has printed with what the guide shows. */
+/** Compares the output of a fence with the shown output. */
 export function compare(printed: string, step: Step): Comparison {
   const lines = printed === '' ? [] : printed.replace(/\n$/, '').split('\n');
-  const { line: firstLine, lines: shown } = step.shown ?? { line: step.line, lines: [] };
+  const { line: firstLine, lines: expectedLines } = step.shown ?? { line: step.line, lines: [] };
   const values: Value[] = [];
-  for (const [index, expected] of shown.entries()) {
+  for (const [index, expected] of expectedLines.entries()) {
     const line = lines[index];
-    const found = line === undefined ? undefined : valuesOfCells(line, expected);
-    if (!found) return { values, wrong: firstLine + index };
-    values.push(...found.map((text) => ({ line: firstLine + index, text })));
+    const lineValues = line === undefined ? undefined : valuesOfCells(line, expected);
+    if (!lineValues) return { values, wrong: firstLine + index };
+    values.push(...lineValues.map((text) => ({ line: firstLine + index, text })));
   }
-  const laidOut = layOut(lines.slice(0, shown.length), shown);
-  const wrong = shown.findIndex((each, index) => each !== laidOut[index]);
+  const laidOut = layOut(lines.slice(0, expectedLines.length), expectedLines);
+  const wrong = expectedLines.findIndex((each, index) => each !== laidOut[index]);
   if (wrong !== -1) return { values, wrong: firstLine + wrong };
-  return lines.length > shown.length ? { values, wrong: firstLine + shown.length } : { values };
+  return lines.length > expectedLines.length
+    ? { values, wrong: firstLine + expectedLines.length }
+    : { values };
 }
 
 const PROGRAMS = ['cat', 'curl', 'grep', 'sleep'];
 
 /** Path of a program, as a shell would find it. */
-export const which = (name: string) =>
+export const programPath = (name: string) =>
   (process.env.PATH ?? '')
     .split(path.delimiter)
     .map((folder) => path.join(folder, name))
@@ -131,7 +136,7 @@ export const which = (name: string) =>
 
 /** Missing requirements of this machine for a guide in a shell. */
 export const absentPrograms = (shell: Shell): string[] =>
-  [shell, ...PROGRAMS].filter((name) => !which(name));
+  [shell, ...PROGRAMS].filter((name) => !programPath(name));
 
 /** Makes a folder below `base` with all the programs that a guide may use. */
 export function gatherPrograms(
@@ -141,7 +146,7 @@ export function gatherPrograms(
 ): string {
   const bin = path.join(base, folder);
   fs.mkdirSync(bin);
-  for (const name of PROGRAMS) fs.symlinkSync(which(name) as string, path.join(bin, name));
+  for (const name of PROGRAMS) fs.symlinkSync(programPath(name) as string, path.join(bin, name));
   addNode(path.join(bin, 'node'));
   return bin;
 }
@@ -163,14 +168,17 @@ export interface Result {
 
 interface Session {
   readonly child: ChildProcess;
-  /** Pastes lines; resolves with what they print and the exit code of the last, or none if it ended. */
+  /**
+   * Pastes lines; resolves with their output and the exit code of the last command, or none if the
+   * shell has ended.
+   */
   paste(lines: readonly string[]): Promise<{ printed: string; code?: number }>;
-  /** Ends the shell and all that it has started. */
+  /** Ends the shell and all processes that it has started. */
   end(): Promise<void>;
 }
 
 function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session {
-  const command = [which(shell) as string, ...SHELLS[shell]].join(' ');
+  const command = [programPath(shell) as string, ...SHELLS[shell]].join(' ');
   const child = spawn('/bin/sh', ['-c', `exec ${command} 2>&1`], {
     cwd,
     env: { ...env, HOME: cwd, PATH: bin, HISTFILE: '', PS1: '', PS2: '' },
@@ -178,7 +186,7 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
     // A separate process group: a guide may leave a server running.
     detached: true,
   });
-  const end = () => {
+  const endShell = () => {
     try {
       process.kill(-(child.pid as number), 'SIGKILL');
     } catch {
@@ -194,18 +202,18 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
   // Result of pasting into a shell that has ended.
   child.stdin?.on('error', () => undefined);
   const closed = once(child, 'close').then(() => look());
-  const late = setTimeout(end, limitMs);
+  const timer = setTimeout(endShell, limitMs);
   return {
     child,
     paste: (lines) =>
       new Promise((resolve) => {
         look = () => {
-          const [whole, code] = MARKED.exec(text) ?? [];
-          const over = child.exitCode !== null || child.signalCode !== null;
-          if (whole === undefined) return over ? resolve({ printed: text }) : undefined;
-          const at = text.indexOf(whole);
+          const [marker, code] = MARKED.exec(text) ?? [];
+          const hasEnded = child.exitCode !== null || child.signalCode !== null;
+          if (marker === undefined) return hasEnded ? resolve({ printed: text }) : undefined;
+          const at = text.indexOf(marker);
           const printed = text.slice(0, at);
-          text = text.slice(at + whole.length);
+          text = text.slice(at + marker.length);
           resolve({ printed, code: Number(code) });
         };
         const mark = `printf '\\036%s\\036\\n' "$?"`;
@@ -213,8 +221,8 @@ function openShell({ shell, bin, cwd, env, limitMs }: GuideEnvironment): Session
         look();
       }),
     async end() {
-      clearTimeout(late);
-      end();
+      clearTimeout(timer);
+      endShell();
       await closed;
       child.stdout?.destroy();
     },
@@ -231,24 +239,24 @@ function writeFile(cwd: string, lines: readonly string[]): void {
 async function follow(
   session: Session,
   steps: readonly Step[],
-  place: GuideEnvironment,
+  environment: GuideEnvironment,
 ): Promise<Result> {
   const values: Value[] = [];
-  const failed = (line: number, what: string): Result => ({
-    problems: [`${line} ${what}`],
+  const failed = (line: number, message: string): Result => ({
+    problems: [`${line} ${message}`],
     values,
   });
-  // Messages of the shell about its own start belong to no fence.
-  await session.paste(place.shell === 'bash' ? ['PS1=; PS2=', TRAP] : ['PS1=; PS2=']);
+  // Messages of the shell about its start belong to no fence.
+  await session.paste(environment.shell === 'bash' ? ['PS1=; PS2=', TRAP] : ['PS1=; PS2=']);
   for (const step of steps) {
     if (step.language === 'js') {
-      writeFile(place.cwd, step.lines);
+      writeFile(environment.cwd, step.lines);
       continue;
     }
     const { printed, code } = await session.paste(step.lines);
     if (code === undefined) return failed(step.line, `did not end:\n${printed}`);
-    const { values: found, wrong } = compare(printed, step);
-    values.push(...found);
+    const { values: lineValues, wrong } = compare(printed, step);
+    values.push(...lineValues);
     if (wrong !== undefined) return failed(wrong, `is not what is printed:\n${printed}`);
     if (code !== 0) return failed(step.line, `ends with ${code}:\n${printed}`);
   }
@@ -256,29 +264,28 @@ async function follow(
 }
 
 /** Runs the guide in a shell. */
-export async function runGuide(file: string, place: GuideEnvironment): Promise<Result> {
+export async function runGuide(file: string, environment: GuideEnvironment): Promise<Result> {
   const steps = readGuide(fs.readFileSync(file, 'utf8'));
-  const session = openShell(place);
+  const session = openShell(environment);
   try {
-    const { problems, values } = await follow(session, steps, place);
+    const { problems, values } = await follow(session, steps, environment);
     const name = path.basename(file);
-    return { problems: problems.map((each) => `${place.shell} ${name}:${each}`), values };
+    return { problems: problems.map((each) => `${environment.shell} ${name}:${each}`), values };
   } finally {
     await session.end();
   }
 }
 
-/**
- * Lines of a guide whose `…` stands for the same value in all runs; that value can be printed in
- * the guide.
- */
+/** Lines of a guide whose `…` has the same value in all runs, so the guide can show that value. */
 export function needlessIn(runs: readonly (readonly Value[])[], differs: RegExp): string[] {
-  const [firstRun = [], ...others] = runs;
-  if (others.length === 0) return [];
-  const same = firstRun.filter(
+  const [firstRun = [], ...otherRuns] = runs;
+  if (otherRuns.length === 0) return [];
+  const constant = firstRun.filter(
     ({ text }, position) =>
-      // Texts for people are shortened with the same character.
-      text !== '…' && !differs.test(text) && others.every((each) => each[position]?.text === text),
+      // Messages are shortened with the same character.
+      text !== '…' &&
+      !differs.test(text) &&
+      otherRuns.every((each) => each[position]?.text === text),
   );
-  return same.map(({ line, text }) => `${line} … is always ${text}`);
+  return constant.map(({ line, text }) => `${line} … is always ${text}`);
 }

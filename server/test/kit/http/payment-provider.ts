@@ -7,16 +7,16 @@ import type { Progress, RailInstruction, RailPort } from '../../../src/connector
 import type { Effects } from '../../../src/kernel/effects.ts';
 
 /** Behaviour for a new instruction; `silent` and `error` pay and then do not reply. */
-type Manner = 'pays' | 'silent' | 'error';
+type Behaviour = 'pays' | 'silent' | 'error';
 
 export interface PaymentProvider {
   url: string;
-  manner: Manner;
+  behaviour: Behaviour;
   /** Sends received, by id. */
   readonly sends: string[];
   /** Status requests received, by id. */
   readonly checks: string[];
-  /** Ids that were paid, each once per payment. */
+  /** Ids of payments, once per payment. */
   readonly paid: string[];
   close(): Promise<void>;
 }
@@ -28,15 +28,15 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
     const isSend = request.method === 'POST';
     (isSend ? provider.sends : provider.checks).push(id);
     if (isSend && !provider.paid.includes(id)) provider.paid.push(id);
-    if (isSend && provider.manner === 'silent') return;
-    if (isSend && provider.manner === 'error') return void response.writeHead(500).end();
+    if (isSend && provider.behaviour === 'silent') return;
+    if (isSend && provider.behaviour === 'error') return void response.writeHead(500).end();
     response.end(provider.paid.includes(id) ? 'PAID' : 'NOT_FOUND');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const provider: PaymentProvider = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    manner: 'pays',
+    behaviour: 'pays',
     sends: [],
     checks: [],
     paid: [],
@@ -49,22 +49,22 @@ export async function startPaymentProvider(): Promise<PaymentProvider> {
   return provider;
 }
 
-/** The rail of the provider. A send without a reply throws, or returns `unknown` if `isCareful`. */
+/** The rail of the provider. A send without a reply throws, or returns `unknown` if `returnsUnknown`. */
 export function railOver(
   effects: Pick<Effects, 'http'>,
   { url }: PaymentProvider,
-  { isCareful = false, timeoutMs = 300 } = {},
+  { returnsUnknown = false, timeoutMs = 300 } = {},
 ): RailPort {
   const query = async (method: 'GET' | 'POST', { id }: RailInstruction): Promise<Progress> => {
     const limits = { timeoutMs, maxBytes: 100, publicOnly: false };
     const target = `${url}${encodeURIComponent(id)}`;
     try {
       const { status, body } = await effects.http({ url: target, method, headers: {}, ...limits });
-      if (status !== 200) throw new Error(`the provider answered ${status}`);
+      if (status !== 200) throw new Error(`the provider replied with ${status}`);
       if (body === 'PAID') return { state: 'settled', reference: id };
       return { state: 'failed', reason: 'QUOTE_EXECUTION_FAILED' };
     } catch (error) {
-      if (isCareful) return { state: 'unknown', checkAfterMs: 1_000 };
+      if (returnsUnknown) return { state: 'unknown', checkAfterMs: 1_000 };
       throw error;
     }
   };

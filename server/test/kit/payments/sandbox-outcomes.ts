@@ -8,7 +8,7 @@ import { type Received, startReceiver } from '../http/webhook-receiver.ts';
 
 export type Fixture = Awaited<ReturnType<typeof openSandboxFixture>>;
 
-/** Longer than anything in the sandbox takes. */
+/** Longer than all delays of the sandbox. */
 const LONG_MS = 49 * 3_600_000;
 
 export async function openSandboxFixture() {
@@ -74,7 +74,7 @@ export function register({ app }: Fixture, customerId: string, method: MethodNam
 export interface ObservedAccount {
   id: string;
   name: string;
-  /** The initial amount comes first. */
+  /** The initial amount is the first. */
   labels: readonly [Label, ...Label[]];
 }
 
@@ -82,11 +82,11 @@ type Label = readonly [amount: number, word: string];
 
 /** `payer remaining/initial`: available and total balance. */
 function balanceLine(
-  { name, labels: words }: ObservedAccount,
+  { name, labels: text }: ObservedAccount,
   balance: number,
   total: number,
 ): string {
-  const all = new Map<number, string>(words);
+  const all = new Map<number, string>(text);
   const [available, totalBalance] = [balance, total].map((amount) => all.get(amount) ?? amount);
   return `${name} ${available}/${totalBalance}`;
 }
@@ -174,7 +174,7 @@ export async function watch(
 
 /** The expected events of a row at once and after a delay, and its final state. */
 export interface Row {
-  now: readonly string[];
+  immediate: readonly string[];
   later?: { afterMs: number; status: string; events: readonly string[] };
   end: {
     status: string;
@@ -223,18 +223,18 @@ async function expectEnd(fixture: Fixture, payment: Payment, end: Row['end']): P
 export async function expectWebhooks(fixture: Fixture, payment: Payment, row: Row): Promise<void> {
   const { app } = fixture;
   const { id, story, accounts } = payment;
-  const { now, later, end } = row;
+  const { immediate, later, end } = row;
   await app.settle();
   const received = story.next();
-  expect(received).toEqual(about(payment, now));
+  expect(received).toEqual(about(payment, immediate));
   if (later) {
     await app.advance(later.afterMs - 1);
     expect(story.next()).toEqual([]);
     expect((await read(fixture, `/transactions/${id}`)).status).toBe(later.status);
     await app.advance(1);
-    const more = story.next();
-    expect(more).toEqual(about(payment, later.events));
-    received.push(...more);
+    const nextStep = story.next();
+    expect(nextStep).toEqual(about(payment, later.events));
+    received.push(...nextStep);
   }
   await expectEnd(fixture, payment, end);
   for (const account of accounts) {

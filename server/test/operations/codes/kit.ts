@@ -1,6 +1,6 @@
-// How to provoke an error code: a description, and a function that provokes it on a real server.
-// The lists beside this file contain all codes; `error-codes.test.ts` runs each one, and
-// docs/errors.md is generated from the descriptions.
+// Types and helpers for provoking error codes: each has a description, and a function that provokes
+// it on a real server. The lists beside this file contain all codes; `error-codes.test.ts` runs
+// each one, and docs/errors.md is generated from the descriptions.
 import type { Code } from '../../../src/kernel/fault.ts';
 import { type AgentFixture, agentFixture } from '../../kit/agents/agents.ts';
 import { type CallOptions, startApp, type TestApp } from '../../kit/app/harness.ts';
@@ -20,9 +20,13 @@ export interface Provocation {
   run(fixture: CodeFixture): Promise<Rejection>;
 }
 
-export const provocation = (code: Code, how: string, run: Provocation['run']): Provocation => ({
+export const provocation = (
+  code: Code,
+  description: string,
+  run: Provocation['run'],
+): Provocation => ({
   code,
-  how,
+  how: description,
   run,
 });
 

@@ -265,12 +265,12 @@ const QUOTES: readonly Provocation[] = [
       '`railhead-server deposits record --payment-reference`',
     async (fixture) => {
       const { account, target } = await payerAndPayee(fixture);
-      const sent = await fixture.app.call(
+      const response = await fixture.app.call(
         'POST',
         '/transfer-out',
         transfer(account.id, target.id, 1_00),
       );
-      const { reference } = ok(sent, 201).reconciliationInstructions;
+      const { reference } = ok(response, 201).reconciliationInstructions;
       const flags = ['--amount', '1.00', '--currency', 'USD', '--reference', 'codes-1'];
       const result = await fixture.operator([
         'deposits',

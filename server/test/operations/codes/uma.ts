@@ -14,9 +14,9 @@ async function discover({ app, call }: CodeFixture, receiver: string) {
 
 async function pay(fixture: CodeFixture, receiver: string) {
   const { person, account } = await fundedCustomer(fixture.app);
-  const found = await fixture.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
+  const discovery = await fixture.call('GET', `/receiver/uma/${receiver}?customerId=${person.id}`);
   return fixture.post('/quotes', {
-    lookupId: found.body.lookupId,
+    lookupId: discovery.body.lookupId,
     source: { sourceType: 'ACCOUNT', accountId: account.id },
     destination: { destinationType: 'UMA_ADDRESS', umaAddress: receiver, currency: 'USD' },
     lockedCurrencySide: 'SENDING',

@@ -39,8 +39,8 @@ async function credentialRemovedBetween(wallets: CodeFixture['wallets'], kind: '
   const path = `/customers/${person.id}`;
   const first = ok(await wallets.call('PATCH', path, customerChange(fields)), 202);
   const signature = await signedHeaders(first, signer);
-  const gone = `/auth/credentials/${rest[kind].id}`;
-  ok(await wallets.signed('DELETE', gone, undefined, signer), 204);
+  const credentialPath = `/auth/credentials/${rest[kind].id}`;
+  ok(await wallets.signed('DELETE', credentialPath, undefined, signer), 204);
   return wallets.call('PATCH', path, customerChange(fields), signature);
 }
 
@@ -177,11 +177,11 @@ const CONTACTS: readonly Provocation[] = [
     'EMAIL_OTP_EMAIL_ALREADY_EXISTS',
     'Change a customer’s e-mail address to one that receives codes of another wallet',
     async (fixture) => {
-      const [one, two] = [await signedIn(fixture), await signedIn(fixture)];
+      const [first, second] = [await signedIn(fixture), await signedIn(fixture)];
       return fixture.call(
         'PATCH',
-        `/customers/${one.person.id}`,
-        customerChange({ email: two.person.email }),
+        `/customers/${first.person.id}`,
+        customerChange({ email: second.person.email }),
       );
     },
   ),
@@ -189,12 +189,16 @@ const CONTACTS: readonly Provocation[] = [
     'SMS_OTP_PHONE_NUMBER_ALREADY_EXISTS',
     'Change a customer’s telephone number to one that receives codes of another wallet',
     async (fixture) => {
-      const [one, two] = [
+      const [first, second] = [
         await withSms(fixture, freshPhone()),
         await withSms(fixture, freshPhone()),
       ];
-      const { phoneNumber } = two.person;
-      return fixture.call('PATCH', `/customers/${one.person.id}`, customerChange({ phoneNumber }));
+      const { phoneNumber } = second.person;
+      return fixture.call(
+        'PATCH',
+        `/customers/${first.person.id}`,
+        customerChange({ phoneNumber }),
+      );
     },
   ),
   provocation(
