@@ -1,6 +1,5 @@
-// `npm run bench -- --compare REF`: measures this checkout and another commit in turns, one round of
-// each after the other, and prints both results per row. Whatever slows the machine down for a while
-// affects both.
+// `npm run bench -- --compare REF`: measures this checkout and another commit alternately, one
+// round each, and prints both results per row. A temporarily slower machine affects both.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +8,7 @@ const ROUNDS = 3;
 
 const git = (root, ...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** A checkout of the commit below bench/.railhead, which is kept for the next comparison. */
+/** Creates a checkout of the commit below bench/.railhead, which remains for later comparisons. */
 function checkout(root, commit) {
   const folder = path.join(root, 'bench', '.railhead', `compare-${commit.slice(0, 12)}`);
   if (!fs.existsSync(folder)) git(root, 'worktree', 'add', '--detach', folder, commit);
@@ -46,20 +45,22 @@ const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3)
 const SLOWER = 0.95;
 
 /** One line per row: both medians, and the quotient of each round; above 1 this checkout is better. */
-export function linesOf(theirs, ours) {
-  const [first = []] = ours;
-  return first.map(({ id, what, unit }) => {
+export function linesOf(otherRounds, ownRounds) {
+  const [first = []] = ownRounds;
+  return first.map(({ id, label, unit }) => {
     const valuesOf = (rounds) =>
-      rounds.map((rows) => rows.find((row) => row.id === id)?.ours.values[0]);
-    const [before, now] = [valuesOf(theirs), valuesOf(ours)];
-    if ([...before, ...now].includes(undefined)) return [id, what, 'new', '', ''];
-    const quotients = now.map((value, at) =>
+      rounds
+        .map((rows) => rows.find((row) => row.id === id))
+        .map((row) => (row?.railhead ?? row?.ours)?.values[0]);
+    const [before, after] = [valuesOf(otherRounds), valuesOf(ownRounds)];
+    if ([...before, ...after].includes(undefined)) return [id, label, 'new', '', ''];
+    const quotients = after.map((value, at) =>
       unit === '/s' ? value / before[at] : before[at] / value,
     );
     const [low, high] = [Math.min(...quotients), Math.max(...quotients)];
     const quotient = `${medianOf(quotients).toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
     const format = (values) => `${short(medianOf(values))}${unit === '/s' ? '/s' : ` ${unit}`}`;
-    return [id, what, format(before), format(now), quotient];
+    return [id, label, format(before), format(after), quotient];
   });
 }
 
@@ -73,17 +74,17 @@ export async function compare(root, flags, refuse) {
   try {
     commit = git(root, 'rev-parse', '--verify', `${flags.compare}^{commit}`);
   } catch {
-    return refuse(`--compare takes a commit, a branch or a tag; ${flags.compare} is none.`);
+    return refuse(`--compare takes a commit, a branch or a tag; ${flags.compare} is not one.`);
   }
   const other = checkout(root, commit);
-  const theirs = [];
-  const ours = [];
+  const otherRounds = [];
+  const ownRounds = [];
   for (let round = 0; round < (flags.rounds || ROUNDS); round++) {
-    theirs.push(measure(other, flags, flags.compare));
-    ours.push(measure(root, flags, 'this checkout'));
+    otherRounds.push(measure(other, flags, flags.compare));
+    ownRounds.push(measure(root, flags, 'this checkout'));
   }
-  const lines = linesOf(theirs, ours);
-  const table = [['row', 'what', flags.compare, 'now', 'now : before'], ...lines];
+  const lines = linesOf(otherRounds, ownRounds);
+  const table = [['row', 'label', flags.compare, 'now', 'now : before'], ...lines];
   const widths = table[0].map((_, at) => Math.max(...table.map((line) => line[at].length)));
   for (const line of table)
     console.log(

@@ -1,4 +1,4 @@
-// `npm run bench`: measures every row beside its peer and prints one table. Progress goes to
+// `npm run bench`: measures every row together with its peer and prints one table. Progress goes to
 // standard error; the table, the environment and missed targets go to standard output.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -23,7 +23,7 @@ import { readRows } from './rows/read-row.ts';
 import { sdkRows } from './rows/sdk-row.ts';
 import { stampRows } from './rows/stamp-row.ts';
 import { startRows } from './rows/start-row.ts';
-import { FULL, note, QUICK, type Row } from './table/row.ts';
+import { FULL, printProgress, QUICK, type Row } from './table/row.ts';
 import { jsonOf, remarksOf, shortfalls, tableOf, timesOf } from './table/table.ts';
 
 interface Options {
@@ -36,15 +36,15 @@ interface Options {
   /** Writes processor profiles and statement statistics; slightly slower. */
   profile: boolean;
   logLevel: string;
-  /** The Node program of the server under test; default the one that runs this. */
+  /** The Node program of the server under test; defaults to the one that runs this. */
   node?: string | undefined;
   /** File for the result as JSON. */
   json?: string | undefined;
 }
 
 /**
- * In this order: reads before the rows that write; executing ends the server that they share, and the
- * later rows on its database start their own.
+ * Order of the groups: reads before rows that write. The execute rows stop the shared server; later
+ * rows on its database start servers of their own.
  */
 const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['ledger', ledgerRows],
@@ -64,16 +64,16 @@ const GROUPS: readonly [string, (bench: Bench) => Promise<Row[]>][] = [
   ['blocking', blockingRows],
 ];
 
-/** Calls `make` at most once, with what the first caller passes. */
+/** Calls `make` at most once, with the arguments of the first call. */
 function once<T, A extends unknown[] = []>(make: (...args: A) => Promise<T>) {
-  let made: Promise<T> | undefined;
+  let promise: Promise<T> | undefined;
   return (...args: A): Promise<T> => {
-    made ??= make(...args);
-    return made;
+    promise ??= make(...args);
+    return promise;
   };
 }
 
-/** The version that a Node program prints. */
+/** Version of a Node program. */
 const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 
 function makeBench(options: Options, scratch: string, cluster: Cluster): Bench {
@@ -113,41 +113,41 @@ async function header(bench: Bench): Promise<string> {
 
 async function measure(options: Options, bench: Bench): Promise<void> {
   const { only } = options;
-  const about = await header(bench);
-  note(about.replaceAll('\n', '\n  '));
+  const description = await header(bench);
+  printProgress(description.replaceAll('\n', '\n  '));
   const rows: Row[] = [];
   const seconds: Record<string, number> = {};
   for (const [name, run] of GROUPS) {
     if (only.length && !only.includes(name)) continue;
-    note(`${name} …`);
-    const began = performance.now();
+    printProgress(`${name} …`);
+    const startedAt = performance.now();
     try {
       rows.push(...(await run(bench)));
     } catch (error) {
-      // Processes of this row may still be running, so nothing more is measured; completed rows
-      // keep their result.
+      // Processes of this group may still be running, so nothing more is measured; completed rows
+      // keep their results.
       console.error(`${name} was not measured, nor were the groups after it:`, error);
       process.exitCode = 1;
       break;
     }
-    seconds[name] = Math.round((performance.now() - began) / 1000);
-    note(`${name} took ${seconds[name]} s`);
+    seconds[name] = Math.round((performance.now() - startedAt) / 1000);
+    printProgress(`${name} took ${seconds[name]} s`);
     if (bench.profile) await printStatements(bench.cluster);
   }
   rows.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-  if (options.json) fs.writeFileSync(options.json, `${jsonOf(about, rows, seconds)}\n`);
-  console.log(`\n${about}\n\n${tableOf(rows)}\n`);
+  if (options.json) fs.writeFileSync(options.json, `${jsonOf(description, rows, seconds)}\n`);
+  console.log(`\n${description}\n\n${tableOf(rows)}\n`);
   const remarks = remarksOf(rows);
-  if (remarks.length) console.log(`${['Beside:', ...remarks].join('\n  ')}\n`);
+  if (remarks.length) console.log(`${['Remarks:', ...remarks].join('\n  ')}\n`);
   console.log(`${timesOf(seconds)}\n`);
   const short = shortfalls(rows);
   console.log(
     short.length ? ['Missed:', ...short].join('\n  ') : 'All targets are met, no errors.',
   );
-  if (rows.some((row) => row.ours.errors + row.peer.errors > 0)) process.exitCode = 1;
+  if (rows.some((row) => row.railhead.errors + row.peer.errors > 0)) process.exitCode = 1;
 }
 
-/** Runs the bench. Every process it started has ended when this resolves, and on Ctrl-C. */
+/** Runs the bench. All processes have exited when this resolves, and after Ctrl-C. */
 export async function main(options: Options): Promise<void> {
   const parent = path.join(options.root, 'bench', '.railhead');
   fs.mkdirSync(parent, { recursive: true });

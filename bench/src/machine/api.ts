@@ -1,7 +1,7 @@
-// The server under test and its data: a process started as `npm start` starts it, on a database of
-// the shared PostgreSQL, with customers that hold funds and one quote each. Further quotes are
-// copies of those, made in SQL, because a run executes more of them than could be created over HTTP
-// before the first expire.
+// The server under test and its data: a process with the start command of `npm start`, on a
+// database of the shared PostgreSQL, with customers that hold funds and one quote each. Further
+// quotes are copies of these, inserted in SQL, because a run executes more quotes than could be
+// created over HTTP before the first expires.
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -15,13 +15,13 @@ export const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 export const AUTHORIZATION = basic(CLIENT.id, CLIENT.secret);
 export const DATABASE = 'bench_api';
-/** The same contents, for the peer with one transaction per request. */
+/** A copy of the database, for the peer with one transaction per request. */
 export const PEER_DATABASE = 'bench_api_peer';
 
 const START_MS = 60_000;
 const CONCURRENCY = 32;
 
-/** A free port. */
+/** Finds a free port. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = net.createServer();
@@ -32,7 +32,7 @@ export const freePort = (): Promise<number> =>
     });
   });
 
-/** Arguments of Node in the start script of the checkout: its flags, and the program. */
+/** Arguments of Node in the start script of the checkout: flags and program. */
 function startCommand(root: string): string[] {
   const text = fs.readFileSync(path.join(root, 'package.json'), 'utf8');
   const { scripts } = JSON.parse(text) as { scripts: { start: string } };
@@ -86,7 +86,7 @@ export async function firstOk(url: string, child: Child): Promise<void> {
     if (status === 200) return;
     await sleep(5);
   }
-  throw new Error(`no answer from ${url}: ${child.output()}`);
+  throw new Error(`no response from ${url}: ${child.output()}`);
 }
 
 /** Processes items with limited concurrency; returns results in order. */
@@ -105,8 +105,8 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T, at: numb
 export type Request = Api['request'];
 
 export function requester(port: number, authorization = AUTHORIZATION): Request {
-  return async <R>(method: string, where: string, body?: unknown) => {
-    const reply = await fetch(`http://127.0.0.1:${port}${BASE}${where}`, {
+  return async <R>(method: string, path: string, body?: unknown) => {
+    const reply = await fetch(`http://127.0.0.1:${port}${BASE}${path}`, {
       method,
       headers: {
         authorization,
@@ -115,7 +115,7 @@ export function requester(port: number, authorization = AUTHORIZATION): Request 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await reply.text();
-    if (reply.status >= 300) throw new Error(`${method} ${where}: ${reply.status} ${text}`);
+    if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${text}`);
     return (text === '' ? undefined : JSON.parse(text)) as R;
   };
 }
@@ -147,8 +147,8 @@ async function holder(request: Request, at: number): Promise<Holder> {
     personBody(at, ['USD', 'EUR']),
   );
   const accountIn = async (currency: string) => {
-    const where = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
-    const { data } = await request<{ data: { id: string }[] }>('GET', where);
+    const path = `/customers/internal-accounts?customerId=${id}&currency=${currency}`;
+    const { data } = await request<{ data: { id: string }[] }>('GET', path);
     return data[0]?.id as string;
   };
   const [dollars, euros] = await Promise.all([accountIn('USD'), accountIn('EUR')]);
@@ -175,7 +175,7 @@ async function makeTemplates(request: Request, count: number): Promise<Templates
   return { convert, pay, hot: convert.slice(0, 1) };
 }
 
-/** The server on its database. Events have no endpoint until a row attaches a receiver. */
+/** Starts the server on its database. Events have no endpoint until a row attaches a receiver. */
 export async function startApi(bench: Bench): Promise<Api> {
   const { cluster, scratch, logLevel, profile } = bench;
   const url = await cluster.create(DATABASE);
@@ -184,7 +184,7 @@ export async function startApi(bench: Bench): Promise<Api> {
   const firstServer = await startServer(bench, args, { log });
   const templates = await makeTemplates(requester(firstServer.port), bench.quick ? 200 : 2_000);
   await firstServer.process.stop();
-  // They are copied for as long as the bench runs; the sweep must not expire them.
+  // The quotes are copied during the whole bench, so the sweep must not expire them.
   await cluster.rows(DATABASE, "update quotes set expires_at = expires_at + interval '10 years'");
   await cluster.copy(DATABASE, PEER_DATABASE);
   for (const name of [DATABASE, PEER_DATABASE]) await cluster.rows(name, 'vacuum analyze');
@@ -192,21 +192,21 @@ export async function startApi(bench: Bench): Promise<Api> {
   return { port, process, templates, request: requester(port) };
 }
 
-const COPY = `with made as materialized (
+const COPY = `with copied as materialized (
     select q, t, 'Quote:' || uuidv7() as quote_id, 'Transaction:' || uuidv7() as transaction_id
     from generate_series(1, $2::int) round
       cross join unnest($1::text[]) template(id)
       join quotes q on q.id = template.id join transactions t on t.id = q.transaction_id
     order by round
   ), payments as (
-    insert into transactions select copy.* from made, lateral jsonb_populate_record(made.t,
-      jsonb_build_object('id', made.transaction_id, 'quote_id', made.quote_id)) copy
+    insert into transactions select copy.* from copied, lateral jsonb_populate_record(copied.t,
+      jsonb_build_object('id', copied.transaction_id, 'quote_id', copied.quote_id)) copy
   ), promises as (
-    insert into quotes select copy.* from made, lateral jsonb_populate_record(made.q,
-      jsonb_build_object('id', made.quote_id, 'transaction_id', made.transaction_id,
+    insert into quotes select copy.* from copied, lateral jsonb_populate_record(copied.q,
+      jsonb_build_object('id', copied.quote_id, 'transaction_id', copied.transaction_id,
         'expires_at', now() + interval '1 day')) copy
   )
-  select quote_id, transaction_id from made`;
+  select quote_id, transaction_id from copied`;
 
 interface Copies {
   quote_id: string;
@@ -214,7 +214,7 @@ interface Copies {
 }
 
 /**
- * At least `count` fresh quotes like the templates, in an order that cycles through the accounts.
+ * Creates at least `count` quotes like the templates, in an order that cycles through the accounts.
  */
 export function copyQuotes(
   bench: Bench,

@@ -1,4 +1,4 @@
-// The context of every row.
+// Interfaces that all rows share.
 
 import type { Settings } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
@@ -6,8 +6,8 @@ import type { Child } from './children.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * Template quotes of one kind: `convert` changes a customer's own dollars into its euros; `pay`
- * sends dollars to the next customer; `hot` is `convert` of one single customer.
+ * Template quotes: `convert` exchanges a customer's dollars for its own euros; `pay` sends dollars
+ * to the next customer; `hot` is `convert` of a single customer.
  */
 export interface Templates {
   convert: string[];
@@ -33,22 +33,22 @@ export interface BestPgbench {
 }
 
 export interface Bench {
-  /** The checkout. */
+  /** Folder of the checkout. */
   root: string;
-  /** A folder that is removed at the end. */
+  /** Temporary folder, removed at the end. */
   scratch: string;
   cluster: Cluster;
   settings: Settings;
   quick: boolean;
   /** The Node program that runs the server under test. */
   node: string;
-  /** Folder for processor profiles of our own processes. */
+  /** Folder for processor profiles of the server and the bench. */
   profile?: string;
   logLevel: string;
   /** The server under test, started on first use. */
   api(): Promise<Api>;
   /** pgbench, tuned on first use. */
   pgbench(): Promise<BestPgbench>;
-  /** The setting of the interactive peer that `search` finds on first use. */
+  /** The best setting of the interactive peer, found by `search` on first use. */
   interactive(search: () => Promise<string>): Promise<string>;
 }

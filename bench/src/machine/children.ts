@@ -6,17 +6,17 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Reply } from './answer.ts';
+import type { Reply } from './worker-channel.ts';
 
 export interface Child {
   readonly pid: number;
-  /** All output, for an error report if it ends too early. */
+  /** All output, for an error report after an unexpected exit. */
   output(): string;
-  /** Resolves when it has ended. */
+  /** Resolves when the process has exited. */
   readonly ended: Promise<unknown>;
   pause(): void;
   resume(): void;
-  /** Requests its end and waits; kills it after a timeout. */
+  /** Terminates the process and waits; kills it after a timeout. */
   stop(): Promise<void>;
 }
 
@@ -26,21 +26,22 @@ export interface Worker extends Child {
 
 export interface StartOptions {
   /**
-   * File for its output, instead of memory: a server's log must not cost the bench processor time.
+   * File for the output, instead of memory: collecting a server's log would cost the bench
+   * processor time.
    */
   log?: string | undefined;
-  /** Added to the bench's own variables; undefined removes one. */
+  /** Added to the environment of the bench; undefined removes a variable. */
   env?: NodeJS.ProcessEnv | undefined;
   cwd?: string | undefined;
   /** Folder for a processor profile, written when the process ends. */
   profile?: string | undefined;
-  /** The Node program; default the one that runs the bench. */
+  /** The Node program; defaults to the one that runs the bench. */
   node?: string | undefined;
 }
 
 const STOP_MS = 30_000;
 const KEPT_OUTPUT = 20_000;
-const here = path.dirname(fileURLToPath(import.meta.url));
+const folder = path.dirname(fileURLToPath(import.meta.url));
 const running = new Set<Child>();
 
 const profileArgs = ({ profile }: StartOptions) =>
@@ -78,7 +79,7 @@ function watched(child: ChildProcess, log?: string): Child {
   return tracked;
 }
 
-/** Starts any program. Its output is kept, not shown. */
+/** Starts any program. Its output is stored, not printed. */
 export function startProgram(
   program: string,
   args: readonly string[],
@@ -101,7 +102,7 @@ export const startNode = (args: readonly string[], options: StartOptions = {}): 
 
 /** Starts one of the bench's own processes, `dist/<name>-process.js`. */
 export function startWorker(name: string, options: StartOptions = {}): Worker {
-  const child = fork(path.join(here, `${name}-process.js`), [], {
+  const child = fork(path.join(folder, `${name}-process.js`), [], {
     execArgv: profileArgs(options),
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

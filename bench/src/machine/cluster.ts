@@ -18,11 +18,11 @@ export interface Cluster {
   create(name: string): Promise<string>;
   /** A copy of a database without connections. */
   copy(from: string, name: string): Promise<string>;
-  /** Rows of one statement in a database. */
+  /** Runs one statement in a database; returns its rows. */
   rows<R extends object>(name: string, text: string, values?: readonly unknown[]): Promise<R[]>;
   /** Flushes earlier work, so that every run starts from the same state. */
   checkpoint(): Promise<void>;
-  /** Its description in the run's header. */
+  /** Description for the header of the run. */
   describe(): Promise<string>;
   stop(): Promise<void>;
 }
@@ -86,12 +86,12 @@ export async function startCluster(dir: string, profiled = false): Promise<Clust
     checkpoint: async () => void (await query(url, 'checkpoint')),
     async describe() {
       const [version] = await query<{ server_version: string }>(url, 'show server_version');
-      const shown: string[] = [];
+      const outputLines: string[] = [];
       for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers']) {
         const [row] = await query<Record<string, string>>(url, `show ${name}`);
-        shown.push(`${name}=${row?.[name]}`);
+        outputLines.push(`${name}=${row?.[name]}`);
       }
-      return `PostgreSQL ${version?.server_version} (embedded), ${shown.join(' ')}`;
+      return `PostgreSQL ${version?.server_version} (embedded), ${outputLines.join(' ')}`;
     },
     async stop() {
       await embedded.stop();

@@ -1,7 +1,7 @@
-// pgbench as the reference: one transaction for each transfer, one function call each, prepared,
-// through the unix socket of the same PostgreSQL, on the same two tables and with the same ids. The
-// function is written for speed: new row first, then both accounts in the order of their ids, so
-// that a contended account is locked for the shortest time.
+// pgbench as the reference: one transaction and one function call per transfer, prepared, through
+// the unix socket of the same PostgreSQL, on the same two tables with the same ids. The function is
+// optimized for speed: it inserts the row first and then updates both accounts in the order of
+// their ids, so that a contended account is locked for the shortest time.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import type { Cluster } from './cluster.ts';
 export const PGBENCH_DATABASE = 'bench_pgbench';
 export const ACCOUNTS = 10_000;
 export const OPENING_BALANCE = 1_000_000_000_000;
-/** The ids of both sides: `ID_HEAD` and a number of eight digits. */
+/** Ids of accounts on both sides: `ID_HEAD` and a number of eight digits. */
 export const ID_HEAD = 'InternalAccount:01900000-0000-7000-8000-0000';
 export const FIRST_NUMBER = 10_000_000;
 
@@ -22,7 +22,7 @@ const FILL = `insert into ledger_accounts (id, currency, balance, floor, created
   select '${ID_HEAD}' || (${FIRST_NUMBER} + n), 'USD', ${OPENING_BALANCE}, 0, now()
   from generate_series(1, ${ACCOUNTS}) n`;
 
-const FUNCTION = `create function bench_transfer(from_number int, to_number int, what bigint)
+const FUNCTION = `create function bench_transfer(from_number int, to_number int, amount bigint)
 returns void language plpgsql as $$
 declare
   payer text := '${ID_HEAD}' || (${FIRST_NUMBER} + from_number);
@@ -30,16 +30,16 @@ declare
 begin
   insert into ledger_transfers
       (transaction_id, step, phase, debit, credit, currency, amount, created_at)
-    values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', what, now());
+    values ('Transaction:' || uuidv7(), 'pay', 'posted', payer, payee, 'USD', label, now());
   if payer > payee then
-    update ledger_accounts set balance = balance + what where id = payee and currency = 'USD';
+    update ledger_accounts set balance = balance + amount where id = payee and currency = 'USD';
     if not found then raise exception 'no such account'; end if;
   end if;
-  update ledger_accounts set balance = balance - what
-    where id = payer and currency = 'USD' and (floor is null or balance - held - what >= floor);
+  update ledger_accounts set balance = balance - amount
+    where id = payer and currency = 'USD' and (floor is null or balance - held - amount >= floor);
   if not found then raise exception 'funds'; end if;
   if payer < payee then
-    update ledger_accounts set balance = balance + what where id = payee and currency = 'USD';
+    update ledger_accounts set balance = balance + amount where id = payee and currency = 'USD';
     if not found then raise exception 'no such account'; end if;
   end if;
 end $$`;
@@ -57,10 +57,10 @@ select bench_transfer(1, :b, 1);
 
 /** Share of the transactions whose latency is logged; logging all would cost the peer time. */
 const SAMPLED = 0.2;
-/** Warm-up before the measured run, not counted, as on our side. */
+/** Warm-up before the measured run; not counted, as for the committer. */
 const WARMUP_S = 1;
 
-/** Accounts only, in a fresh database. */
+/** Creates a database with accounts only. */
 export async function fillAccounts(cluster: Cluster, name: string): Promise<string> {
   const url = await cluster.create(name);
   await cluster.rows(name, FILL);
@@ -99,12 +99,12 @@ function runnerOf(cluster: Cluster, scratch: string): Once {
   const connect = ['-h', cluster.socket, '-p', '5432', '-U', 'railhead'];
   return async (spread, clients, seconds) => {
     const folder = fs.mkdtempSync(path.join(scratch, 'pgbench-'));
-    const how = ['-n', '-M', 'prepared', '-j', '2', '-c', `${clients}`, '-T', `${seconds}`];
+    const options = ['-n', '-M', 'prepared', '-j', '2', '-c', `${clients}`, '-T', `${seconds}`];
     const log = ['-l', `--log-prefix=${folder}/run`, `--sampling-rate=${SAMPLED}`];
     const script = ['-f', path.join(scratch, `${spread}.sql`)];
     const child = startProgram('pgbench', [
       ...connect,
-      ...how,
+      ...options,
       ...log,
       ...script,
       PGBENCH_DATABASE,
@@ -126,7 +126,7 @@ function runnerOf(cluster: Cluster, scratch: string): Once {
 }
 
 /**
- * Sets pgbench up in a separate database and finds the number of clients at which it is fastest.
+ * Prepares pgbench in a separate database and finds the number of clients at which it is fastest.
  */
 export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   const { cluster, scratch, settings, quick } = bench;
@@ -147,7 +147,7 @@ export async function preparePgbench(bench: Bench): Promise<BestPgbench> {
   };
   const choices = quick ? [16] : [8, 16, 32];
   const search = (spread: Spread) =>
-    bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tryS));
+    bestOf(`pgbench, ${spread}, clients`, choices, (n) => run(spread, n, settings.tuningSeconds));
   const best = { spread: await search('spread'), hot: await search('hot') };
   return { best, run: (spread) => run(spread, best[spread], settings.seconds), done: () => done };
 }

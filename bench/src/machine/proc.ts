@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 
 const MB = 1_024;
-/** Ticks per second of the clock in /proc. */
+/** Clock ticks per second in /proc. */
 const TICK_MS = 10;
 
 function read(pid: number | string, name: string): string {
@@ -27,7 +27,7 @@ export function resetPeak(pid: number): void {
   try {
     fs.writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Other systems have no peak to read either.
+    // Without /proc no peak is read either.
   }
 }
 
@@ -61,7 +61,7 @@ export function watchProcessor(groups: Readonly<Record<string, () => readonly nu
   const timesOf = (pids: readonly number[]) => new Map(pids.map((pid) => [pid, processorMs(pid)]));
   const before = new Map(Object.entries(groups).map(([name, pids]) => [name, timesOf(pids())]));
   const started = performance.now();
-  /** Milliseconds of each group so far. */
+  /** Processor time of each group so far, in milliseconds. */
   const used = () =>
     Object.fromEntries(
       Object.entries(groups).map(([name, pids]) => {
@@ -71,7 +71,7 @@ export function watchProcessor(groups: Readonly<Record<string, () => readonly nu
       }),
     );
   return {
-    /** Microseconds of a group for each of `done` items. */
+    /** Processor time of a group per item, in microseconds. */
     each: (name: string, done: number) => ((used()[name] ?? 0) * 1000) / Math.max(1, done),
     report(done: number): string {
       const passed = performance.now() - started;

@@ -1,6 +1,6 @@
-// For profiles: the statements that took PostgreSQL the most time since the last call.
+// For profiles: the statements with the highest total time in PostgreSQL since the last call.
 
-import { note } from '../table/row.ts';
+import { printProgress } from '../table/row.ts';
 import type { Cluster } from './cluster.ts';
 
 const TOP = `select d.datname as database, calls, round(total_exec_time) as ms,
@@ -12,7 +12,7 @@ const TOP = `select d.datname as database, calls, round(total_exec_time) as ms,
 export async function printStatements(cluster: Cluster): Promise<void> {
   const rows = await cluster.rows<Record<string, unknown>>('postgres', TOP);
   for (const { database, calls, ms, us_each, rows: count, wal_mb, text } of rows) {
-    note(
+    printProgress(
       `${ms} ms, ${calls} × ${us_each} µs, ${count} rows, ${wal_mb} MB log, ${database}: ${text}`,
     );
   }

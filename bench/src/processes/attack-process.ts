@@ -1,11 +1,11 @@
-// One attack at a time, in a separate process, so that it delays neither the bench nor the payments
-// that are measured beside it.
-import { answer } from '../machine/answer.ts';
+// Runs one attack at a time in a separate process, so that it delays neither the bench nor the
+// measured payments.
+import { serveJobs } from '../machine/worker-channel.ts';
 import { type Attack, type RunningAttack, startAttack } from './attack.ts';
 
 let running: RunningAttack | undefined;
 
-answer({
+serveJobs({
   start: (attack: Attack) => {
     running = startAttack(attack);
   },

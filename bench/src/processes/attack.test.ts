@@ -1,5 +1,5 @@
-// The attack against servers that respond in every possible way: late, early, with and without
-// keeping the connection, truncated, or never.
+// Attacks against servers that respond late, early, with and without keeping the connection,
+// partially, or never.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,8 +9,8 @@ import { type Attack, type AttackReport, bodyOf, startAttack } from './attack.ts
 const KEYS = 75_000;
 const BODY = bodyOf(KEYS);
 
-const answerOf = (status: number, more = '') =>
-  `HTTP/1.1 ${status} Any\r\nContent-Length: 2\r\n${more}\r\n{}`;
+const answerOf = (status: number, extraHeaders = '') =>
+  `HTTP/1.1 ${status} Any\r\nContent-Length: 2\r\n${extraHeaders}\r\n{}`;
 
 const servers: net.Server[] = [];
 const sockets = new Set<net.Socket>();
@@ -68,7 +68,7 @@ async function attackUntil(
   overrides: Partial<Attack> = {},
 ): Promise<AttackReport> {
   const attack = startAttack({ port, connections: 1, path: '/any', keys: KEYS, ...overrides });
-  for (let waits = 0; !isEnough() && waits < 1_000; waits++) await sleep(10);
+  for (let waitCount = 0; !isEnough() && waitCount < 1_000; waitCount++) await sleep(10);
   expect(isEnough()).toBe(true);
   return attack.stop();
 }
@@ -103,7 +103,7 @@ describe('startAttack', () => {
     expect(heads[0]).toMatch(/^POST \/any HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
     expect(heads[0]).toContain('\r\nAuthorization: Basic YTpi\r\n');
     expect(wrong).toBe(0);
-    expect(report).toMatchObject({ answers: { 400: heads.length }, connections: 1 });
+    expect(report).toMatchObject({ responses: { 400: heads.length }, connections: 1 });
     expect(report).toMatchObject({ unanswered: {}, unconnected: {}, bodyBytes: BODY.length });
   });
 
@@ -125,13 +125,13 @@ describe('startAttack', () => {
     );
     const report = await attackUntil(port, () => heads >= 16, { connections: 4 });
     expect(peak).toBeLessThanOrEqual(4);
-    expect(report).toMatchObject({ answers: { 401: heads }, connections: 4 });
+    expect(report).toMatchObject({ responses: { 401: heads }, connections: 4 });
   });
 
   it('accepts an early response, sends the rest of the body, and continues', async () => {
-    // More than the socket buffers hold, so that the rest is still in transit.
+    // More than the socket buffers can store, so that the rest is still in transit.
     const keys = 5 * KEYS;
-    const whole = bodyOf(keys).length;
+    const bodyLength = bodyOf(keys).length;
     let heads = 0;
     const lengths: number[] = [];
     const port = await listen((socket) =>
@@ -147,8 +147,8 @@ describe('startAttack', () => {
       ),
     );
     const report = await attackUntil(port, () => lengths.length >= 3, { keys });
-    expect(new Set(lengths)).toEqual(new Set([whole]));
-    expect(report).toMatchObject({ answers: { 413: heads }, connections: 1, unanswered: {} });
+    expect(new Set(lengths)).toEqual(new Set([bodyLength]));
+    expect(report).toMatchObject({ responses: { 413: heads }, connections: 1, unanswered: {} });
   });
 
   it('reconnects at once after a response that closes the connection', async () => {
@@ -161,8 +161,8 @@ describe('startAttack', () => {
       }),
     );
     const report = await attackUntil(port, () => heads >= 5);
-    expect(report).toMatchObject({ answers: { 401: heads }, unanswered: {} });
-    // One may have been opened for a request that was never started.
+    expect(report).toMatchObject({ responses: { 401: heads }, unanswered: {} });
+    // The last connection may have been opened for a request that was never started.
     expect(report.connections - heads).toBeGreaterThanOrEqual(0);
     expect(report.connections - heads).toBeLessThanOrEqual(1);
   });
@@ -180,9 +180,9 @@ describe('startAttack', () => {
     );
     const report = await attackUntil(port, () => heads >= 6);
     expect(report.unanswered).toEqual({});
-    expect(total(report.answers)).toBe(heads);
-    expect(report.answers[429]).toBeGreaterThanOrEqual(3);
-    expect(report.answers[408]).toBeGreaterThanOrEqual(3);
+    expect(total(report.responses)).toBe(heads);
+    expect(report.responses[429]).toBeGreaterThanOrEqual(3);
+    expect(report.responses[408]).toBeGreaterThanOrEqual(3);
   });
 
   it('counts unanswered requests by the cause of their end', async () => {
@@ -196,7 +196,7 @@ describe('startAttack', () => {
       requestsOf(socket, () => suffixes[heads++ % suffixes.length]?.(socket)),
     );
     const report = await attackUntil(port, () => heads >= 9);
-    expect(report.answers).toEqual({});
+    expect(report.responses).toEqual({});
     expect(total(report.unanswered)).toBe(heads);
     expect(report.unanswered.closed).toBeGreaterThanOrEqual(6);
     expect(total(report.unanswered) - (report.unanswered.closed ?? 0)).toBeGreaterThanOrEqual(3);
@@ -210,7 +210,7 @@ describe('startAttack', () => {
     const attack = startAttack({ port, connections: 1, path: '/any', keys: 1 });
     await sleep(100);
     const report = await attack.stop();
-    expect(report).toMatchObject({ answers: {}, unanswered: {}, connections: 0 });
+    expect(report).toMatchObject({ responses: {}, unanswered: {}, connections: 0 });
     expect(report.unconnected.ECONNREFUSED).toBeGreaterThan(0);
   });
 });

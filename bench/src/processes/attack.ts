@@ -1,11 +1,10 @@
-// Load that a platform has to withstand: connections that post one large JSON body after the other,
-// each as soon as the response before it is complete. A connection that the server keeps is reused,
-// one that it closes is replaced at once. A response may arrive while the body is still being sent.
-// A request whose connection ends before its response is complete counts as unanswered: its client
-// cannot know why.
+// Load from hostile clients: connections that post one large JSON body after the other, each as
+// soon as the previous response is complete. Connections are reused if the server keeps them and
+// replaced immediately if it closes them. A response may arrive while the body is still being sent.
+// A request counts as unanswered if its connection ends before the response is complete.
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fresh, take } from './reading.ts';
+import { addChunk, newReading } from './reading.ts';
 
 export interface Attack {
   port: number;
@@ -19,7 +18,7 @@ export interface Attack {
 
 export interface AttackReport {
   /** Complete responses by status. */
-  answers: Record<string, number>;
+  responses: Record<string, number>;
   /** Requests without a complete response, by cause: an error code, `closed` or `timeout`. */
   unanswered: Record<string, number>;
   /** Failed connection attempts, by error code. */
@@ -68,14 +67,14 @@ interface Shared {
 /** Sends requests on one connection until it or the attack ends. */
 function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void> {
   return new Promise((resolve) => {
-    let reading = fresh();
+    let reading = newReading();
     let [connected, awaiting, sent] = [false, false, false];
     let cause = 'closed';
     const begin = () => {
       if (isOver()) return void socket.destroy();
-      reading = fresh();
+      reading = newReading();
       [awaiting, sent] = [true, false];
-      // An error of this write also occurs on the socket, where it is counted.
+      // A write error is also emitted by the socket, where it is counted.
       socket.write(bytes, (error) => {
         if (error) return;
         sent = true;
@@ -84,25 +83,26 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
     };
     const finish = () => {
       awaiting = false;
-      count(report.answers, reading.status);
+      count(report.responses, reading.status);
     };
-    const goOn = () => {
+    const continueAfterResponse = () => {
       if (/\r\nconnection: *close/i.test(reading.head)) socket.destroy();
       // The rest of the body must be sent before the next request.
       else if (sent) begin();
       else if (isOver()) socket.destroy();
     };
     const onData = (length: number, buffer: Uint8Array) => {
-      if (!awaiting || !take(reading, (buffer as Buffer).subarray(0, length))) return true;
+      if (!awaiting || !addChunk(reading, (buffer as Buffer).subarray(0, length))) return true;
       finish();
-      goOn();
+      continueAfterResponse();
       return true;
     };
     const socket = net.connect({
       port: attack.port,
       host: '127.0.0.1',
       noDelay: true,
-      // The server may end its side first: buffered data is read, and no write fails because of it.
+      // The server may end its side first: buffered data is then still read, and writes do not
+      // fail.
       allowHalfOpen: true,
       onread: { buffer: Buffer.allocUnsafe(READ_BYTES), callback: onData },
     });
@@ -116,9 +116,9 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
       begin();
     });
     socket.on('end', () => {
-      // Without a length the end of the connection is the end of the response.
-      const isWhole = reading.total < 0 && /\r\n\r\n/.test(reading.head);
-      if (awaiting && isWhole && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
+      // Without a content length, the end of the connection is the end of the response.
+      const isComplete = reading.total < 0 && /\r\n\r\n/.test(reading.head);
+      if (awaiting && isComplete && !/\r\ntransfer-encoding:/i.test(reading.head)) finish();
       socket.destroy();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -134,7 +134,7 @@ function useConnection({ attack, bytes, report, isOver }: Shared): Promise<void>
 }
 
 export const emptyReport = (bodyBytes = 0): AttackReport => ({
-  answers: {},
+  responses: {},
   unanswered: {},
   unconnected: {},
   connections: 0,

@@ -1,12 +1,12 @@
-// The requests of row 7 and their results: callers that each request a decision, wait for it, and
-// request the next one for another payment. Both sides receive the same requests, in the process
-// that decides; approvals are counted by card, to be compared with the ledger.
+// Requests and results of row 7: each caller sends a request, waits for the decision and sends the
+// next request with another payment. Both sides receive the same requests in the process that
+// decides. Approvals are counted by card, for comparison with the ledger.
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
 import { newId } from '../../../server/src/kernel/id.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { createTally, type Run, type Tally } from '../table/stats.ts';
 
-export interface Asking {
+export interface AuthorizationLoad {
   cards: readonly string[];
   callers: number;
   warmupMs: number;
@@ -22,7 +22,7 @@ export interface Approved {
 
 const effects = systemEffects();
 const MERCHANT = { descriptor: 'Corner shop', mcc: '5411', country: 'US' };
-/** In cents: from one dollar to ten, so that sums reveal more errors than counts. */
+/** In cents, from one to ten dollars. Different amounts reveal errors that counts do not. */
 const [LEAST, RANGE, STRIDE] = [100, 900, 37];
 
 const requestFor = (cardId: string, at: number): CardRequest => ({
@@ -39,7 +39,7 @@ type Authorize = (request: CardRequest) => Promise<CardDecision>;
 
 export function createAuthorizationLoad() {
   const approved = new Map<string, Approved>();
-  let asked = 0;
+  let requestCount = 0;
 
   function count({ cardId, amount }: CardRequest): void {
     const sum = approved.get(cardId) ?? { cardId, count: 0, amount: 0n };
@@ -47,9 +47,9 @@ export function createAuthorizationLoad() {
   }
 
   async function caller(authorize: Authorize, cards: readonly string[], tally: Tally) {
-    while (tally.goesOn()) {
+    while (tally.isRunning()) {
       const cardId = cards[Math.floor(Math.random() * cards.length)] as string;
-      const request = requestFor(cardId, asked++);
+      const request = requestFor(cardId, requestCount++);
       const started = performance.now();
       try {
         const decision = await authorize(request);
@@ -65,8 +65,8 @@ export function createAuthorizationLoad() {
 
   return {
     approved: (): Approved[] => [...approved.values()],
-    async run(authorize: Authorize, asking: Asking): Promise<Run> {
-      const { cards, callers, warmupMs, seconds } = asking;
+    async run(authorize: Authorize, options: AuthorizationLoad): Promise<Run> {
+      const { cards, callers, warmupMs, seconds } = options;
       const tally = createTally(warmupMs, seconds);
       const all = Array.from({ length: callers }, () => caller(authorize, cards, tally));
       await Promise.all(all);

@@ -1,6 +1,6 @@
 // The conventional implementation of card authorization, as a peer: one transaction per request on
 // a pool of connections. The card, its holder and its account are read for share, so that they do
-// not change until the commit, and the ledger account is locked: the facts that `decide` reads
+// not change until the commit, and the ledger account is locked: the values that `decide` reads
 // remain valid, and no decision is repeated.
 import type pg from 'pg';
 import type { CardDecision, CardRequest } from '../../../server/src/connectors/ports/cards.ts';
@@ -11,8 +11,8 @@ import { systemEffects } from '../../../server/src/runtime/config/system-effects
 import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault, type Vault } from '../../../server/src/runtime/security/vault.ts';
-import { answer } from '../machine/answer.ts';
-import { type Asking, createAuthorizationLoad } from './authorization-load.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
+import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 import type { AuthorizationOptions } from './authorization-process.ts';
 import {
   type Locks,
@@ -86,9 +86,9 @@ async function authorize(request: CardRequest): Promise<CardDecision> {
   }
 }
 
-answer({
+serveJobs({
   open: prepare,
-  run: (asking: Asking) => load.run(authorize, asking),
+  run: (options: AuthorizationLoad) => load.run(authorize, options),
   approved: load.approved,
   close,
 });

@@ -1,7 +1,7 @@
-// Our side of row 7, in a separate process like a server: the handler that an issuer's connector
-// calls, with the committer and the database behind it and no worker, so the funding debits of
-// approvals remain queued. It also gives wallets their delegated keys, as the custodian generates
-// them: over HTTP each would take three requests and an owner's session.
+// The authorization handler of row 7, in a separate process like a server: the handler that an
+// issuer's connector calls, with committer and database but without a worker, so the funding debits
+// of approvals remain queued. It also creates the delegated keys of wallets directly in the
+// custodian, because over HTTP each key needs three requests and a session of the owner.
 import { connectorRegistry, custodyKeysOf } from '../../../server/src/connectors/registry.ts';
 import {
   activateKey,
@@ -21,16 +21,16 @@ import type { Ctx } from '../../../server/src/runtime/operation/context.ts';
 import { operate, type Runtime } from '../../../server/src/runtime/operation/operate.ts';
 import { masterKeyIn } from '../../../server/src/runtime/security/master-key.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
-import { answer } from '../machine/answer.ts';
-import { type Asking, createAuthorizationLoad } from './authorization-load.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
+import { type AuthorizationLoad, createAuthorizationLoad } from './authorization-load.ts';
 
 export interface AuthorizationOptions {
   url: string;
-  /** Folder of the master key of the server that made the cards. */
+  /** Folder with the master key of the server that created the cards. */
   dataDir: string;
 }
 
-/** Longer than a terminal would wait: the latency is measured, not the reversal. */
+/** Longer than a terminal waits, because the latency is measured and not the reversal. */
 const WAIT_MS = 30_000;
 
 const effects = systemEffects();
@@ -74,8 +74,8 @@ async function grant(ctx: Ctx, { connectors }: CardParts, cardId: string): Promi
   const { custody } = connectors('sandbox');
   if (!source || !key || !custody) throw new Error(`${cardId} cannot have a delegated key`);
   const id = ctx.id('DelegatedKey');
-  const made = { id, ...(await custody.newSigner({ id })) };
-  activateKey(ctx, addKey(ctx, source, made, { nickname: 'Bench', key }));
+  const delegatedKey = { id, ...(await custody.newSigner({ id })) };
+  activateKey(ctx, addKey(ctx, source, delegatedKey, { nickname: 'Bench', key }));
 }
 
 interface Grants extends AuthorizationOptions {
@@ -93,15 +93,15 @@ async function grantKeys({ cards, platformId, ...options }: Grants): Promise<voi
   await stop();
 }
 
-answer({
+serveJobs({
   grantKeys,
   async open(options: AuthorizationOptions) {
     open = await start(options);
   },
-  run(asking: Asking) {
+  run(options: AuthorizationLoad) {
     const handler = open?.handler;
     if (!handler) throw new Error('not open');
-    return load.run((request) => handler.authorize(request, effects.now() + WAIT_MS), asking);
+    return load.run((request) => handler.authorize(request, effects.now() + WAIT_MS), options);
   },
   approved: load.approved,
   close,

@@ -1,15 +1,15 @@
-// The minimum of a Fastify server: a route that returns given bytes, and one that returns the rows of
-// given statements. The difference to the server's own routes is the cost of credentials, validation
-// and presentation, and for the first also of reading.
+// A minimal Fastify server with two routes: one returns fixed bytes, the other the rows of fixed
+// statements. The difference from the server's routes is the cost of authentication, validation and
+// presentation, and for the first route also of reading.
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 import { openPool } from './interactive.ts';
 
 export interface ListOptions {
   url: string;
   poolSize: number;
-  /** The statements of one page: its rows, and their number. */
+  /** Statements of one page: its rows and their count. */
   statements: { text: string; values: unknown[] }[];
 }
 
@@ -40,4 +40,4 @@ async function listenWithRows({ url, poolSize, statements }: ListOptions): Promi
   return (server.server.address() as AddressInfo).port;
 }
 
-answer({ listen, listenWithRows });
+serveJobs({ listen, listenWithRows });

@@ -1,8 +1,8 @@
-// A service for text messages that accepts every request and replies to none until it is released;
-// from then on it replies at once.
+// A text message service that accepts every request and responds to none until it is released; then
+// it responds immediately.
 import http from 'node:http';
 import type net from 'node:net';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 
 const waiting = new Set<http.ServerResponse>();
 let isHanging = false;
@@ -26,13 +26,13 @@ function listen(): Promise<number> {
   });
 }
 
-answer({
+serveJobs({
   listen,
   hang: () => {
     isHanging = true;
     maxWaiting = 0;
   },
-  /** Answers all waiting requests; returns the maximum number that waited at one time. */
+  /** Responds to all waiting requests; returns the maximum number that waited at one time. */
   release: () => {
     isHanging = false;
     for (const reply of waiting) accept(reply);

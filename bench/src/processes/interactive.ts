@@ -1,8 +1,9 @@
-// Foundation of a peer with the conventional implementation: one database transaction per request,
-// on a pooled connection, statement by statement. It runs the server's own operations, so it reads,
-// decides and writes the same rows to the byte; only the way they are written to the database
-// differs. It is optimized: independent reads run together, every row is read once, statements are
-// prepared, new rows of one table use one statement, accounts are locked in the order of their ids.
+// Base of the peers with the conventional implementation: one database transaction per request, on
+// a pooled connection, statement by statement. They run the server's own operations, so they read,
+// decide and write the same rows; only the way of writing to the database differs. The
+// implementation is optimized: independent reads run concurrently, every row is read once,
+// statements are prepared, new rows of one table are inserted by one statement, and accounts are
+// locked in the order of their ids.
 import pg from 'pg';
 import type { TransferRow } from '../../../server/src/ledger/transfer.ts';
 import type { ChangeSet, EventRow, Row } from '../../../server/src/runtime/committer/change-set.ts';
@@ -18,7 +19,7 @@ const types = {
     PARSERS[oid] ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** A pool of the given size, which parses numbers and times as the server does. */
+/** Opens a pool that parses numbers and times like the server. */
 export function openPool(url: string, size: number): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: size, min: size, types });
   pool.on('connect', (client) => void client.query("set timezone = 'UTC'"));
@@ -27,7 +28,7 @@ export function openPool(url: string, size: number): pg.Pool {
 
 const names = new Map<string, string>();
 
-/** A prepared statement, named by its text. */
+/** Runs a statement, prepared under one name per text. */
 async function run(
   client: pg.PoolClient,
   text: string,
@@ -55,40 +56,41 @@ function matching(table: Table, where: object, lock: string) {
 
 const keyOf = ({ name }: Table, id: string) => `${name} ${id}`;
 
-/** Reads inside the transaction, with the requested locks. */
+/** A reader within the transaction that applies the requested locks. */
 export function readerOf(client: pg.PoolClient, locks: Locks): Database {
   const lockOf = ({ name }: Table) => (locks[name] ? ` ${locks[name]}` : '');
-  const known = new Map<string, Promise<Row | undefined>>();
-  let asked = new Map<Table, string[]>();
+  const readRows = new Map<string, Promise<Row | undefined>>();
+  let requestedIds = new Map<Table, string[]>();
   let responses: Promise<Map<string, Row>> | undefined;
   async function fetchAll(): Promise<Map<string, Row>> {
     await Promise.resolve();
-    const all = asked;
-    asked = new Map();
+    const all = requestedIds;
+    requestedIds = new Map();
     responses = undefined;
-    const found = new Map<string, Row>();
+    const rowsById = new Map<string, Row>();
     for (const [table, ids] of all) {
       const text = `select * from ${table.name} where id = any($1::text[])${lockOf(table)}`;
-      for (const row of (await run(client, text, [ids])).rows) found.set(keyOf(table, row.id), row);
+      for (const row of (await run(client, text, [ids])).rows)
+        rowsById.set(keyOf(table, row.id), row);
     }
-    return found;
+    return rowsById;
   }
   function read(table: Table, id: string): Promise<Row | undefined> {
     // An internal account and its ledger account have the same id.
     const key = keyOf(table, id);
-    const before = known.get(key);
+    const before = readRows.get(key);
     if (before) return before;
-    asked.set(table, [...(asked.get(table) ?? []), id]);
+    requestedIds.set(table, [...(requestedIds.get(table) ?? []), id]);
     responses ??= fetchAll();
     const row = responses.then((rows) => rows.get(key));
-    known.set(key, row);
+    readRows.set(key, row);
     return row;
   }
   async function find(table: Table, where: object): Promise<Row[]> {
     const { text, values } = matching(table, where, lockOf(table));
     return (await run(client, text, values)).rows;
   }
-  // Of the database interface, the operations of this row use read and find only.
+  // The operations of these rows use only read and find of the database interface.
   return { read, find } as unknown as Database;
 }
 
@@ -146,12 +148,12 @@ const POST = `update ledger_accounts a set balance = a.balance + x.net, held = a
     and (a.floor is null or a.balance - a.held + x.net - x.hold >= a.floor)
   returning a.id, a.balance, a.held`;
 
-interface Holding {
+interface AccountBalances {
   balance: bigint;
   held: bigint;
 }
 
-/** The change of balance and held for each account. */
+/** Changes of `balance` and `held` by account. */
 function effectsOf(transfers: readonly TransferRow[]) {
   const effects = new Map<string, { net: bigint; hold: bigint }>();
   const add = (id: string, net: bigint, hold: bigint) => {
@@ -169,14 +171,14 @@ function effectsOf(transfers: readonly TransferRow[]) {
 }
 
 /**
- * Writes the transfers and posts to the balances; returns the balances after that. `locked`: the
- * accounts are locked already.
+ * Writes transfers and updates balances; returns the new balances. `locked`: the accounts are
+ * already locked.
  */
 export async function writeTransfers(
   client: pg.PoolClient,
   transfers: readonly TransferRow[],
   { locked = false }: { locked?: boolean } = {},
-): Promise<Map<string, Holding>> {
+): Promise<Map<string, AccountBalances>> {
   const rows = transfers.map((each) =>
     TRANSFER_COLUMNS.map((name) => bound(name === 'created_at' ? 'time' : 'text', each[name])),
   );
@@ -188,7 +190,7 @@ export async function writeTransfers(
   const values = [ids, changes.map(({ net }) => net), changes.map(({ hold }) => hold)];
   const posted = await run(client, POST, values);
   if (posted.rowCount !== effects.size) throw new Error('insufficient funds');
-  return new Map(posted.rows.map((row) => [row.id as string, row as Holding]));
+  return new Map(posted.rows.map((row) => [row.id as string, row as AccountBalances]));
 }
 
 const EVENT_COLUMNS = [
@@ -205,14 +207,14 @@ const EVENT_COLUMNS = [
 export async function writeEvents(
   client: pg.PoolClient,
   events: readonly EventRow[],
-  holdings: ReadonlyMap<string, Holding>,
+  balancesByAccount: ReadonlyMap<string, AccountBalances>,
 ): Promise<void> {
   const rows = events.map((each) => {
-    const holding = each.account === null ? undefined : holdings.get(each.account);
+    const balances = each.account === null ? undefined : balancesByAccount.get(each.account);
     const values = EVENT_COLUMNS.map((name) =>
       bound(name.endsWith('_at') ? 'time' : 'text', each[name]),
     );
-    return [...values, holding?.balance ?? null, holding?.held ?? null];
+    return [...values, balances?.balance ?? null, balances?.held ?? null];
   });
   await insert(client, 'events', [...EVENT_COLUMNS, 'balance', 'held'], rows);
 }

@@ -1,5 +1,5 @@
-// Our side of the ledger row, in a separate process like a server: callers that each submit a
-// change set with one transfer to the committer, wait for its result, and submit the next.
+// The committer of the ledger rows, in a separate process like a server: each caller submits a
+// change set with one transfer, waits for its result and submits the next.
 
 import { newId } from '../../../server/src/kernel/id.ts';
 import { emptyChangeSet } from '../../../server/src/runtime/committer/change-set.ts';
@@ -10,9 +10,9 @@ import {
 } from '../../../server/src/runtime/committer/committer.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { connectLane } from '../../../server/src/runtime/db/lane.ts';
-import { answer } from '../machine/answer.ts';
 import type { Spread } from '../machine/bench.ts';
 import { ACCOUNTS, FIRST_NUMBER, ID_HEAD } from '../machine/pgbench.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run, type Tally } from '../table/stats.ts';
 
 interface Transfers {
@@ -43,11 +43,11 @@ function transfer(spread: Spread) {
   return set;
 }
 
-async function caller(to: Committer, spread: Spread, tally: Tally): Promise<void> {
-  while (tally.goesOn()) {
+async function caller(target: Committer, spread: Spread, tally: Tally): Promise<void> {
+  while (tally.isRunning()) {
     const started = performance.now();
     try {
-      const outcome = await to.commit(transfer(spread));
+      const outcome = await target.commit(transfer(spread));
       if (outcome.ok) tally.ok(started);
       else tally.error(JSON.stringify(outcome.rejection));
     } catch (error) {
@@ -58,10 +58,10 @@ async function caller(to: Committer, spread: Spread, tally: Tally): Promise<void
 }
 
 async function run({ spread, callers, warmupMs, seconds }: Transfers): Promise<Run> {
-  const to = committer;
-  if (!to) throw new Error('not open');
+  const target = committer;
+  if (!target) throw new Error('the committer is not open');
   const tally = createTally(warmupMs, seconds);
-  await Promise.all(Array.from({ length: callers }, () => caller(to, spread, tally)));
+  await Promise.all(Array.from({ length: callers }, () => caller(target, spread, tally)));
   return tally.result();
 }
 
@@ -72,7 +72,7 @@ async function open(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-answer({
+serveJobs({
   open,
   run,
   close: () => committer?.close(),

@@ -1,12 +1,11 @@
-// The load: a separate process that keeps a number of connections busy, one request at a time on
-// each, written directly to sockets. On two cores the client competes with the server it measures,
-// so it does the minimum: a request is one string, a response is parsed for its status and its
-// length only. It costs a fraction of a general client's processor time, and both sides of a row
-// use it.
+// The load generator: a separate process that keeps a number of connections busy with one request
+// each, written directly to sockets. On two cores the client competes with the server, so it does
+// the minimum: a request is one string, and only status and length of a response are parsed. It
+// uses a fraction of the processor time of a general HTTP client, and both sides of a row use it.
 import net from 'node:net';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run, type Tally } from '../table/stats.ts';
-import { fresh, take } from './reading.ts';
+import { addChunk, newReading } from './reading.ts';
 
 export interface Load {
   port: number;
@@ -16,12 +15,12 @@ export interface Load {
   method: 'GET' | 'POST';
   /** Path and query of each request, in order; cyclic unless `once`. */
   paths: string[];
-  /** Each path is requested once; the run ends early when none is left. */
+  /** Each path is requested once; the run ends early when no path remains. */
   once: boolean;
   authorization: string;
   /**
-   * Requests start at fixed times, whether or not earlier ones have finished, and their latency counts
-   * from that time. Without it each connection sends its next request after a response.
+   * Requests start at fixed times, whether or not earlier ones have finished, and their latency
+   * counts from that time. Absent: each connection sends its next request after a response.
    */
   perSecond?: number | undefined;
   /** Sends a new Idempotency-Key with each request. */
@@ -33,21 +32,21 @@ const READ_BYTES = 65_536;
 
 function requestMaker(load: Load): () => string | undefined {
   const { paths, once, method, authorization, keyed, port } = load;
-  const rest =
+  const requestHead =
     ` HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAuthorization: ${authorization}\r\n` +
     `${method === 'POST' ? 'Content-Length: 0\r\n' : ''}`;
   const run = `${process.pid}-${Math.round(performance.timeOrigin + performance.now())}`;
-  let made = 0;
+  let requestCount = 0;
   return () => {
-    if (once && made >= paths.length) return undefined;
-    const path = paths[made % paths.length];
-    made++;
-    const key = keyed ? `Idempotency-Key: ${run}-${made}\r\n` : '';
-    return `${method} ${path}${rest}${key}\r\n`;
+    if (once && requestCount >= paths.length) return undefined;
+    const path = paths[requestCount % paths.length];
+    requestCount++;
+    const key = keyed ? `Idempotency-Key: ${run}-${requestCount}\r\n` : '';
+    return `${method} ${path}${requestHead}${key}\r\n`;
   };
 }
 
-/** When requests start: in the past if the next one is overdue. */
+/** Start times of requests; in the past if a request is overdue. */
 function schedule({ perSecond }: Load): (() => number) | undefined {
   if (perSecond === undefined) return undefined;
   let at = performance.now();
@@ -65,11 +64,11 @@ function connection(
   nextStart?: () => number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    let reading = fresh();
+    let reading = newReading();
     let started = 0;
     let busy = false;
-    const fail = (what: string) => {
-      if (busy) tally.error(what);
+    const fail = (message: string) => {
+      if (busy) tally.error(message);
       busy = false;
       socket.destroy();
       resolve();
@@ -82,19 +81,19 @@ function connection(
       else send(at);
     };
     const send = (at: number) => {
-      const request = tally.goesOn() ? next() : undefined;
+      const request = tally.isRunning() ? next() : undefined;
       if (request === undefined) {
-        if (tally.goesOn()) tally.ranOut();
+        if (tally.isRunning()) tally.ranOut();
         socket.end();
         return resolve();
       }
-      reading = fresh();
+      reading = newReading();
       busy = true;
       started = at;
       socket.write(request, 'latin1');
     };
     const onData = (bytes: number, buffer: Uint8Array) => {
-      if (!take(reading, (buffer as Buffer).subarray(0, bytes))) return true;
+      if (!addChunk(reading, (buffer as Buffer).subarray(0, bytes))) return true;
       busy = false;
       if (reading.status === load.status) tally.ok(started);
       else tally.error(reading.head.slice(0, 2_000));
@@ -128,4 +127,4 @@ async function run(load: Load): Promise<Run> {
   return { ...result, loadUs: (user + system) / Math.max(1, result.done) };
 }
 
-answer({ run });
+serveJobs({ run });

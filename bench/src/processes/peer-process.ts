@@ -11,7 +11,7 @@ import type { Caller } from '../../../server/src/kernel/caller.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import { createContext } from '../../../server/src/runtime/operation/context.ts';
 import { createVault } from '../../../server/src/runtime/security/vault.ts';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 import {
   insert,
   openPool,
@@ -55,9 +55,9 @@ async function execute(
   if (!result || 'rejected' in result) throw new Error('the quote was not executed');
   const reply = JSON.stringify(result.body);
   await writeRows(client, ctx.set);
-  const kept = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];
+  const idempotencyValues = [`${caller.platformId} ${quoteId} ${key}`, '', result.status, reply];
   const columns = ['id', 'body_hash', 'status', 'reply', 'created_at'];
-  await insert(client, 'idempotency', columns, [[...kept, new Date(ctx.now)]]);
+  await insert(client, 'idempotency', columns, [[...idempotencyValues, new Date(ctx.now)]]);
   const holdings = await writeTransfers(client, ctx.set.transfers);
   await writeEvents(client, ctx.set.events, holdings);
   await client.query('commit');
@@ -104,4 +104,4 @@ async function listen(options: PeerOptions): Promise<number> {
   return (server.server.address() as AddressInfo).port;
 }
 
-answer({ listen, close });
+serveJobs({ listen, close });

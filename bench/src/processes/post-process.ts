@@ -1,8 +1,8 @@
-// The bare loop beside the deliverer: POSTs one body with one signature over it, on kept
+// A minimal loop as the peer of the deliverer: POSTs one body with one signature over persistent
 // connections, each of which sends the next request after a response.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { Agent } from 'undici';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 
 export interface PostOptions {
   url: string;
@@ -30,4 +30,4 @@ async function post({ url, connections, body, count }: PostOptions): Promise<voi
   await agent.close();
 }
 
-answer({ post });
+serveJobs({ post });

@@ -1,7 +1,7 @@
-// A webhook receiver at minimal cost, so that the sender is measured: it counts requests and
-// answers each with an empty 200.
+// A webhook receiver with minimal cost, so that the sender is measured: it counts requests and
+// returns an empty 200 for each.
 import net from 'node:net';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
 let received = 0;
@@ -10,12 +10,12 @@ let received = 0;
 function listenTo(socket: net.Socket): void {
   let head = '';
   let missing = 0;
-  const take = (text: string): void => {
+  const readText = (text: string): void => {
     if (missing > 0) {
       const part = Math.min(missing, text.length);
       missing -= part;
       if (missing === 0) done();
-      if (part < text.length) take(text.slice(part));
+      if (part < text.length) readText(text.slice(part));
       return;
     }
     head += text;
@@ -25,7 +25,7 @@ function listenTo(socket: net.Socket): void {
     missing = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
     head = '';
     if (missing === 0) done();
-    if (rest) take(rest);
+    if (rest) readText(rest);
   };
   const done = () => {
     received++;
@@ -33,11 +33,11 @@ function listenTo(socket: net.Socket): void {
   };
   socket.setNoDelay(true);
   socket.setEncoding('latin1');
-  socket.on('data', (text) => take(String(text)));
+  socket.on('data', (text) => readText(String(text)));
   socket.on('error', () => socket.destroy());
 }
 
-answer({
+serveJobs({
   listen: () =>
     new Promise<number>((resolve) => {
       const server = net.createServer(listenTo);

@@ -1,7 +1,7 @@
-// One caller that reads a transaction again and again, by the SDK or by `fetch` alone. Both send the same
-// credential and parse the reply.
+// One caller that reads a transaction repeatedly, with the SDK or with `fetch` alone. Both send the
+// same credential and parse the reply.
 import { pathToFileURL } from 'node:url';
-import { answer } from '../machine/answer.ts';
+import { serveJobs } from '../machine/worker-channel.ts';
 import { createTally, type Run } from '../table/stats.ts';
 
 export interface SdkOptions {
@@ -18,7 +18,7 @@ export interface SdkOptions {
 
 type Read = (transactionId: string) => Promise<unknown>;
 
-/** The part of the SDK that is used: it is built when the bench starts. */
+/** Interface of the SDK functions that are used; the package is built when the bench starts. */
 interface Sdk {
   createClient(options: object): {
     transactions: { getTransactionById(input: { transactionId: string }): Promise<unknown> };
@@ -44,7 +44,7 @@ async function read(options: SdkOptions): Promise<Run> {
   const { transactionIds, warmupMs, seconds } = options;
   const reader = await readerOf(options);
   const tally = createTally(warmupMs, seconds);
-  for (let count = 0; tally.goesOn(); count++) {
+  for (let count = 0; tally.isRunning(); count++) {
     const started = performance.now();
     try {
       await reader(transactionIds[count % transactionIds.length] as string);
@@ -56,4 +56,4 @@ async function read(options: SdkOptions): Promise<Run> {
   return tally.result();
 }
 
-answer({ read });
+serveJobs({ read });

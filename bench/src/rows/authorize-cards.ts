@@ -1,7 +1,6 @@
-// Cards for row 7, created as a platform creates them: over HTTP, on a server with a separate
-// database. Every cardholder has a card on a USD account, some have another on their wallet, with a
-// delegated key. The peer gets a copy of the same database. The server's work for them is done, and
-// the server ended, before anything is measured.
+// Cards for row 7, created over HTTP on a server with a separate database. Every cardholder has a
+// card on a USD account, some have another on their wallet, with a delegated key. The peer gets a
+// copy of the database. The server has finished its work and exited before the measurement.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eachOf, FUNDS, personBody, type Request, requester, startServer } from '../machine/api.ts';
@@ -35,8 +34,8 @@ const ISSUE_MS = 120_000;
 const isDeclined = ({ id }: Account) => /00[23]$/.test(id);
 
 async function accountOf(request: Request, customerId: string, currency: string, type: string) {
-  const where = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
-  const { data } = await request<{ data: Account[] }>('GET', where);
+  const path = `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`;
+  const { data } = await request<{ data: Account[] }>('GET', path);
   return data.find((each) => each.type === type) as Account;
 }
 
@@ -87,7 +86,7 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
   const server = await startServer(bench, args, { log: path.join(scratch, 'cards.log') });
   const request = requester(server.port);
   const { holders, wallets: withWallet } = quick ? QUICK : FULL;
-  const made = await eachOf(Array.from({ length: holders }), (_, index) =>
+  const createdHolders = await eachOf(Array.from({ length: holders }), (_, index) =>
     holder(request, index, index < withWallet),
   );
   await issued(bench);
@@ -97,8 +96,8 @@ export async function makeCards(bench: Bench, handler: Worker): Promise<Cards> {
     'select platform_id from cards limit 1',
   );
   const platformId = row?.platform_id as string;
-  const plain = definedIds(made.map((each) => each.plain));
-  const wallets = definedIds(made.map((each) => each.wallet));
+  const plain = definedIds(createdHolders.map((each) => each.plain));
+  const wallets = definedIds(createdHolders.map((each) => each.wallet));
   await handler.call('grantKeys', { url, dataDir, platformId, cards: wallets });
   await cluster.copy(CARDS_DATABASE, PEER_CARDS_DATABASE);
   for (const name of [CARDS_DATABASE, PEER_CARDS_DATABASE]) {

@@ -1,5 +1,5 @@
-// Row 7: authorizing a card payment, with the hold and all records in the same commit. Beside it
-// the same decision as one interactive transaction per request. Both are called in the process that
+// Row 7: authorization of a card payment, with the hold and all records in one commit. The peer
+// makes the same decision in one interactive transaction per request. Both run in the process that
 // decides, with the same number of requests in flight; approvals are compared with the database
 // afterwards.
 
@@ -7,10 +7,10 @@ import type { Bench } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
 import { databaseUrl } from '../machine/cluster.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
-import type { Approved, Asking } from '../processes/authorization-load.ts';
+import type { Approved, AuthorizationLoad } from '../processes/authorization-load.ts';
 import type { AuthorizationPeerOptions } from '../processes/authorization-peer-process.ts';
 import type { AuthorizationOptions } from '../processes/authorization-process.ts';
-import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 import { CARDS_DATABASE, type Cards, makeCards, PEER_CARDS_DATABASE } from './authorize-cards.ts';
 
@@ -20,7 +20,7 @@ const MAX_P99_MS = 100;
 
 type Kind = 'spread' | 'hot' | 'wallets';
 
-/** Approvals by card, compared with every record of them. Wallets have 10,000 units per cent. */
+/** Compares approvals by card with all their records. Wallets have 10,000 units per cent. */
 const CHECK = `with acknowledged as (
     select id, count, amount, funding->>0 as account
       from unnest($1::text[], $2::bigint[], $3::bigint[]) x(id, count, amount)
@@ -75,29 +75,34 @@ async function differences(bench: Bench, name: string, handler: Worker): Promise
   ];
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK, columns);
   const { approved, ...wrong } = row ?? {};
-  const seen = Object.entries(wrong).map(([what, count]) => `${count} ${what.replace('_', ' ')}`);
-  note(`${name}: ${approved} approved on ${all.length} cards; ${seen.join(', ')}`);
+  const counts = Object.entries(wrong).map(([kind, count]) => `${count} ${kind.replace('_', ' ')}`);
+  printProgress(`${name}: ${approved} approved on ${all.length} cards; ${counts.join(', ')}`);
   return Object.values(wrong).reduce((sum, count) => sum + Number(count), 0);
 }
 
 interface Parts {
   bench: Bench;
   cards: Cards;
-  /** The processes whose processor time is shown after each run. */
+  /** Processes whose processor time is printed after each run. */
   groups: Record<string, () => number[]>;
 }
 
-/** Sends requests for one kind of cards to a handler for a while. */
-const asker =
+/** Sends requests for one kind of card to a handler for the given time. */
+const requestSender =
   ({ bench, cards, groups }: Parts, handler: Worker) =>
   async (kind: Kind, seconds = bench.settings.seconds): Promise<Run> => {
     await bench.cluster.checkpoint();
     const chosen = { spread: cards.plain, hot: cards.plain.slice(0, 1), wallets: cards.wallets };
     const busy = watchProcessor(groups);
     const { warmupMs } = bench.settings;
-    const asking: Asking = { cards: chosen[kind], callers: IN_FLIGHT, warmupMs, seconds };
-    const run = await handler.call<Run>('run', asking);
-    note(busy.report(run.done));
+    const options: AuthorizationLoad = {
+      cards: chosen[kind],
+      callers: IN_FLIGHT,
+      warmupMs,
+      seconds,
+    };
+    const run = await handler.call<Run>('run', options);
+    printProgress(busy.report(run.done));
     return run;
   };
 
@@ -108,14 +113,14 @@ async function preparePeer(parts: Parts, peer: Worker) {
   const url = databaseUrl(bench.cluster.url, PEER_CARDS_DATABASE);
   const open = (poolSize: number) =>
     peer.call('open', { url, dataDir, poolSize, platformId } satisfies AuthorizationPeerOptions);
-  const ask = asker(parts, peer);
+  const authorize = requestSender(parts, peer);
   const choices = bench.quick ? [16] : [16, 32, 64];
   const best = await bestOf('interactive, pool', choices, async (size) => {
     await open(size);
-    return ask('spread', bench.settings.tryS);
+    return authorize('spread', bench.settings.tuningSeconds);
   });
   await open(best);
-  return { name: `interactive, pool ${best}, ${IN_FLIGHT}`, ask };
+  return { name: `interactive, pool ${best}, ${IN_FLIGHT}`, authorize };
 }
 
 export async function authorizeRows(bench: Bench): Promise<Row[]> {
@@ -131,15 +136,15 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
   };
   const parts = { bench, cards, groups };
   const peer = await preparePeer(parts, peerHandler);
-  const ours = asker(parts, handler);
-  const runs = await takeTurns(
+  const server = requestSender(parts, handler);
+  const runs = await alternate(
     {
-      'handler, spread': () => ours('spread'),
-      'interactive, spread': () => peer.ask('spread'),
-      'handler, hot': () => ours('hot'),
-      'interactive, hot': () => peer.ask('hot'),
-      'handler, wallets': () => ours('wallets'),
-      'interactive, wallets': () => peer.ask('wallets'),
+      'handler, spread': () => server('spread'),
+      'interactive, spread': () => peer.authorize('spread'),
+      'handler, hot': () => server('hot'),
+      'interactive, hot': () => peer.authorize('hot'),
+      'handler, wallets': () => server('wallets'),
+      'interactive, wallets': () => peer.authorize('wallets'),
     },
     bench.settings.rounds,
   );
@@ -149,15 +154,15 @@ export async function authorizeRows(bench: Bench): Promise<Row[]> {
     await child.call('close');
     await child.stop();
   }
-  const side = (name: string, of: readonly Run[], more: number) => {
-    const made = sideOf(name, of);
-    return { ...made, errors: made.errors + more };
+  const side = (name: string, runs: readonly Run[], wrongReplies: number) => {
+    const side = sideOf(name, runs);
+    return { ...side, errors: side.errors + wrongReplies };
   };
-  const row = (id: string, what: string, kind: Kind): Row => ({
+  const row = (id: string, subject: string, kind: Kind): Row => ({
     id,
-    what: `authorize a card payment, ${what}`,
+    label: `authorize a card payment, ${subject}`,
     unit: '/s',
-    ours: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
+    railhead: side(`handler, ${IN_FLIGHT} in flight`, runs[`handler, ${kind}`], wrong),
     peer: side(peer.name, runs[`interactive, ${kind}`], wrongPeer),
     maxP99Ms: MAX_P99_MS,
   });

@@ -1,12 +1,12 @@
-// Row 9: the longest time for which one request blocks the event loop and delays all others. Each
-// operation receives the costliest bodies that it parses; the delay is read from the server's own
+// Row 9: the longest time for which one request blocks the event loop and thereby delays all
+// others. Each operation receives its costliest bodies; the delay is read from the server's own
 // metric.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, startServer } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
-import { note, type Row, sideOf } from '../table/row.ts';
+import { printProgress, type Row, sideOf } from '../table/row.ts';
 import { median, percentile, type Run } from '../table/stats.ts';
 import { type CostlyBody, costlyBodies, type OpenApi } from './costly-bodies.ts';
 
@@ -16,9 +16,9 @@ const MAX_MS = 20;
 const TIMES = 3;
 /** Time until the monitor has noticed the end of a block; it measures every 5 ms. */
 const NOTICED_MS = 12;
-/** Each body is sent three times anyway. */
+/** Each body is sent three times in any case. */
 const MAX_ROUNDS = 1;
-/** Share of the readings without a request. */
+/** Share of readings without a request in progress. */
 const IDLE_SHARE = 0.2;
 /** Time until every schema is compiled. */
 const SETTLE_MS = 3_000;
@@ -84,20 +84,20 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   await sleep(SETTLE_MS);
   const document = JSON.parse(fs.readFileSync(path.join(root, 'openapi.json'), 'utf8')) as OpenApi;
   const bodies = costlyBodies(document).filter((_, index) => !quick || index % QUICK_EVERY === 0);
-  const [ours, idle]: [Run[], Run[]] = [[], []];
+  const [bodyRuns, idle]: [Run[], Run[]] = [[], []];
   let longestBlocks: { name: string; ms: number }[] = [];
   for (let round = 1; round <= Math.min(settings.rounds, MAX_ROUNDS); round++) {
     const blocks: { name: string; ms: number }[] = [];
     for (const body of bodies) blocks.push({ name: body.name, ms: await blockOf(origin, body) });
-    const nothing: number[] = [];
+    const idleReadings: number[] = [];
     for (let index = 0; index < bodies.length * IDLE_SHARE; index++) {
-      nothing.push(await blockOf(origin, undefined));
+      idleReadings.push(await blockOf(origin, undefined));
     }
-    ours.push(runOf(blocks.map(({ ms }) => ms)));
-    idle.push(runOf(nothing));
+    bodyRuns.push(runOf(blocks.map(({ ms }) => ms)));
+    idle.push(runOf(idleReadings));
     longestBlocks = [...longestBlocks, ...blocks].sort((a, b) => b.ms - a.ms).slice(0, SHOWN);
     const longest = Math.max(...blocks.map(({ ms }) => ms)).toFixed(1);
-    note(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
+    printProgress(`round ${round}: ${bodies.length} bodies, the longest block ${longest} ms`);
   }
   await process.stop();
   const longest = longestBlocks.map(({ name, ms }) => `${name} ${ms.toFixed(1)} ms`);
@@ -105,9 +105,9 @@ export async function blockingRows(bench: Bench): Promise<Row[]> {
   return [
     {
       id: '9',
-      what: 'the longest block of the event loop',
+      label: 'the longest block of the event loop',
       unit: 'ms',
-      ours: sideOf(`${bodies.length} costly bodies`, ours),
+      railhead: sideOf(`${bodies.length} costly bodies`, bodyRuns),
       peer: sideOf('no request', idle),
       slowdown: {},
       maxP99Ms: MAX_MS,

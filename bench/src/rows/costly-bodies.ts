@@ -1,5 +1,5 @@
-// The costliest bodies that an operation reads: as large as a body may be, with values that its
-// schema checks. Generated from openapi.json, so that every operation is covered.
+// The costliest bodies of an operation: as large as allowed, with values that the schema validates.
+// Generated from openapi.json, so that every operation is covered.
 import { BASE } from '../machine/api.ts';
 
 type Json = Record<string, unknown>;
@@ -29,16 +29,21 @@ const ITEMS = 990;
 const DEPTH = 30;
 const NESTED = 4;
 
-/** The properties of an object schema, those of its parts and alternatives included. */
+/** The properties of an object schema, including those of its parts and alternatives. */
 function propertiesOf(document: OpenApi, schema: Json, depth = 0): Record<string, Json> {
   const ref = schema.$ref as string | undefined;
-  const whole = ref ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {}) : schema;
-  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (whole[key] as Json[]) ?? []);
+  const resolved = ref
+    ? (document.components.schemas[ref.split('/').at(-1) as string] ?? {})
+    : schema;
+  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap((key) => (resolved[key] as Json[]) ?? []);
   const inner = depth < NESTED ? parts.map((part) => propertiesOf(document, part, depth + 1)) : [];
-  return Object.assign({}, whole.properties, ...inner);
+  return Object.assign({}, resolved.properties, ...inner);
 }
 
-/** The first value of each enumeration: most schemas select the further checks by one. */
+/**
+ * The first value of each enumeration, because many schemas select further checks by an
+ * enumeration.
+ */
 function choicesOf(document: OpenApi, properties: Record<string, Json>): Json {
   const choices: Json = {};
   for (const [name, { $ref, ...own }] of Object.entries(properties)) {

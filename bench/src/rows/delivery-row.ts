@@ -1,5 +1,5 @@
-// Row 11: webhook deliveries to a receiver on this machine, beside a bare loop of POSTs with one
-// signature. The events are written in SQL, so that only their delivery takes time.
+// Row 11: webhook deliveries to a receiver on this machine. The peer is a loop of POSTs with one
+// signature. The events are inserted in SQL, so that only their delivery takes time.
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../machine/api.ts';
@@ -7,14 +7,14 @@ import type { Bench } from '../machine/bench.ts';
 import { type Child, startWorker, type Worker } from '../machine/children.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
 import type { PostOptions } from '../processes/post-process.ts';
-import { note, type Row, type Side } from '../table/row.ts';
+import { printProgress, type Row, type Side } from '../table/row.ts';
 
 const HOOKS_DATABASE = 'bench_hooks';
-/** A payment event as it is sent; only its length matters. */
+/** Data of a payment event; only its length matters. */
 const DATA = JSON.stringify({ id: 'Transaction:1', note: 'x'.repeat(1_150) });
 const POLL_MS = 20;
 const MAX_ROUNDS = 2;
-/** A backlog takes a minute, and its rate hardly differs between rounds: it is measured once. */
+/** Delivering a backlog takes a minute and varies little between rounds, so it is measured once. */
 const ONCE: ReadonlySet<string> = new Set(['one platform', 'bare loop, 8 connections']);
 const TIMEOUT_MS = 180_000;
 /** Requests that a platform has in progress at one time. */
@@ -27,14 +27,14 @@ const PLATFORMS = `insert into platforms (id, name, environment, regulated, docu
     $2, false, '[]', '[]', now(), now() from generate_series(1, $1::int) returning id`;
 
 // Times of the server have milliseconds; positions in the queue depend on that.
-const EVENTS = `with made as (
+const EVENTS = `with created as (
     select 'Webhook:' || uuidv7() as id, p.id as platform, date_trunc('milliseconds', now()) as at
     from generate_series(1, $2::int) n cross join unnest($1::text[]) p(id)
   ), queued as (
-    insert into webhook_queue (event_id, platform_id, due_at) select id, platform, at from made
+    insert into webhook_queue (event_id, platform_id, due_at) select id, platform, at from created
   )
   insert into events (id, platform_id, type, subject, data, created_at)
-  select id, platform, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, $3, at from made`;
+  select id, platform, 'OUTGOING_PAYMENT.COMPLETED', 'Transaction:' || id, $3, at from created`;
 
 interface Parts {
   bench: Bench;
@@ -45,7 +45,7 @@ interface Parts {
 
 interface Delivered {
   perSecond: number;
-  /** Microseconds of Node for each delivery. */
+  /** Processor time of Node per delivery, in microseconds. */
   us: number;
   errors: number;
 }
@@ -59,12 +59,12 @@ const insertPlatforms = async ({ bench }: Parts, count: number, port: number) =>
   ).map(({ id }) => id);
 
 /**
- * Requests per second that reach the receiver while it gets from a tenth to nine tenths of `wanted`:
- * starts and ends are left out. `start` begins to send them.
+ * Requests per second at the receiver, measured from a tenth to nine tenths of `expectedCount`, so
+ * that start and end are excluded. `start` begins to send them.
  */
 async function received(
   { bench, receiver }: Parts,
-  wanted: number,
+  expectedCount: number,
   sender: Child,
   start: () => Promise<unknown>,
 ): Promise<Delivered> {
@@ -82,20 +82,20 @@ async function received(
   for (;;) {
     const n = (await count()) - before;
     const at = performance.now();
-    if (n >= wanted / 10) first ??= { at, n };
-    if (n >= wanted * 0.9) last ??= { at, n };
-    if (n >= wanted || at > until) break;
+    if (n >= expectedCount / 10) first ??= { at, n };
+    if (n >= expectedCount * 0.9) last ??= { at, n };
+    if (n >= expectedCount || at > until) break;
     await sleep(POLL_MS);
   }
   await sending;
   await sleep(1_000);
   const total = (await count()) - before;
-  note(busy.report(total));
+  printProgress(busy.report(total));
   const rate = first && last && last.n > first.n ? (last.n - first.n) / (last.at - first.at) : 0;
   return {
     perSecond: rate * 1000,
     us: busy.each('sender', total),
-    errors: Math.abs(total - wanted),
+    errors: Math.abs(total - expectedCount),
   };
 }
 
@@ -104,7 +104,7 @@ async function deliver(parts: Parts, platforms: readonly string[], each: number)
   return received(parts, platforms.length * each, parts.server, start);
 }
 
-/** As `deliver`; events of the platforms in `dead` get no response and are not counted. */
+/** Like `deliver`; events of the platforms in `dead` receive no response and are not counted. */
 async function deliverToSlowReceivers(parts: Parts, alive: string[], dead: string[], each: number) {
   const start = () =>
     parts.bench.cluster.rows(HOOKS_DATABASE, EVENTS, [[...alive, ...dead], each, DATA]);
@@ -117,16 +117,16 @@ async function deliverToSlowReceivers(parts: Parts, alive: string[], dead: strin
   return result;
 }
 
-async function bare(parts: Parts, poster: Worker, connections: number, count: number) {
+async function runBareLoop(parts: Parts, poster: Worker, connections: number, count: number) {
   const body = `{"id":"Webhook:1","type":"OUTGOING_PAYMENT.COMPLETED","data":${DATA}}`;
   const options = { url: `http://127.0.0.1:${parts.port}/events`, connections, body, count };
   const start = () => poster.call('post', options satisfies PostOptions);
   return received(parts, count, poster, start);
 }
 
-const side = (name: string, runs: readonly Delivered[], of: 'perSecond' | 'us'): Side => ({
+const side = (name: string, runs: readonly Delivered[], unit: 'perSecond' | 'us'): Side => ({
   name,
-  values: runs.map((run) => run[of]),
+  values: runs.map((run) => run[unit]),
   p50: [],
   p99: [],
   errors: runs.reduce((sum, run) => sum + run.errors, 0),
@@ -151,19 +151,19 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
   const hanging = startWorker('hanging');
   const deadPort = await hanging.call<number>('listen');
   await hanging.call('hang');
-  const one = await insertPlatforms(parts, 1, parts.port);
+  const platform = await insertPlatforms(parts, 1, parts.port);
   const many = await insertPlatforms(parts, 10_000 * scale, parts.port);
   const alive = await insertPlatforms(parts, 18, parts.port);
-  const two = await insertPlatforms(parts, 2, parts.port);
+  const platforms = await insertPlatforms(parts, 2, parts.port);
   const dead = await insertPlatforms(parts, 2, deadPort);
   const backlog = 100_000 * scale;
   const shared = Math.round(2_000 * scale);
   const sides = {
-    'one platform': () => deliver(parts, one, backlog),
-    'bare loop, 8 connections': () => bare(parts, poster, LANE_WIDTH, backlog / 2),
+    'one platform': () => deliver(parts, platform, backlog),
+    'bare loop, 8 connections': () => runBareLoop(parts, poster, LANE_WIDTH, backlog / 2),
     'many platforms, one event each': () => deliver(parts, many, 1),
-    'bare loop, 64 connections': () => bare(parts, poster, 64, backlog / 2),
-    'twenty platforms': () => deliver(parts, [...alive, ...two], shared),
+    'bare loop, 64 connections': () => runBareLoop(parts, poster, 64, backlog / 2),
+    'twenty platforms': () => deliver(parts, [...alive, ...platforms], shared),
     'twenty platforms, two dead': () => deliverToSlowReceivers(parts, alive, dead, shared),
   };
   const runs = Object.fromEntries(
@@ -175,7 +175,7 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
       const result = await run();
       runs[name as keyof typeof sides].push(result);
       const cost = `${result.us.toFixed(0)} µs of Node each, ${result.errors} errors`;
-      note(`round ${round}, ${name}: ${result.perSecond.toFixed(0)}/s, ${cost}`);
+      printProgress(`round ${round}, ${name}: ${result.perSecond.toFixed(0)}/s, ${cost}`);
     }
   }
   for (const child of [poster, hanging, parts.server, parts.receiver]) await child.stop();
@@ -183,17 +183,26 @@ export async function deliveryRows(bench: Bench): Promise<Row[]> {
 }
 
 function rowsOf(runs: Record<string, Delivered[]>): Row[] {
-  const of = (name: string) => runs[name] as Delivered[];
-  const row = (id: string, what: string, ours: string, peer: string, target?: number): Row => ({
-    ...{ id, what, unit: '/s', target },
-    ours: side(ours, of(ours), 'perSecond'),
-    peer: side(peer, of(peer), 'perSecond'),
+  const runsOf = (name: string) => runs[name] as Delivered[];
+  const row = (
+    id: string,
+    subject: string,
+    railhead: string,
+    peer: string,
+    target?: number,
+  ): Row => ({
+    ...{ id, label: subject, unit: '/s', target },
+    railhead: side(railhead, runsOf(railhead), 'perSecond'),
+    peer: side(peer, runsOf(peer), 'perSecond'),
   });
-  const one = 'one platform';
+  const onePlatform = 'one platform';
   const loop = 'bare loop, 8 connections';
-  const beyond = of(one).map((run, index) => ({ ...run, us: run.us - (of(loop)[index]?.us ?? 0) }));
+  const beyond = runsOf(onePlatform).map((run, index) => ({
+    ...run,
+    us: run.us - (runsOf(loop)[index]?.us ?? 0),
+  }));
   return [
-    row('11a', 'webhook deliveries, a backlog of one platform', one, loop, 0.6),
+    row('11a', 'webhook deliveries, a backlog of one platform', onePlatform, loop, 0.6),
     row(
       '11b',
       'webhook deliveries, 10,000 platforms',
@@ -210,12 +219,12 @@ function rowsOf(runs: Record<string, Delivered[]>): Row[] {
     {
       ...{
         id: '11d',
-        what: 'Node for each delivery beyond the bare loop',
+        label: 'Node for each delivery beyond the bare loop',
         unit: 'µs',
-        maxOurs: 60,
+        maxValue: 60,
       },
-      ours: side(one, beyond, 'us'),
-      peer: side(loop, of(loop), 'us'),
+      railhead: side(onePlatform, beyond, 'us'),
+      peer: side(loop, runsOf(loop), 'us'),
     },
   ];
 }

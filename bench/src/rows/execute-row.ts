@@ -1,7 +1,7 @@
 // Row 2: executing quotes between internal accounts over HTTP, complete: credentials and an
-// Idempotency-Key on each request, events written, and the deliverer sending them to a receiver.
-// Compared with pgbench, which posts one transfer per transaction without the rest, and with the
-// same operation as one interactive transaction per request.
+// Idempotency-Key on each request, events written, and webhooks delivered to a receiver. The peers
+// are pgbench, which only posts one transfer per transaction, and the same operation as one
+// interactive transaction per request.
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, PEER_DATABASE } from '../machine/api.ts';
 import type { Api, Bench, Templates } from '../machine/bench.ts';
 import { startWorker, type Worker } from '../machine/children.ts';
@@ -9,27 +9,29 @@ import { databaseUrl } from '../machine/cluster.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
 import type { Load } from '../processes/load-process.ts';
 import type { PeerOptions } from '../processes/peer-process.ts';
-import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
 export type Kind = keyof Templates;
 
-/** Quotes per second prepared for the first run of each side; later runs get at least half. */
-const FIRST_GUESS = { ours: 3_000, peer: 800 };
-/** More quotes than the fastest run so far would have used. */
+/**
+ * Quotes per second that are prepared for the first run of each side; later runs get at least half.
+ */
+const FIRST_GUESS = { railhead: 3_000, peer: 800 };
+/** Factor by which more quotes are prepared than the fastest run so far would have used. */
 const SPARE = 1.5;
 
 export interface Parts {
   bench: Bench;
   api: Api;
   load: Worker;
-  /** The processes whose processor time is shown after each run. */
+  /** Processes whose processor time is printed after each run. */
   groups: Record<string, () => number[]>;
 }
 
 /**
- * Suspends the server, which would otherwise deliver events on a peer's time; returns a function
- * that resumes it.
+ * Suspends the server, which would otherwise deliver events during the run of a peer; returns a
+ * function that resumes it.
  */
 function pauseServer(api: Api): () => void {
   api.process.pause();
@@ -37,9 +39,9 @@ function pauseServer(api: Api): () => void {
 }
 
 export interface RunOptions {
-  /** Open load: requests at fixed times. Otherwise each follows a response. */
+  /** Open load: requests start at fixed times. Absent: each request follows a response. */
   perSecond?: number;
-  /** Executes this many quotes, as far as the time suffices. */
+  /** Executes this many quotes if the time suffices. */
   count?: number;
 }
 
@@ -53,14 +55,14 @@ function checked(run: Run, seconds: number): Run {
 export function executor(parts: Parts, database: string) {
   const { bench, api, load } = parts;
   const { warmupMs } = bench.settings;
-  const guess = database === DATABASE ? FIRST_GUESS.ours : FIRST_GUESS.peer;
+  const guess = database === DATABASE ? FIRST_GUESS.railhead : FIRST_GUESS.peer;
   let fastest = guess / 2;
   let done = 0;
   let busy: ReturnType<typeof watchProcessor> | undefined;
   let last: Run | undefined;
   return {
     done: () => done,
-    /** Microseconds of processor time of a group for each request of the last run. */
+    /** Processor time of a group per request of the last run, in microseconds. */
     each: (group: string) => busy?.each(group, last?.done ?? 0) ?? 0,
     async run(
       kind: Kind,
@@ -71,8 +73,8 @@ export function executor(parts: Parts, database: string) {
     ): Promise<Run> {
       await bench.cluster.checkpoint();
       const rate = perSecond ?? (last ? fastest * SPARE : guess);
-      const wanted = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
-      const quotes = await copyQuotes(bench, database, api.templates[kind], wanted);
+      const quoteCount = count ?? Math.ceil(rate * (seconds + warmupMs / 1000));
+      const quotes = await copyQuotes(bench, database, api.templates[kind], quoteCount);
       const resume = database === DATABASE ? undefined : pauseServer(api);
       busy = watchProcessor(parts.groups);
       const measured = await load.call<Run>('run', {
@@ -90,7 +92,7 @@ export function executor(parts: Parts, database: string) {
       } satisfies Load);
       const run = count === undefined ? checked(measured, seconds) : measured;
       last = run;
-      note(busy.report(run.done));
+      printProgress(busy.report(run.done));
       resume?.();
       fastest = Math.max(fastest, run.perSecond);
       done += run.done;
@@ -110,26 +112,26 @@ const CHECK = `select
   (select count(*) from webhook_attempts where result = 'delivered') as delivered,
   (select count(*) from events) as events`;
 
-/** Quotes that are executed in a database. */
+/** Number of executed quotes in a database. */
 export async function executedIn(bench: Bench, name: string): Promise<number> {
   const [row] = await bench.cluster.rows<{ completed: string }>(name, CHECK);
   return Number(row?.completed);
 }
 
 /** Compares the database with the acknowledged requests; any difference is an error. */
-export async function differences(bench: Bench, name: string, done: number): Promise<number> {
+export async function differences(bench: Bench, name: string, doneCount: number): Promise<number> {
   const [row] = await bench.cluster.rows<Record<string, string>>(name, CHECK);
-  const seen = Object.entries(row ?? {}).map(([what, count]) => `${count} ${what}`);
-  note(`${name}: ${done} acknowledged; ${seen.join(', ')}`);
-  const at = (what: string) => Number(row?.[what]);
-  const lost = Math.abs(at('completed') - done) + Math.abs(at('remembered') - done);
-  return lost + at('unpaid') + at('unbalanced') + at('failed');
+  const counts = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
+  printProgress(`${name}: ${doneCount} acknowledged; ${counts.join(', ')}`);
+  const at = (column: string) => Number(row?.[column]);
+  const missing = Math.abs(at('completed') - doneCount) + Math.abs(at('remembered') - doneCount);
+  return missing + at('unpaid') + at('unbalanced') + at('failed');
 }
 
 /** The interactive peer with the pool size and connections at which it was fastest in this run. */
 export async function preparePeer(parts: Parts, peer: Worker) {
   const { bench } = parts;
-  const { tryS } = bench.settings;
+  const { tuningSeconds } = bench.settings;
   const [platform] = await bench.cluster.rows<{ id: string }>(
     PEER_DATABASE,
     'select platform_id as id from quotes limit 1',
@@ -147,7 +149,7 @@ export async function preparePeer(parts: Parts, peer: Worker) {
   const best = await bench.interactive(() =>
     bestOf('interactive, pool/connections', choices, async (choice) => {
       const [poolSize, connections] = split(choice);
-      return run('convert', await listen(poolSize), connections, tryS);
+      return run('convert', await listen(poolSize), connections, tuningSeconds);
     }),
   );
   const [poolSize, connections] = split(best);
@@ -169,7 +171,7 @@ async function attachReceiver(api: Api): Promise<Worker> {
 
 export async function executeRows(bench: Bench): Promise<Row[]> {
   const { settings, quick } = bench;
-  const { rounds, seconds, tryS } = settings;
+  const { rounds, seconds, tuningSeconds } = settings;
   const api = await bench.api();
   const pgbench = await bench.pgbench();
   const receiver = await attachReceiver(api);
@@ -183,19 +185,19 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
     receiver: () => [receiver.pid],
   };
   const parts = { bench, api, load, groups };
-  const ours = executor(parts, DATABASE);
+  const serverExecutor = executor(parts, DATABASE);
   const connections = await bestOf('execute, connections', quick ? [64] : [64, 256], (n) =>
-    ours.run('convert', api.port, n, tryS),
+    serverExecutor.run('convert', api.port, n, tuningSeconds),
   );
   const peer = await preparePeer(parts, peerWorker);
-  const execute = (kind: Kind) => () => ours.run(kind, api.port, connections, seconds);
+  const execute = (kind: Kind) => () => serverExecutor.run(kind, api.port, connections, seconds);
   const plain = (spread: 'spread' | 'hot') => async () => {
     const resume = pauseServer(api);
     const run = await pgbench.run(spread);
     resume();
     return run;
   };
-  const runs = await takeTurns(
+  const runs = await alternate(
     {
       'execute, spread': execute('convert'),
       'pgbench, spread': plain('spread'),
@@ -207,31 +209,37 @@ export async function executeRows(bench: Bench): Promise<Row[]> {
     },
     rounds,
   );
-  note(`${await receiver.call<number>('count')} events delivered meanwhile`);
+  printProgress(`${await receiver.call<number>('count')} events delivered meanwhile`);
   for (const child of [load, peerWorker, api.process]) await child.stop();
-  const wrong = await differences(bench, DATABASE, ours.done());
+  const wrong = await differences(bench, DATABASE, serverExecutor.done());
   const wrongPeer = await differences(bench, PEER_DATABASE, peer.done());
   await receiver.stop();
-  const side = (name: string, of: Run[], more: number) => {
-    const made = sideOf(name, of);
-    return { ...made, errors: made.errors + more };
+  const side = (name: string, runs: Run[], errors: number) => {
+    const side = sideOf(name, runs);
+    return { ...side, errors: side.errors + errors };
   };
-  const server = (of: Run[]) => side(`server, ${connections} connections`, of, wrong);
-  const interactive = (of: Run[]) => side(`interactive, ${peer.name}`, of, wrongPeer);
-  const bare = (kind: 'spread' | 'hot') =>
+  const server = (runs: Run[]) => side(`server, ${connections} connections`, runs, wrong);
+  const interactive = (runs: Run[]) => side(`interactive, ${peer.name}`, runs, wrongPeer);
+  const pgbenchSide = (kind: 'spread' | 'hot') =>
     side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], 0);
-  const row = (id: string, what: string, a: Row['ours'], b: Row['peer'], target?: number): Row => ({
+  const row = (
+    id: string,
+    subject: string,
+    a: Row['railhead'],
+    b: Row['peer'],
+    target?: number,
+  ): Row => ({
     id,
-    what: `execute a quote${what}`,
+    label: `execute a quote${subject}`,
     unit: '/s',
-    ours: a,
+    railhead: a,
     peer: b,
     target,
   });
   const spread = () => server(runs['execute, spread']);
   return [
-    row('2a', ', 2,000 source accounts', spread(), bare('spread'), 0.5),
-    row('2b', ', one hot source account', server(runs['execute, hot']), bare('hot'), 1.5),
+    row('2a', ', 2,000 source accounts', spread(), pgbenchSide('spread'), 0.5),
+    row('2b', ', one hot source account', server(runs['execute, hot']), pgbenchSide('hot'), 1.5),
     row('2c', ', 2,000 source accounts', spread(), interactive(runs['interactive, spread']), 6),
     row(
       '2d',

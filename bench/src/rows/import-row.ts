@@ -1,4 +1,4 @@
-// Row 5: registering customers from a file of 50,000 rows, compared with a client that registers
+// Row 5: registering customers from a file of 50,000 rows. The peer is a client that registers
 // customers on the same server with single requests on many connections. Both create the same rows,
 // accounts and events. Peak memory is that of the server process.
 import http from 'node:http';
@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AUTHORIZATION, BASE, DATABASE } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import { familyOf, peakMb, resetPeak, watchProcessor } from '../machine/proc.ts';
-import { bestOf, note, type Row, type Side, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, type Side, sideOf } from '../table/row.ts';
 import { percentile, type Run } from '../table/stats.ts';
 
 const COLUMNS = [
@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 
 const POLL_MS = 100;
-/** An import runs to its end, which takes a minute or more, so one round is measured. */
+/** An import always runs to its end, which takes a minute or more, so one round is measured. */
 const ROUNDS = 1;
 const IMPORT_MS = 600_000;
 
@@ -54,12 +54,12 @@ const bodyOf = (run: string, domain: string, at: number) =>
     },
   });
 
-const runOf = (done: number, errors: number, ms: number, latencies: number[]): Run => ({
-  perSecond: (done * 1000) / ms,
+const runOf = (doneCount: number, errors: number, ms: number, latencies: number[]): Run => ({
+  perSecond: (doneCount * 1000) / ms,
   p50: percentile(latencies, 0.5),
   p99: percentile(latencies, 0.99),
   errors,
-  done,
+  done: doneCount,
 });
 
 async function importFile(port: number, content: string): Promise<Run> {
@@ -119,9 +119,9 @@ async function registerIndividually(
   const started = performance.now();
   const caller = async () => {
     while (next < rows) {
-      const began = performance.now();
+      const startedAt = performance.now();
       if ((await post(agent, port, bodies(next++))) !== 201) errors++;
-      latencies.push(performance.now() - began);
+      latencies.push(performance.now() - startedAt);
     }
   };
   await Promise.all(Array.from({ length: connections }, caller));
@@ -136,7 +136,7 @@ export async function importRows(bench: Bench): Promise<Row[]> {
   const api = await bench.api();
   const { umaDomain } = await api.request<{ umaDomain: string }>('GET', '/config');
   let runs = 0;
-  const peaks: { ours: number[]; peer: number[] } = { ours: [], peer: [] };
+  const peaks: { railhead: number[]; peer: number[] } = { railhead: [], peer: [] };
   const measured = async (name: keyof typeof peaks, work: (run: string) => Promise<Run>) => {
     await cluster.checkpoint();
     resetPeak(api.process.pid);
@@ -148,10 +148,11 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     const run = await work(`r${process.pid}-${++runs}`);
     const peak = peakMb(api.process.pid);
     peaks[name].push(peak);
-    note(`${busy.report(run.done)}; peak memory of the server ${peak.toFixed(0)} MB`);
+    printProgress(`${busy.report(run.done)}; peak memory of the server ${peak.toFixed(0)} MB`);
     return run;
   };
-  const ours = () => measured('ours', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
+  const importRows = () =>
+    measured('railhead', (run) => importFile(api.port, fileOf(run, umaDomain, rows)));
   const peer = (connections: number, count = individualCount) =>
     measured('peer', (run) =>
       registerIndividually(api.port, (at) => bodyOf(run, umaDomain, at), count, connections),
@@ -161,32 +162,32 @@ export async function importRows(bench: Bench): Promise<Row[]> {
     peer(n, tries),
   );
   peaks.peer = [];
-  const sides = { 'import, a file': ours, 'import, one by one': () => peer(fastest) };
-  const results = await takeTurns(sides, ROUNDS);
+  const sides = { 'import, a file': importRows, 'import, one by one': () => peer(fastest) };
+  const results = await alternate(sides, ROUNDS);
   const [{ n }] = (await cluster.rows<{ n: string }>(
     DATABASE,
     "select count(*) as n from customers where platform_customer_id like $1 || '-%'",
     [`r${process.pid}`],
   )) as [{ n: string }];
-  note(`${n} customers exist`);
+  printProgress(`${n} customers exist`);
   const file = sideOf(`a file of ${rows}`, results['import, a file']);
   const single = sideOf(`POST /customers, ${fastest}`, results['import, one by one']);
   const memory = (side: Side, values: number[]): Side => ({ ...side, values, p50: [], p99: [] });
   return [
-    // A file has no latencies of single rows.
+    // An import has no latencies of single rows.
     {
       id: '5a',
-      what: 'customers registered',
+      label: 'customers registered',
       unit: '/s',
-      ours: { ...file, p50: [], p99: [] },
+      railhead: { ...file, p50: [], p99: [] },
       peer: single,
       target: 1,
     },
     {
       id: '5b',
-      what: 'peak memory of the server meanwhile',
+      label: 'peak memory of the server meanwhile',
       unit: 'MB',
-      ours: memory(file, peaks.ours),
+      railhead: memory(file, peaks.railhead),
       peer: memory(single, peaks.peer),
     },
   ];

@@ -1,17 +1,17 @@
-// Row 1: transfers between ledger accounts. Ours go through the committer as real change sets;
-// pgbench runs one transaction for each. Both get the number of callers at which they are fastest.
+// Row 1: transfers between ledger accounts. The committer receives them as change sets; pgbench
+// runs one transaction per transfer. Both run with the number of callers at which they are fastest.
 
 import type { Bench, Spread } from '../machine/bench.ts';
 import { startWorker } from '../machine/children.ts';
 import { ACCOUNTS, fillAccounts, OPENING_BALANCE, PGBENCH_DATABASE } from '../machine/pgbench.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
-import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
-const OURS = 'bench_ledger';
+const LEDGER_DATABASE = 'bench_ledger';
 
 /** Compares the ledger with the acknowledged transfers; any difference is an error. */
-async function differences(bench: Bench, name: string, done: number): Promise<number> {
+async function differences(bench: Bench, name: string, doneCount: number): Promise<number> {
   const [row] = await bench.cluster.rows<{ transfers: string; wrong: string; total: string }>(
     name,
     `with posted as (
@@ -24,59 +24,60 @@ async function differences(bench: Bench, name: string, done: number): Promise<nu
     from ledger_accounts a left join posted m using (id)`,
     [OPENING_BALANCE],
   );
-  const same = Number(row?.transfers) === done && row?.total === `${ACCOUNTS * OPENING_BALANCE}`;
-  const wrong = Number(row?.wrong) + (same ? 0 : 1);
-  note(
-    `${name}: ${row?.transfers} transfers for ${done} acknowledged, ${row?.wrong} wrong balances`,
+  const isConsistent =
+    Number(row?.transfers) === doneCount && row?.total === `${ACCOUNTS * OPENING_BALANCE}`;
+  const wrong = Number(row?.wrong) + (isConsistent ? 0 : 1);
+  printProgress(
+    `${name}: ${row?.transfers} transfers for ${doneCount} acknowledged, ${row?.wrong} wrong balances`,
   );
   return wrong;
 }
 
 export async function ledgerRows(bench: Bench): Promise<Row[]> {
   const { cluster, settings, quick } = bench;
-  const { seconds, warmupMs, rounds, tryS } = settings;
-  const url = await fillAccounts(cluster, OURS);
+  const { seconds, warmupMs, rounds, tuningSeconds } = settings;
+  const url = await fillAccounts(cluster, LEDGER_DATABASE);
   const pgbench = await bench.pgbench();
   const worker = startWorker('ledger', { profile: bench.profile });
   await worker.call('open', url);
   let done = 0;
-  const ours = async (spread: Spread, callers: number, forS = seconds) => {
+  const runCommitter = async (spread: Spread, callers: number, forS = seconds) => {
     await cluster.checkpoint();
     const busy = watchProcessor({
       committer: () => [worker.pid],
       PostgreSQL: () => familyOf(cluster.pid),
     });
     const run = await worker.call<Run>('run', { spread, callers, warmupMs, seconds: forS });
-    note(busy.report(run.done));
+    printProgress(busy.report(run.done));
     done += run.done;
     return run;
   };
   const choices = quick ? [256] : [128, 256, 1_024];
   const search = (spread: Spread) =>
-    bestOf(`committer, ${spread}, callers`, choices, (n) => ours(spread, n, tryS));
+    bestOf(`committer, ${spread}, callers`, choices, (n) => runCommitter(spread, n, tuningSeconds));
   const best = { spread: await search('spread'), hot: await search('hot') };
-  const runs = await takeTurns(
+  const runs = await alternate(
     {
-      'committer, spread': () => ours('spread', best.spread),
+      'committer, spread': () => runCommitter('spread', best.spread),
       'pgbench, spread': () => pgbench.run('spread'),
-      'committer, hot': () => ours('hot', best.hot),
+      'committer, hot': () => runCommitter('hot', best.hot),
       'pgbench, hot': () => pgbench.run('hot'),
     },
     rounds,
   );
   await worker.call('close');
   await worker.stop();
-  const wrong = await differences(bench, OURS, done);
+  const wrong = await differences(bench, LEDGER_DATABASE, done);
   const wrongPeer = await differences(bench, PGBENCH_DATABASE, pgbench.done());
-  const side = (name: string, of: readonly Run[], more: number) => {
-    const made = sideOf(name, of);
-    return { ...made, errors: made.errors + more };
+  const side = (name: string, runs: readonly Run[], more: number) => {
+    const side = sideOf(name, runs);
+    return { ...side, errors: side.errors + more };
   };
-  const row = (id: string, what: string, kind: Spread, target: number): Row => ({
+  const row = (id: string, subject: string, kind: Spread, target: number): Row => ({
     id,
-    what: `ledger transfers, ${what}`,
+    label: `ledger transfers, ${subject}`,
     unit: '/s',
-    ours: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrong),
+    railhead: side(`committer, ${best[kind]} callers`, runs[`committer, ${kind}`], wrong),
     peer: side(`pgbench, ${pgbench.best[kind]} clients`, runs[`pgbench, ${kind}`], wrongPeer),
     target,
   });

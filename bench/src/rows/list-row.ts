@@ -1,5 +1,5 @@
-// Row 10: a page of transactions with filters, beside a bare Fastify route that sends the same
-// statements through `pg` and returns the rows as JSON.
+// Row 10: a page of transactions with filters. The peer is a minimal Fastify route that sends the
+// same statements through `pg` and returns the rows as JSON.
 import { transactions } from '../../../server/src/features/payments/transactions/store.ts';
 import { countSql, type Filter, pageSql } from '../../../server/src/runtime/db/paging.ts';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE } from '../machine/api.ts';
@@ -9,7 +9,7 @@ import { databaseUrl } from '../machine/cluster.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
 import type { ListOptions } from '../processes/bare-process.ts';
 import type { Load } from '../processes/load-process.ts';
-import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
 const TRANSACTIONS = 100_000;
@@ -37,47 +37,52 @@ async function pageOf(bench: Bench) {
 
 export async function listRows(bench: Bench): Promise<Row[]> {
   const { settings, quick, cluster } = bench;
-  const { seconds, warmupMs, rounds, tryS } = settings;
+  const { seconds, warmupMs, rounds, tuningSeconds } = settings;
   const api = await bench.api();
   await copyQuotes(bench, DATABASE, api.templates.convert, quick ? 5_000 : TRANSACTIONS);
   await cluster.rows(DATABASE, 'vacuum analyze transactions');
   const { path, statements } = await pageOf(bench);
-  const bare = startWorker('bare');
+  const bareServer = startWorker('bare');
   const url = databaseUrl(cluster.url, DATABASE);
   const options: ListOptions = { url, poolSize: POOL_SIZE, statements };
-  const barePort = await bare.call<number>('listenWithRows', options);
+  const barePort = await bareServer.call<number>('listenWithRows', options);
   const load = startWorker('load');
   const get = async (port: number, connections: number, forS = seconds) => {
     await cluster.checkpoint();
     const busy = watchProcessor({
       server: () => [api.process.pid],
-      'bare Fastify': () => [bare.pid],
+      'bare Fastify': () => [bareServer.pid],
       PostgreSQL: () => familyOf(cluster.pid),
     });
     const run = await load.call<Run>('run', {
       ...{ port, connections, warmupMs, seconds: forS, method: 'GET', paths: [BASE + path] },
       ...{ once: false, authorization: AUTHORIZATION, keyed: false, status: 200 },
     } satisfies Load);
-    note(busy.report(run.done));
+    printProgress(busy.report(run.done));
     return run;
   };
   const best = (name: string, port: number) =>
-    bestOf(`list, ${name}, connections`, quick ? [64] : [16, 64], (n) => get(port, n, tryS));
-  const fastest = { ours: await best('ours', api.port), bare: await best('bare', barePort) };
-  const runs = await takeTurns(
+    bestOf(`list, ${name}, connections`, quick ? [64] : [16, 64], (n) =>
+      get(port, n, tuningSeconds),
+    );
+  const fastest = {
+    railhead: await best('railhead', api.port),
+    bare: await best('bare', barePort),
+  };
+  const runs = await alternate(
     {
-      'list, ours': () => get(api.port, fastest.ours),
+      'list, railhead': () => get(api.port, fastest.railhead),
       'list, bare Fastify': () => get(barePort, fastest.bare),
     },
     rounds,
   );
-  for (const child of [load, bare]) await child.stop();
+  for (const child of [load, bareServer]) await child.stop();
   return [
     {
       id: '10',
-      what: 'GET /transactions, a page of 20 with filters',
+      label: 'GET /transactions, a page of 20 with filters',
       unit: '/s',
-      ours: sideOf(`server, ${fastest.ours} connections`, runs['list, ours']),
+      railhead: sideOf(`server, ${fastest.railhead} connections`, runs['list, railhead']),
       peer: sideOf(`bare Fastify and pg, ${fastest.bare}`, runs['list, bare Fastify']),
       target: 0.5,
     },

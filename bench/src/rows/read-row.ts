@@ -1,12 +1,12 @@
-// Row 3: reading one transaction. Beside a bare Fastify route that returns the same bytes without a
-// lookup, and beside Prism, which generates a response from our OpenAPI document.
+// Row 3: reading one transaction. The peers are a minimal Fastify route that returns the same bytes
+// without a lookup, and Prism, which generates a response from the OpenAPI document.
 import path from 'node:path';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE, firstOk, freePort } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import { type Child, startNode, startWorker } from '../machine/children.ts';
 import { familyOf, watchProcessor } from '../machine/proc.ts';
 import type { Load } from '../processes/load-process.ts';
-import { bestOf, note, type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, bestOf, printProgress, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
 const TRANSACTIONS = 10_000;
@@ -14,7 +14,10 @@ const TRANSACTIONS = 10_000;
 const prismProgram = (root: string) =>
   path.join(root, 'bench', 'node_modules', '@stoplight', 'prism-cli', 'dist', 'index.js');
 
-/** Starts Prism on our document with minimal logging. It serves paths without the base path. */
+/**
+ * Starts Prism with the OpenAPI document and minimal logging. It serves paths without the base
+ * path.
+ */
 export async function startPrism(
   root: string,
 ): Promise<{ port: number; process: Child; startedMs: number }> {
@@ -28,20 +31,20 @@ export async function startPrism(
 
 export async function readRows(bench: Bench): Promise<Row[]> {
   const { settings, quick, cluster } = bench;
-  const { seconds, warmupMs, rounds, tryS } = settings;
+  const { seconds, warmupMs, rounds, tuningSeconds } = settings;
   const api = await bench.api();
   const copies = await copyQuotes(bench, DATABASE, api.templates.convert, TRANSACTIONS);
   const paths = copies.map((copy) => `/transactions/${copy.transaction_id}`);
-  const shown = await api.request<unknown>('GET', paths[0] as string);
-  const bare = startWorker('bare');
-  const barePort = await bare.call<number>('listen', JSON.stringify(shown));
+  const transaction = await api.request<unknown>('GET', paths[0] as string);
+  const bareServer = startWorker('bare');
+  const barePort = await bareServer.call<number>('listen', JSON.stringify(transaction));
   const prism = await startPrism(bench.root);
   const load = startWorker('load');
   const get = async (port: number, base: string, connections: number, forS = seconds) => {
     await cluster.checkpoint();
     const busy = watchProcessor({
       server: () => [api.process.pid],
-      'bare Fastify': () => [bare.pid],
+      'bare Fastify': () => [bareServer.pid],
       Prism: () => familyOf(prism.process.pid),
       PostgreSQL: () => familyOf(cluster.pid),
       load: () => [load.pid],
@@ -58,37 +61,37 @@ export async function readRows(bench: Bench): Promise<Row[]> {
       keyed: false,
       status: 200,
     } satisfies Load);
-    note(busy.report(run.done));
+    printProgress(busy.report(run.done));
     return run;
   };
   const sides = {
-    ours: (n: number, forS?: number) => get(api.port, BASE, n, forS),
+    railhead: (n: number, forS?: number) => get(api.port, BASE, n, forS),
     bare: (n: number, forS?: number) => get(barePort, BASE, n, forS),
     prism: (n: number, forS?: number) => get(prism.port, '', n, forS),
   };
   const choices = quick ? [64] : [16, 64];
   const best = (name: keyof typeof sides) =>
-    bestOf(`GET, ${name}, connections`, choices, (n) => sides[name](n, tryS));
+    bestOf(`GET, ${name}, connections`, choices, (n) => sides[name](n, tuningSeconds));
   const fastest = {
-    ours: await best('ours'),
+    railhead: await best('railhead'),
     bare: await best('bare'),
     prism: await best('prism'),
   };
-  const runs = await takeTurns(
+  const runs = await alternate(
     {
-      'GET, ours': () => sides.ours(fastest.ours),
+      'GET, railhead': () => sides.railhead(fastest.railhead),
       'GET, bare Fastify': () => sides.bare(fastest.bare),
       'GET, Prism': () => sides.prism(fastest.prism),
     },
     rounds,
   );
-  for (const child of [load, bare, prism.process]) await child.stop();
-  const ours = () => sideOf(`server, ${fastest.ours} connections`, runs['GET, ours']);
-  const row = (id: string, what: string, peer: Row['peer'], target: number): Row => ({
+  for (const child of [load, bareServer, prism.process]) await child.stop();
+  const serverSide = () => sideOf(`server, ${fastest.railhead} connections`, runs['GET, railhead']);
+  const row = (id: string, subject: string, peer: Row['peer'], target: number): Row => ({
     id,
-    what,
+    label: subject,
     unit: '/s',
-    ours: ours(),
+    railhead: serverSide(),
     peer,
     target,
   });

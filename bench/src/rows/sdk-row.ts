@@ -1,11 +1,11 @@
-// Row 15: a GET by the SDK, beside `fetch` alone. One caller, so that the difference is the time that the
-// SDK takes and not the capacity of the server.
+// Row 15: a GET with the SDK. The peer is `fetch` alone. One caller, so that the difference is the
+// time of the SDK and not the capacity of the server.
 import path from 'node:path';
 import { AUTHORIZATION, BASE, copyQuotes, DATABASE } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import { startWorker } from '../machine/children.ts';
 import type { SdkOptions } from '../processes/sdk-process.ts';
-import { type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, type Row, sideOf } from '../table/row.ts';
 import type { Run } from '../table/stats.ts';
 
 const TRANSACTIONS = 1_000;
@@ -27,11 +27,11 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
     warmupMs,
     seconds,
   };
-  // A process each: the code of one must not be optimised for what the other passes through it.
+  // Separate processes, so that the compiler does not optimize one for the calls of the other.
   const workers = { sdk: startWorker('sdk'), fetch: startWorker('sdk') };
   const run = (by: SdkOptions['by']) =>
     workers[by].call<Run>('read', { ...options, by } satisfies SdkOptions);
-  const runs = await takeTurns(
+  const runs = await alternate(
     { 'GET, SDK': () => run('sdk'), 'GET, fetch': () => run('fetch') },
     rounds,
   );
@@ -39,9 +39,9 @@ export async function sdkRows(bench: Bench): Promise<Row[]> {
   return [
     {
       id: '15',
-      what: 'GET /transactions/{id} by the SDK',
+      label: 'GET /transactions/{id} by the SDK',
       unit: '/s',
-      ours: sideOf('SDK, one caller', runs['GET, SDK']),
+      railhead: sideOf('SDK, one caller', runs['GET, SDK']),
       peer: sideOf('fetch, one caller', runs['GET, fetch']),
       target: TARGET,
     },

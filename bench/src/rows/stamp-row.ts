@@ -1,13 +1,13 @@
-// Row 6: reading and verifying a wallet's stamp, beside a bare P-256 verification by node:crypto of
-// the same signatures. For a known key the bare side has it prepared as well; for a new one, both
-// start with the compressed point of the stamp. Both run in this process, one after the other on
-// one thread.
+// Row 6: parsing and verifying a wallet's stamp. The peer is a P-256 verification of the same
+// signatures by node:crypto. For a known key the peer has the key prepared as well; for a new key
+// both start with the compressed point of the stamp. Both run in this process, one after the other
+// on one thread.
 import { createPrivateKey, createPublicKey, ECDH, type KeyObject, sign, verify } from 'node:crypto';
 import { parseStamp, verifyStamp } from '../../../server/src/features/wallets/signing/stamp.ts';
 import { compressedPoint, generateP256, p256Jwk } from '../../../server/src/kernel/crypto/p256.ts';
 import { systemEffects } from '../../../server/src/runtime/config/system-effects.ts';
 import type { Bench } from '../machine/bench.ts';
-import { type Row, sideOf, takeTurns } from '../table/row.ts';
+import { alternate, type Row, sideOf } from '../table/row.ts';
 import { createTally, type Run } from '../table/stats.ts';
 
 interface Case {
@@ -19,9 +19,9 @@ interface Case {
   header: string;
 }
 
-/** As long as a payload that wallets sign. */
+/** Typical length of a payload that wallets sign. */
 const LENGTH = 400;
-/** Fewer keys than the server caches, and more. */
+/** Numbers of keys below and above the size of the server's cache. */
 const [KNOWN, NEW] = [100, 5_000];
 
 function makeCases(count: number): Case[] {
@@ -45,26 +45,32 @@ function makeCases(count: number): Case[] {
 
 type Check = (of: Case) => boolean;
 
-const bare: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
+const verifyWithKey: Check = ({ key, bytes, signature }) => verify('sha256', bytes, key, signature);
 
 /** The fastest verification from a compressed point with node:crypto. */
 const bareFromPoint: Check = ({ point, bytes, signature }) => {
-  const whole = ECDH.convertKey(point, 'prime256v1', 'hex', undefined, 'uncompressed') as Buffer;
-  const part = (from: number) => whole.subarray(from, from + 32).toString('base64url');
+  const uncompressed = ECDH.convertKey(
+    point,
+    'prime256v1',
+    'hex',
+    undefined,
+    'uncompressed',
+  ) as Buffer;
+  const part = (from: number) => uncompressed.subarray(from, from + 32).toString('base64url');
   const key = { kty: 'EC', crv: 'P-256', x: part(1), y: part(33) };
   return verify('sha256', bytes, createPublicKey({ format: 'jwk', key }), signature);
 };
 
-function ours({ header, text }: Case): boolean {
+function verifyWithServerCode({ header, text }: Case): boolean {
   const stamp = parseStamp(header);
   return stamp !== undefined && verifyStamp(stamp, text);
 }
 
 function measure(bench: Bench, cases: readonly Case[], check: Check): Run {
   const { warmupMs, seconds } = bench.settings;
-  // One thread without input or output: its rate is steady.
+  // One thread without input or output has a steady rate, so half the time suffices.
   const tally = createTally(warmupMs, seconds / 2);
-  for (let index = 0; tally.goesOn(); index++) {
+  for (let index = 0; tally.isRunning(); index++) {
     const start = performance.now();
     if (check(cases[index % cases.length] as Case)) tally.ok(start);
     else tally.error('a valid signature was rejected');
@@ -81,24 +87,24 @@ interface Of {
 
 async function row(bench: Bench, { id, keys, count, peer }: Of): Promise<Row> {
   const cases = makeCases(count);
-  const runs = await takeTurns(
+  const runs = await alternate(
     {
-      ours: async () => measure(bench, cases, ours),
+      railhead: async () => measure(bench, cases, verifyWithServerCode),
       peer: async () => measure(bench, cases, peer),
     },
     bench.settings.rounds,
   );
   return {
     id,
-    what: `verifying a stamp, ${keys}`,
+    label: `verifying a stamp, ${keys}`,
     unit: '/s',
-    ours: sideOf('one thread', runs.ours),
+    railhead: sideOf('one thread', runs.railhead),
     peer: sideOf('node:crypto, one thread', runs.peer),
     target: 0.5,
   };
 }
 
 export const stampRows = async (bench: Bench): Promise<Row[]> => [
-  await row(bench, { id: '6a', keys: 'known key', count: KNOWN, peer: bare }),
+  await row(bench, { id: '6a', keys: 'known key', count: KNOWN, peer: verifyWithKey }),
   await row(bench, { id: '6b', keys: 'new key', count: NEW, peer: bareFromPoint }),
 ];

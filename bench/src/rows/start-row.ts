@@ -1,5 +1,5 @@
-// Row 4: time until the first 200, with an empty and with an existing data folder, and memory of
-// the idle processes. Prism beside it, with the same document. Memory of PostgreSQL counts pages
+// Row 4: time until the first 200 with an empty and with an existing data folder, and memory of the
+// idle processes. The peer is Prism with the same document. Memory of PostgreSQL counts pages
 // shared by its processes once.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startServer } from '../machine/api.ts';
 import type { Bench } from '../machine/bench.ts';
 import { familyOf, residentMb, sharedMb } from '../machine/proc.ts';
-import { note, type Row, type Side } from '../table/row.ts';
+import { printProgress, type Row, type Side } from '../table/row.ts';
 import { startPrism } from './read-row.ts';
 
-/** The server releases what it held to start after six to twelve idle seconds. */
+/** The server releases the memory of its start after six to twelve idle seconds. */
 const IDLE_MS = 12_000;
 /** Target: megabytes of the idle server and its database. */
 const MAX_IDLE_MB = 130;
@@ -28,7 +28,7 @@ interface Measured {
   prismMb: number[];
 }
 
-/** Both wait for their idle state together, one after the other has started. */
+/** One round. Both sides start one after the other and become idle together. */
 async function measureRound(bench: Bench, round: number, into: Measured): Promise<void> {
   const dataDir = path.join(bench.scratch, `start-${round}`);
   const args = ['--data-dir', dataDir];
@@ -50,11 +50,11 @@ async function measureRound(bench: Bench, round: number, into: Measured): Promis
 }
 
 export async function startRows(bench: Bench): Promise<Row[]> {
-  const got: Measured = { cold: [], warm: [], node: [], postgres: [], prism: [], prismMb: [] };
+  const measured: Measured = { cold: [], warm: [], node: [], postgres: [], prism: [], prismMb: [] };
   for (let round = 1; round <= bench.settings.rounds; round++) {
-    await measureRound(bench, round, got);
-    const last = Object.entries(got).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(0)}`);
-    note(`round ${round}, start in ms and memory in MB: ${last.join(', ')}`);
+    await measureRound(bench, round, measured);
+    const last = Object.entries(measured).map(([name, all]) => `${name} ${all.at(-1)?.toFixed(0)}`);
+    printProgress(`round ${round}, start in ms and memory in MB: ${last.join(', ')}`);
   }
   const side = (name: string, values: number[]): Side => ({
     name,
@@ -63,35 +63,47 @@ export async function startRows(bench: Bench): Promise<Row[]> {
     p99: [],
     errors: 0,
   });
-  const row = (id: string, what: string, unit: Row['unit'], ours: Side, peer: Side): Row => ({
+  const row = (
+    id: string,
+    subject: string,
+    unit: Row['unit'],
+    serverSide: Side,
+    peer: Side,
+  ): Row => ({
     id,
-    what,
+    label: subject,
     unit,
-    ours,
+    railhead: serverSide,
     peer,
   });
-  const started = side('Prism', got.prism);
-  const held = side('Prism', got.prismMb);
-  const both = got.node.map((mb, index) => mb + (got.postgres[index] as number));
+  const started = side('Prism', measured.prism);
+  const prismMemory = side('Prism', measured.prismMb);
+  const totalMb = measured.node.map((mb, index) => mb + (measured.postgres[index] as number));
   return [
     row(
       '4a',
       'start to first 200, empty folder',
       'ms',
-      side('server + database', got.cold),
+      side('server + database', measured.cold),
       started,
     ),
     row(
       '4b',
       'start to first 200, second start',
       'ms',
-      side('server + database', got.warm),
+      side('server + database', measured.warm),
       started,
     ),
-    row('4c', 'idle memory, node alone', 'MB', side('server', got.node), held),
+    row('4c', 'idle memory, node alone', 'MB', side('server', measured.node), prismMemory),
     {
-      ...row('4d', 'idle memory, with PostgreSQL', 'MB', side('server + database', both), held),
-      maxOurs: MAX_IDLE_MB,
+      ...row(
+        '4d',
+        'idle memory, with PostgreSQL',
+        'MB',
+        side('server + database', totalMb),
+        prismMemory,
+      ),
+      maxValue: MAX_IDLE_MB,
     },
   ];
 }

@@ -6,10 +6,10 @@ import { jsonOf } from './table.ts';
 const script = new URL('../../../scripts/bench-compare.mjs', import.meta.url).href;
 const { linesOf, isSlower } = await import(script);
 
-/** The rows of a round as the bench writes them. */
+/** The rows of one round in the JSON format of the bench. */
 function written(id: string, unit: Row['unit'], value: number): unknown[] {
   const side = { name: 'server', values: [value], p50: [], p99: [], errors: 0 };
-  const row: Row = { id, what: 'a payment', unit, ours: side, peer: side };
+  const row: Row = { id, label: 'a payment', unit, railhead: side, peer: side };
   return JSON.parse(jsonOf('about', [row], { execute: 1 })).rows;
 }
 

@@ -1,5 +1,5 @@
 // A row of the table: two sides, measured alternately, and the target of their ratio. The ratio is
-// taken round by round, so whatever slowed the machine down for a while slowed both sides.
+// calculated per round, because a slower machine affects both sides of a round.
 import { type Range, type Run, rangeOf } from './stats.ts';
 
 export interface Side {
@@ -14,17 +14,17 @@ export interface Side {
 
 export interface Row {
   id: string;
-  what: string;
+  label: string;
   unit: '/s' | 'ms' | 'MB' | 'µs' | 'B';
-  ours: Side;
+  railhead: Side;
   peer: Side;
   /** Minimum ratio. */
   target?: number | undefined;
-  /** Maximum of our 99th percentile, the median of the rounds. */
+  /** Maximum 99th percentile of Railhead, as the median of the rounds. */
   maxP99Ms?: number | undefined;
-  /** Maximum of our own value, in the unit of the row. */
-  maxOurs?: number | undefined;
-  /** The ratio is ours over the peer's instead, at most `most`. */
+  /** Maximum value of Railhead, in the unit of the row. */
+  maxValue?: number | undefined;
+  /** The ratio is Railhead's time divided by the peer's, at most `most`. */
   slowdown?: { most?: number | undefined } | undefined;
   /** Shown under the table. */
   remark?: string | undefined;
@@ -37,18 +37,18 @@ export interface Settings {
   /** Measured seconds of each run. */
   seconds: number;
   warmupMs: number;
-  /** Measured seconds of each try during tuning. */
-  tryS: number;
+  /** Measured seconds of each attempt during tuning. */
+  tuningSeconds: number;
 }
 
-export const FULL: Settings = { rounds: 2, seconds: 6, warmupMs: 1_500, tryS: 2 };
-export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tryS: 1 };
+export const FULL: Settings = { rounds: 2, seconds: 6, warmupMs: 1_500, tuningSeconds: 2 };
+export const QUICK: Settings = { rounds: 2, seconds: 1.5, warmupMs: 500, tuningSeconds: 1 };
 
-/** The ratios of a row: above one is in our favor, unless it is a slowdown. */
-export function ratiosOf({ ours, peer, unit, slowdown }: Row): Range {
+/** The ratios of a row: above one Railhead is better, unless the row is a slowdown. */
+export function ratiosOf({ railhead, peer, unit, slowdown }: Row): Range {
   const isDirect = unit === '/s' || slowdown !== undefined;
-  const ratio = (mine: number, theirs: number) => (isDirect ? mine / theirs : theirs / mine);
-  return rangeOf(ours.values.map((mine, index) => ratio(mine, peer.values[index] as number)));
+  const ratio = (railhead: number, peer: number) => (isDirect ? railhead / peer : peer / railhead);
+  return rangeOf(railhead.values.map((value, index) => ratio(value, peer.values[index] as number)));
 }
 
 export function sideOf(name: string, runs: readonly Run[]): Side {
@@ -61,22 +61,22 @@ export function sideOf(name: string, runs: readonly Run[]): Side {
   };
 }
 
-const respond = (line: string) => void process.stderr.write(`${line}\n`);
+const printLine = (line: string) => void process.stderr.write(`${line}\n`);
 
 /** Progress, on standard error; only the table goes to standard output. */
-export const note = (text: string) => respond(`  ${text}`);
+export const printProgress = (text: string) => printLine(`  ${text}`);
 
 function report(name: string, run: Run): void {
   const load = run.loadUs === undefined ? '' : `, load generator ${run.loadUs.toFixed(0)} µs each`;
   const latency = `p50 ${run.p50.toFixed(1)} ms, p99 ${run.p99.toFixed(1)} ms`;
-  note(`${name}: ${run.perSecond.toFixed(0)}/s, ${latency}, ${run.errors} errors${load}`);
-  if (run.firstError) note(`first error: ${run.firstError}`);
+  printProgress(`${name}: ${run.perSecond.toFixed(0)}/s, ${latency}, ${run.errors} errors${load}`);
+  if (run.firstError) printProgress(`first error: ${run.firstError}`);
 }
 
 type Sides = Record<string, () => Promise<Run>>;
 
-/** Runs every side once per round: A B A B … Returns the runs of each, in order. */
-export async function takeTurns<S extends Sides>(
+/** Runs every side once per round: A B A B … Returns the runs of each side in order. */
+export async function alternate<S extends Sides>(
   sides: S,
   rounds: number,
 ): Promise<Record<keyof S, Run[]>> {
@@ -95,8 +95,8 @@ export async function takeTurns<S extends Sides>(
 const TRIES = 2;
 
 /**
- * Runs a side with each setting, all settings twice in turn, and returns the one that was fastest
- * over both: a disk that is slow for a moment would otherwise decide.
+ * Runs a side with each setting, all settings twice in turn, and returns the fastest over both
+ * passes, because a temporarily slow disk would affect a single pass.
  */
 export async function bestOf<T extends string | number>(
   name: string,
@@ -108,8 +108,8 @@ export async function bestOf<T extends string | number>(
   for (let pass = 0; pass < TRIES; pass++) {
     for (const choice of choices) {
       const { perSecond, errors, firstError } = await run(choice);
-      note(`${name} ${choice}: ${perSecond.toFixed(0)}/s`);
-      if (errors) note(`${errors} errors: ${firstError}`);
+      printProgress(`${name} ${choice}: ${perSecond.toFixed(0)}/s`);
+      if (errors) printProgress(`${errors} errors: ${firstError}`);
       sums.set(choice, (sums.get(choice) ?? 0) + perSecond);
     }
   }

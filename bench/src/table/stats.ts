@@ -3,7 +3,7 @@
 
 /** Result of one run of one side. */
 export interface Run {
-  /** Completed per second inside the measured time. */
+  /** Completed requests per second in the measured time. */
   perSecond: number;
   /** Milliseconds. */
   p50: number;
@@ -11,9 +11,9 @@ export interface Run {
   errors: number;
   /** Message of the first error. */
   firstError?: string | undefined;
-  /** All successes, warm-up included: compared with the database afterwards. */
+  /** All successes including the warm-up, for comparison with the database. */
   done: number;
-  /** Seconds that were measured: fewer than requested if the requests ran out. */
+  /** Measured seconds; fewer than requested if the requests ran out. */
   measuredS?: number | undefined;
   /** Processor time of the load generator, in microseconds per request. */
   loadUs?: number | undefined;
@@ -56,16 +56,16 @@ export function createTally(warmupMs: number, seconds: number) {
   let firstError: string | undefined;
   let ended: number | undefined;
   return {
-    /** Whether to start another. */
-    goesOn: () => performance.now() < until,
+    /** Whether to start another request. */
+    isRunning: () => performance.now() < until,
     ok(startMs: number): void {
       const now = performance.now();
       done++;
       if (now >= from && now < until) latencies.push(now - startMs);
     },
-    error(what: string): void {
+    error(message: string): void {
       errors++;
-      firstError ??= what;
+      firstError ??= message;
     },
     /** No requests are left: the measured time ends here. */
     ranOut(): void {

@@ -11,17 +11,17 @@ const side = (name: string, values: number[], errors = 0) => ({
   errors,
 });
 
-const row = (ours: number[], overrides: Partial<Row> = {}): Row => ({
+const row = (railhead: number[], overrides: Partial<Row> = {}): Row => ({
   id: '8a',
-  what: 'a payment',
+  label: 'a payment',
   unit: 'ms',
-  ours: side('beside', ours),
+  railhead: side('beside', railhead),
   peer: side('alone', [10, 10, 10]),
   ...overrides,
 });
 
 describe('slowdown', () => {
-  it('is our time over the time alone, and meets targets up to its limit', () => {
+  it('is the time under load divided by the time alone, and meets targets up to its limit', () => {
     const met = row([20, 30, 90], { slowdown: { most: 3 } });
     expect(ratiosOf(met)).toEqual({ median: 3, min: 2, max: 9 });
     expect(tableOf([met])).toMatch(/3\.00 \(2\.00–9\.00\) +≤ 3 +met$/);
@@ -52,7 +52,7 @@ describe('slowdown', () => {
 });
 
 describe('latency without a slowdown', () => {
-  it('has a ratio above one if it favors us', () => {
+  it('has a ratio above one if Railhead is faster', () => {
     expect(ratiosOf(row([5, 5, 5]))).toEqual({ median: 2, min: 2, max: 2 });
   });
 });

@@ -1,16 +1,16 @@
-// The table, followed by the missed targets and by how much they were missed.
+// The table, followed by the missed targets with the amount by which they were missed.
 import { type Row, ratiosOf, type Side } from './row.ts';
 import { median, rangeOf } from './stats.ts';
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const integerFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const formatted = (value: number) =>
   value >= 100 ? value.toFixed(0) : value.toFixed(value < 10 ? 2 : 1);
 
 const HEAD = [
-  ['', '', 'ours', '', '', '', '', 'peer', '', '', '', '', 'ratio', '', ''],
+  ['', '', 'railhead', '', '', '', '', 'peer', '', '', '', '', 'ratio', '', ''],
   [
     'row',
-    'what',
+    'label',
     'system',
     'median',
     'p50 ms',
@@ -31,7 +31,7 @@ const RIGHT = new Set([3, 4, 5, 6, 8, 9, 10, 11, 13]);
 
 function cellsOf({ name, values, p50, p99, errors }: Side, unit: Row['unit']): string[] {
   const latency = (all: number[]) => (all.length ? formatted(median(all)) : '');
-  const value = `${whole.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
+  const value = `${integerFormat.format(rangeOf(values).median)}${unit === '/s' ? '/s' : ` ${unit}`}`;
   return [name, value, latency(p50), latency(p99), `${errors}`];
 }
 
@@ -40,29 +40,31 @@ const isBelow = (row: Row) => row.target !== undefined && ratiosOf(row).median <
 const isSlowed = (row: Row) =>
   row.slowdown?.most !== undefined && !(ratiosOf(row).median <= row.slowdown.most);
 
-const isSlow = ({ ours, maxP99Ms }: Row) => maxP99Ms !== undefined && median(ours.p99) > maxP99Ms;
+const isSlow = ({ railhead, maxP99Ms }: Row) =>
+  maxP99Ms !== undefined && median(railhead.p99) > maxP99Ms;
 
-const isCostly = ({ ours, maxOurs }: Row) => maxOurs !== undefined && median(ours.values) > maxOurs;
+const isCostly = ({ railhead, maxValue }: Row) =>
+  maxValue !== undefined && median(railhead.values) > maxValue;
 
 /** The target of a row, and whether it is met. */
 function verdictOf(row: Row): [string, string] {
-  const { target, maxP99Ms, maxOurs, unit, slowdown } = row;
-  const wanted = [
+  const { target, maxP99Ms, maxValue, unit, slowdown } = row;
+  const targets = [
     ...(target === undefined ? [] : [`≥ ${target}`]),
     ...(slowdown?.most === undefined ? [] : [`≤ ${slowdown.most}`]),
     ...(maxP99Ms === undefined ? [] : [`p99 ≤ ${maxP99Ms} ms`]),
-    ...(maxOurs === undefined ? [] : [`≤ ${whole.format(maxOurs)} ${unit}`]),
+    ...(maxValue === undefined ? [] : [`≤ ${integerFormat.format(maxValue)} ${unit}`]),
   ];
-  if (!wanted.length) return ['', ''];
+  if (!targets.length) return ['', ''];
   const isMissed = [isBelow, isSlow, isSlowed, isCostly].some((misses) => misses(row));
-  return [wanted.join(', '), isMissed ? 'MISSED' : 'met'];
+  return [targets.join(', '), isMissed ? 'MISSED' : 'met'];
 }
 
 function lineOf(row: Row): string[] {
-  const { id, what, ours, peer, unit } = row;
+  const { id, label, railhead, peer, unit } = row;
   const { median: middle, min, max } = ratiosOf(row);
   const ratio = `${formatted(middle)} (${formatted(min)}–${formatted(max)})`;
-  return [id, what, ...cellsOf(ours, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
+  return [id, label, ...cellsOf(railhead, unit), ...cellsOf(peer, unit), ratio, ...verdictOf(row)];
 }
 
 /** All rows as one plain-text table. */
@@ -93,43 +95,44 @@ export function jsonOf(
   return JSON.stringify({ about: about.split('\n'), seconds, rows: withRatios }, null, 2);
 }
 
-/** The time that each group took, and all together. */
+/** Time of each group, and total time. */
 export function timesOf(seconds: Readonly<Record<string, number>>): string {
   const each = Object.entries(seconds).map(([name, time]) => `${name} ${time} s`);
   const total = Object.values(seconds).reduce((sum, time) => sum + time, 0);
   return `Measured in ${(total / 60).toFixed(1)} minutes: ${each.join(', ')}.`;
 }
 
-/** The remark of a row beside its figures. */
+/** Remarks about rows. */
 export const remarksOf = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ id, remark }) => (remark === undefined ? [] : [`${id}: ${remark}.`]));
 
 /** One sentence for each missed target, and for each row with errors. */
 export function shortfalls(rows: readonly Row[]): string[] {
   const missed = rows.filter(isBelow).map((row) => {
-    const { median: got } = ratiosOf(row);
+    const { median: measured } = ratiosOf(row);
     const target = row.target as number;
-    const percentBelow = ((1 - got / target) * 100).toFixed(0);
-    const wanted = `target ${target}; ${percentBelow} % short.`;
-    return `${row.id} ${row.what}: ${formatted(got)} of ${row.peer.name}, ${wanted}`;
+    const percentBelow = ((1 - measured / target) * 100).toFixed(0);
+    const shortfall = `target ${target}; ${percentBelow} % short.`;
+    return `${row.id} ${row.label}: ${formatted(measured)} of ${row.peer.name}, ${shortfall}`;
   });
-  const slow = rows.filter(isSlow).map(({ id, what, ours, maxP99Ms }) => {
-    const got = median(ours.p99);
+  const slowRows = rows.filter(isSlow).map(({ id, label, railhead, maxP99Ms }) => {
+    const measured = median(railhead.p99);
     const limit = maxP99Ms as number;
-    const over = ((got / limit - 1) * 100).toFixed(0);
-    return `${id} ${what}: p99 of ${formatted(got)} ms, target at most ${limit}; ${over} % over.`;
+    const percentOver = ((measured / limit - 1) * 100).toFixed(0);
+    const excess = `${percentOver} % over`;
+    return `${id} ${label}: p99 of ${formatted(measured)} ms, target at most ${limit}; ${excess}.`;
   });
   const slowed = rows.filter(isSlowed).map((row) => {
-    const { id, what, ours, peer, slowdown } = row;
-    const got = `${formatted(ratiosOf(row).median)} times as long ${ours.name} as ${peer.name}`;
-    return `${id} ${what}: ${got}, target at most ${slowdown?.most}.`;
+    const { id, label, railhead, peer, slowdown } = row;
+    const measured = `${formatted(ratiosOf(row).median)} times as long ${railhead.name} as ${peer.name}`;
+    return `${id} ${label}: ${measured}, target at most ${slowdown?.most}.`;
   });
-  const costly = rows.filter(isCostly).map(({ id, what, ours, maxOurs, unit }) => {
-    const got = median(ours.values);
-    const limit = maxOurs as number;
-    const over = ((got / limit - 1) * 100).toFixed(0);
-    const target = `target at most ${whole.format(limit)}; ${over} % over.`;
-    return `${id} ${what}: ${whole.format(got)} ${unit}, ${target}`;
+  const costly = rows.filter(isCostly).map(({ id, label, railhead, maxValue, unit }) => {
+    const measured = median(railhead.values);
+    const limit = maxValue as number;
+    const percentOver = ((measured / limit - 1) * 100).toFixed(0);
+    const target = `target at most ${integerFormat.format(limit)}; ${percentOver} % over.`;
+    return `${id} ${label}: ${integerFormat.format(measured)} ${unit}, ${target}`;
   });
   const unanswered = rows
     .filter((row) => row.unanswered)
@@ -137,10 +140,10 @@ export function shortfalls(rows: readonly Row[]): string[] {
       (row) => `${row.id}: ${row.unanswered} requests of the background load were not answered.`,
     );
   const broken = rows
-    .filter((row) => row.ours.errors + row.peer.errors > 0)
+    .filter((row) => row.railhead.errors + row.peer.errors > 0)
     .map(
-      ({ id, ours, peer }) =>
-        `${id}: ${ours.errors} errors on our side, ${peer.errors} on the other.`,
+      ({ id, railhead, peer }) =>
+        `${id}: ${railhead.errors} errors of Railhead, ${peer.errors} of the peer.`,
     );
-  return [...missed, ...slow, ...slowed, ...costly, ...unanswered, ...broken];
+  return [...missed, ...slowRows, ...slowed, ...costly, ...unanswered, ...broken];
 }

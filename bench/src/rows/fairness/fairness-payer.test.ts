@@ -1,13 +1,13 @@
-// Duration of payment runs, and what they count.
+// Duration of payment runs, and what they count as errors and latencies.
 import { describe, expect, it } from 'vitest';
-import { payInTurn } from './fairness-payer.ts';
+import { paySequentially } from './fairness-payer.ts';
 
 const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('payInTurn', () => {
+describe('paySequentially', () => {
   it('pays one at a time for the given duration', async () => {
     let [inFlight, peak] = [0, 0];
-    const run = await payInTurn(
+    const run = await paySequentially(
       async () => {
         peak = Math.max(peak, ++inFlight);
         await after(10);
@@ -25,29 +25,29 @@ describe('payInTurn', () => {
 
   it('waits for the minimum number of payments, and for no more', async () => {
     const bounds = { seconds: 0.01, minPayments: 3, maxSeconds: 30 };
-    const run = await payInTurn(() => after(50).then(() => 50), bounds);
+    const run = await paySequentially(() => after(50).then(() => 50), bounds);
     expect(run.done).toBe(3);
   });
 
   it('starts none after the maximum duration', async () => {
     const bounds = { seconds: 0.01, minPayments: 100, maxSeconds: 0.1 };
-    const run = await payInTurn(() => after(60).then(() => 60), bounds);
+    const run = await paySequentially(() => after(60).then(() => 60), bounds);
     expect(run.done).toBeLessThanOrEqual(3);
   });
 
   it('counts a failed payment as an error and its time as a latency', async () => {
     const bounds = { seconds: 0.01, minPayments: 1, maxSeconds: 5 };
-    const run = await payInTurn(async () => {
+    const run = await paySequentially(async () => {
       await after(40);
-      throw new Error('no answer');
+      throw new Error('no response');
     }, bounds);
-    expect(run).toMatchObject({ done: 0, errors: 1, firstError: 'no answer' });
+    expect(run).toMatchObject({ done: 0, errors: 1, firstError: 'no response' });
     expect(run.p50).toBeGreaterThanOrEqual(39);
   });
 
   it('remains below the rate limits', async () => {
     const bounds = { seconds: 0.5, minPayments: 1, maxSeconds: 5 };
-    const run = await payInTurn(async () => 0, bounds);
+    const run = await paySequentially(async () => 0, bounds);
     expect(run.done).toBeLessThanOrEqual(135);
   });
 });

@@ -9,10 +9,10 @@ import { percentile, type Run } from '../../table/stats.ts';
 export const TRANSFER = 1_00;
 export const PAYOUT = 10_00;
 
-/** Half of the requests per second that a platform may make. */
+/** Corresponds to half of the rate limit of a platform. */
 const MIN_INTERVAL_MS = 4;
 const POLL_MS = 10;
-/** Longer than any response or payout that is still useful to measure. */
+/** Longer payments would no longer be a useful measurement. */
 const TIMEOUT_MS = 150_000;
 
 export interface Accounts {
@@ -65,7 +65,7 @@ function caller(port: number) {
         reply.on('end', () => resolve({ status: reply.statusCode ?? 0, text }));
         reply.on('error', reject);
       });
-      request.on('timeout', () => request.destroy(new Error('no answer in time')));
+      request.on('timeout', () => request.destroy(new Error('no response in time')));
       request.on('error', reject);
       request.end(body);
     });
@@ -82,8 +82,8 @@ function caller(port: number) {
 /** A payer with a separate connection. */
 export function createPayer(port: number, { source, destination }: Accounts): Payer {
   const { call, close } = caller(port);
-  const completed = async (id: string, began: number) => {
-    for (; performance.now() - began < TIMEOUT_MS; await sleep(POLL_MS)) {
+  const completed = async (id: string, startedAt: number) => {
+    for (; performance.now() - startedAt < TIMEOUT_MS; await sleep(POLL_MS)) {
       const { status } = await call<{ status: string }>('GET', `/transactions/${id}`, 200);
       if (status === 'COMPLETED') return;
       if (status === 'FAILED') throw new Error(`${id} is FAILED`);
@@ -92,13 +92,13 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
   };
   return {
     async transfer() {
-      const began = performance.now();
+      const startedAt = performance.now();
       await call('POST', '/transfer-out', 201, {
         source: { accountId: source },
         destination: { accountId: destination },
         amount: TRANSFER,
       });
-      return performance.now() - began;
+      return performance.now() - startedAt;
     },
     async payout() {
       const quote = await call<{ id: string; transactionId: string }>('POST', '/quotes', 201, {
@@ -107,20 +107,20 @@ export function createPayer(port: number, { source, destination }: Accounts): Pa
         lockedCurrencySide: 'SENDING',
         lockedCurrencyAmount: PAYOUT,
       });
-      const began = performance.now();
+      const startedAt = performance.now();
       await call('POST', `/quotes/${quote.id}/execute`, 200);
-      await completed(quote.transactionId, began);
-      return performance.now() - began;
+      await completed(quote.transactionId, startedAt);
+      return performance.now() - startedAt;
     },
     close,
   };
 }
 
 /**
- * Makes one payment after the other. A failed one counts as an error and, with its time, as a
+ * Makes one payment after the other. A failed payment counts as an error, and its time as a
  * latency.
  */
-export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
+export async function paySequentially(pay: () => Promise<number>, bounds: Bounds): Promise<Run> {
   const latencies: number[] = [];
   let [done, errors] = [0, 0];
   let firstError: string | undefined;
@@ -130,17 +130,17 @@ export async function payInTurn(pay: () => Promise<number>, bounds: Bounds): Pro
     elapsedS() >= bounds.maxSeconds ||
     (elapsedS() >= bounds.seconds && latencies.length >= bounds.minPayments);
   while (!isOver()) {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
       latencies.push(await pay());
       done++;
     } catch (error) {
-      latencies.push(performance.now() - began);
+      latencies.push(performance.now() - startedAt);
       errors++;
       firstError ??= error instanceof Error ? error.message : `${error}`;
     }
     // Timers take whole milliseconds.
-    await sleep(Math.max(0, Math.ceil(MIN_INTERVAL_MS - (performance.now() - began))));
+    await sleep(Math.max(0, Math.ceil(MIN_INTERVAL_MS - (performance.now() - startedAt))));
   }
   return {
     perSecond: done / elapsedS(),

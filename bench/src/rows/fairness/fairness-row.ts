@@ -1,29 +1,28 @@
-// Row 8: the payments of one platform, one at a time, alone and beside clients that cost the server
-// as much as they can: connections that post large bodies without a credential, with another
-// platform's, or to a path that does not exist, and text messages of another platform that wait for
-// an unresponsive service. The rate limits are on. Every payment is compared with the database
-// afterwards.
+// Row 8: payments of one platform, one at a time, alone and during load from other clients:
+// connections that post large bodies without a credential, with that of another platform, or to an
+// unknown path, and text messages of another platform that wait for an unresponsive service. The
+// rate limits are enabled. Every payment is compared with the database afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BASE, eachOf, FUNDS } from '../../machine/api.ts';
 import type { Bench } from '../../machine/bench.ts';
 import { startWorker, type Worker } from '../../machine/children.ts';
 import { familyOf, watchProcessor } from '../../machine/proc.ts';
 import { type Attack, type AttackReport, emptyReport } from '../../processes/attack.ts';
-import { note, type Row, type Side, sideOf, takeTurns } from '../../table/row.ts';
+import { alternate, printProgress, type Row, type Side, sideOf } from '../../table/row.ts';
 import type { Run } from '../../table/stats.ts';
 import {
   type Bounds,
   createPayer,
   PAYOUT,
   type Payer,
-  payInTurn,
+  paySequentially,
   TRANSFER,
 } from './fairness-payer.ts';
 import { FAIRNESS_DATABASE, type FairnessSetup, prepareFairness } from './fairness-setup.ts';
 
-/** Target: the most that a payment may take beside others, in multiples of its time alone. */
-const MOST = 3;
-/** Attacks that one run alone precedes; a run alone takes as long as one of them. */
+/** Target: maximum time of a payment during load, as a multiple of its time alone. */
+const MAX_SLOWDOWN = 3;
+/** Number of attacks after each run alone, which takes as long as one of them. */
 const ALONE_EVERY = 2;
 /** 800 kB of JSON. */
 const KEYS = 75_000;
@@ -31,7 +30,7 @@ const KEYS = 75_000;
 const ONSET_MS = 1_500;
 const DRAIN_MS = 240_000;
 const POLL_MS = 200;
-/** One customer may receive one code in this period, so the next round uses others. */
+/** A customer may receive only one code in this period, so the next round uses other customers. */
 const ROUNDS_APART = 2;
 
 interface Parts {
@@ -52,18 +51,23 @@ interface Case {
 const casesOf = ({ neighbour }: FairnessSetup): Case[] => {
   const path = `${BASE}/quotes`;
   return [
-    { id: '8a', beside: '8 without a credential', attack: { connections: 8, path }, most: MOST },
+    {
+      id: '8a',
+      beside: '8 without a credential',
+      attack: { connections: 8, path },
+      most: MAX_SLOWDOWN,
+    },
     {
       id: '8b',
       beside: '8 of another platform',
       attack: { connections: 8, path, authorization: neighbour },
-      most: MOST,
+      most: MAX_SLOWDOWN,
     },
     {
       id: '8c',
       beside: '8 to an unknown path',
       attack: { connections: 8, path: `${BASE}/no-such-path` },
-      most: MOST,
+      most: MAX_SLOWDOWN,
     },
     { id: '8e', beside: '32 without a credential', attack: { connections: 32, path } },
   ];
@@ -90,7 +94,7 @@ async function withPayer(
   };
   try {
     const seconds = bench.settings.warmupMs / 1000;
-    const warm = await payInTurn(pay, { seconds, minPayments: 1, maxSeconds: seconds });
+    const warm = await paySequentially(pay, { seconds, minPayments: 1, maxSeconds: seconds });
     const run = await work(pay);
     return {
       ...run,
@@ -107,28 +111,28 @@ const counts = (all: Record<string, number>) =>
 
 const sum = (all: Record<string, number>) => Object.values(all).reduce((a, b) => a + b, 0);
 
-function add(into: AttackReport, more: AttackReport): void {
-  for (const part of ['answers', 'unanswered', 'unconnected'] as const) {
-    for (const [name, times] of Object.entries(more[part])) {
+function add(into: AttackReport, addition: AttackReport): void {
+  for (const part of ['responses', 'unanswered', 'unconnected'] as const) {
+    for (const [name, times] of Object.entries(addition[part])) {
       into[part][name] = (into[part][name] ?? 0) + times;
     }
   }
-  into.connections += more.connections;
-  into.bodyBytes = more.bodyBytes;
+  into.connections += addition.connections;
+  into.bodyBytes = addition.bodyBytes;
 }
 
-function shown(report: AttackReport): string {
-  const { answers, unanswered, unconnected, connections, bodyBytes } = report;
+function summaryOf(report: AttackReport): string {
+  const { responses, unanswered, unconnected, connections, bodyBytes } = report;
   const names = (all: Record<string, number>) => counts(all).join(', ') || 'none';
   const failed = sum(unconnected) === 0 ? '' : `; not connected: ${names(unconnected)}`;
   return (
     `bodies of ${(bodyBytes / 1000).toFixed(0)} kB, connections opened: ${connections}; ` +
-    `answers: ${names(answers)}; ` +
-    `requests without an answer: ${names(unanswered)}${failed}`
+    `responses: ${names(responses)}; ` +
+    `requests without a response: ${names(unanswered)}${failed}`
   );
 }
 
-/** A run beside an attack, which has ended when this resolves: every request of it is finished. */
+/** A run during an attack, which has ended with all its requests when this resolves. */
 async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport): Promise<Run> {
   const { bench, setup, attacker } = parts;
   return withPayer(parts, 'transfer', async (pay) => {
@@ -139,10 +143,10 @@ async function runDuringAttack(parts: Parts, attack: Attack, total: AttackReport
       PostgreSQL: () => familyOf(bench.cluster.pid),
       attack: () => [attacker.pid],
     });
-    const run = await payInTurn(pay, boundsOf(bench));
-    note(busy.report(run.done));
+    const run = await paySequentially(pay, boundsOf(bench));
+    printProgress(busy.report(run.done));
     const report = await attacker.call<AttackReport>('stop');
-    note(shown(report));
+    printProgress(summaryOf(report));
     add(total, report);
     return run;
   });
@@ -155,9 +159,9 @@ const UNFINISHED = `select count(*)::int as n from transactions
 
 /** Waits until a statement counts zero rows; returns the last count. */
 async function drained({ bench }: Parts, statement: string): Promise<number> {
-  for (const began = performance.now(); ; await sleep(POLL_MS)) {
+  for (const startedAt = performance.now(); ; await sleep(POLL_MS)) {
     const [row] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, statement);
-    if (!row?.n || performance.now() - began > DRAIN_MS) return row?.n ?? 0;
+    if (!row?.n || performance.now() - startedAt > DRAIN_MS) return row?.n ?? 0;
   }
 }
 
@@ -171,7 +175,7 @@ interface Texts {
   stuck: number;
 }
 
-/** A run beside messages that wait for the service; they are sent before this resolves. */
+/** A run while messages wait for the service; they are sent before this resolves. */
 async function runWhileTextsHang(
   parts: Parts,
   customers: readonly string[],
@@ -183,20 +187,20 @@ async function runWhileTextsHang(
     await service.call('hang');
     await eachOf(customers, (id) => production('POST', `/customers/${id}/verify-phone`));
     await sleep(ONSET_MS);
-    return payInTurn(pay, { ...boundsOf(bench), minPayments: 1 });
+    return paySequentially(pay, { ...boundsOf(bench), minPayments: 1 });
   });
-  const [left] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
+  const [waitingCount] = await bench.cluster.rows<{ n: number }>(FAIRNESS_DATABASE, WAITING);
   const fastest = await service.call<number>('release');
   const released = performance.now();
   const stuck = await drained(parts, WAITING);
   const seconds = ((performance.now() - released) / 1000).toFixed(1);
-  note(
-    `${left?.n} of ${customers.length} messages were waiting at the end, ${fastest} at the service`,
+  printProgress(
+    `${waitingCount?.n} of ${customers.length} messages were waiting at the end, ${fastest} at the service`,
   );
-  note(`${seconds} s after the service recovered ${stuck} messages are still waiting`);
+  printProgress(`${seconds} s after the service recovered ${stuck} messages are still waiting`);
   total.sent += customers.length;
   total.mostAtOnce = Math.max(total.mostAtOnce, fastest);
-  total.leastLeft = Math.min(total.leastLeft, left?.n ?? 0);
+  total.leastLeft = Math.min(total.leastLeft, waitingCount?.n ?? 0);
   total.stuck += stuck;
   return run;
 }
@@ -218,13 +222,15 @@ async function differences(parts: Parts): Promise<number> {
   await drained(parts, UNFINISHED);
   const values = [setup.accounts.source, FUNDS];
   const [row] = await bench.cluster.rows<Record<string, string>>(FAIRNESS_DATABASE, CHECK, values);
-  const seen = Object.entries(row ?? {}).map(([what, count]) => `${count} ${what}`);
-  note(`${done.transfers} transfers and ${done.payouts} payouts acknowledged; ${seen.join(', ')}`);
-  const at = (what: string) => Number(row?.[what]);
-  const lost = Math.abs(at('completed') - done.transfers - done.payouts);
-  const off = at('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
+  const totals = Object.entries(row ?? {}).map(([kind, count]) => `${count} ${kind}`);
+  printProgress(
+    `${done.transfers} transfers and ${done.payouts} payouts acknowledged; ${totals.join(', ')}`,
+  );
+  const at = (column: string) => Number(row?.[column]);
+  const missing = Math.abs(at('completed') - done.transfers - done.payouts);
+  const difference = at('spent') - done.transfers * TRANSFER - done.payouts * PAYOUT;
   const wrong = at('unfinished') + at('unpaid') + at('unbalanced');
-  return lost + wrong + (off === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
+  return missing + wrong + (difference === 0 ? 0 : 1) + (at('held') === 0 ? 0 : 1);
 }
 
 /** A side whose value per round is its median latency. */
@@ -233,7 +239,7 @@ const latencySide = (name: string, runs: readonly Run[]): Side => {
   return { ...side, values: side.p50 };
 };
 
-/** The run alone that precedes the attack with this number. */
+/** Name of the run alone that precedes the attack with this number. */
 const aloneLabel = (at: number) => `alone, ${1 + Math.floor(at / ALONE_EVERY)}`;
 const PAYOUT_ALONE = '8d, alone';
 
@@ -246,33 +252,40 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
   const cases = casesOf(setup);
   const reports = new Map(cases.map(({ id }) => [id, emptyReport()]));
   const texts: Texts = { sent: 0, mostAtOnce: 0, leastLeft: messages, stuck: 0 };
-  const alone = (kind: 'transfer' | 'payout') => () =>
-    withPayer(parts, kind, (pay) => payInTurn(pay, boundsOf(bench)));
+  const runAlone = (kind: 'transfer' | 'payout') => () =>
+    withPayer(parts, kind, (pay) => paySequentially(pay, boundsOf(bench)));
   const sides: Record<string, () => Promise<Run>> = {};
   for (const [index, { id, attack }] of cases.entries()) {
-    const whole = { ...attack, port: setup.port, keys: KEYS };
-    if (index % ALONE_EVERY === 0) sides[aloneLabel(index)] = alone('transfer');
-    sides[`${id}, beside`] = () => runDuringAttack(parts, whole, reports.get(id) as AttackReport);
+    const fullAttack = { ...attack, port: setup.port, keys: KEYS };
+    if (index % ALONE_EVERY === 0) sides[aloneLabel(index)] = runAlone('transfer');
+    sides[`${id}, beside`] = () =>
+      runDuringAttack(parts, fullAttack, reports.get(id) as AttackReport);
   }
   let round = 0;
-  sides[PAYOUT_ALONE] = alone('payout');
+  sides[PAYOUT_ALONE] = runAlone('payout');
   sides['8d, beside'] = () => {
     const from = (round++ % ROUNDS_APART) * messages;
     return runWhileTextsHang(parts, setup.customers.slice(from, from + messages), texts);
   };
-  const runs = await takeTurns(sides, rounds);
+  const runs = await alternate(sides, rounds);
   const wrong = await differences(parts);
   for (const child of [attacker, setup.process, setup.service]) await child.stop();
-  const row = (id: string, what: string, beside: string, aloneName: string): Row => {
-    const ours = latencySide(`beside ${beside}`, runs[`${id}, beside`] as Run[]);
+  const row = (id: string, subject: string, load: string, aloneName: string): Row => {
+    const serverSide = latencySide(`beside ${load}`, runs[`${id}, beside`] as Run[]);
     const peer = latencySide('alone', runs[aloneName] as Run[]);
-    return { id, what, unit: 'ms', ours: { ...ours, errors: ours.errors + wrong }, peer };
+    return {
+      id,
+      label: subject,
+      unit: 'ms',
+      railhead: { ...serverSide, errors: serverSide.errors + wrong },
+      peer,
+    };
   };
   const posted = cases.map(({ id, beside, most }, index): Row => {
     const report = reports.get(id) as AttackReport;
-    const made = row(id, 'a transfer out, among 800 kB bodies', beside, aloneLabel(index));
+    const transferRow = row(id, 'a transfer out, among 800 kB bodies', beside, aloneLabel(index));
     const unanswered = sum(report.unanswered);
-    return { ...made, slowdown: { most }, remark: shown(report), unanswered };
+    return { ...transferRow, slowdown: { most }, remark: summaryOf(report), unanswered };
   });
   const { sent, mostAtOnce, leastLeft, stuck } = texts;
   const remark =
@@ -280,5 +293,5 @@ export async function fairnessRows(bench: Bench): Promise<Row[]> {
     `waiting at the end of a round, ${stuck} stuck after it recovered`;
   const texting = `${messages} hanging messages`;
   const hanging = row('8d', 'a payout, until it is COMPLETED', texting, PAYOUT_ALONE);
-  return [...posted, { ...hanging, slowdown: { most: MOST }, remark }];
+  return [...posted, { ...hanging, slowdown: { most: MAX_SLOWDOWN }, remark }];
 }

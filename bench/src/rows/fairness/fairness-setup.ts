@@ -56,8 +56,8 @@ async function createPlatform(bench: Bench, env: NodeJS.ProcessEnv, flags: reado
 /** A customer with a funded USD account and an external account at which every payout succeeds. */
 async function makeAccounts(request: Request): Promise<Accounts> {
   const person = await request<{ id: string }>('POST', '/customers', personBody(0, ['USD']));
-  const where = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
-  const { data } = await request<{ data: { id: string }[] }>('GET', where);
+  const path = `/customers/internal-accounts?customerId=${person.id}&currency=USD`;
+  const { data } = await request<{ data: { id: string }[] }>('GET', path);
   const source = data[0]?.id as string;
   await request('POST', `/sandbox/internal-accounts/${source}/fund`, { amount: FUNDS });
   const { id } = await request<{ id: string }>('POST', '/customers/external-accounts', {

@@ -1,5 +1,5 @@
-// The child's side of the message channel to the bench: a few named jobs, one message each, one
-// reply each. A child ends when the bench ends, in whatever way, and leaves Ctrl-C to it.
+// The child's side of the message channel to the bench: named jobs, one message and one reply each.
+// A child exits when the bench exits for any reason, and ignores Ctrl-C, which the bench handles.
 
 type Jobs = Record<string, (input: never) => unknown>;
 
@@ -15,11 +15,11 @@ export interface Reply {
   error?: string;
 }
 
-/** Answers the bench from now on. */
-export function answer(jobs: Jobs): void {
+/** Serves these jobs from now on. */
+export function serveJobs(jobs: Jobs): void {
   const send = (reply: Reply) => void process.send?.(reply);
   process.on('SIGINT', () => undefined);
-  // An orderly exit: only then is a processor profile written.
+  // A processor profile is written only at a regular exit.
   process.on('SIGTERM', () => process.exit(0));
   process.on('disconnect', () => process.exit(0));
   process.on('message', async ({ call, job, input }: Call) => {
