@@ -39,10 +39,10 @@ const require = makeRequire(import.meta.url);`;
 
 const FLAGS = '--only, --rounds, --quick, --json, --compare, --node, --profile, --log-level';
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function refuse(line) {
-  say(line);
+  print(line);
   process.exit(2);
 }
 
@@ -51,16 +51,16 @@ const groupsOf = (text) => text.split(',').map((word) => GROUPS[Number(word) - 1
 
 function readFlags(argv) {
   const flags = { root, quick: false, only: [], rounds: 0, profile: false, logLevel: 'info' };
-  const words = argv.flatMap((word) => (word.startsWith('--') ? word.split('=') : [word]));
-  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+  const args = argv.flatMap((word) => (word.startsWith('--') ? word.split('=') : [word]));
+  for (let word = args.shift(); word !== undefined; word = args.shift()) {
     if (word === '--quick') flags.quick = true;
     else if (word === '--profile') flags.profile = true;
-    else if (word === '--only') flags.only = groupsOf(words.shift() ?? '');
-    else if (word === '--rounds') flags.rounds = Number(words.shift());
-    else if (word === '--log-level') flags.logLevel = words.shift() ?? '';
-    else if (word === '--json') flags.json = words.shift();
-    else if (word === '--compare') flags.compare = words.shift();
-    else if (word === '--node') flags.node = words.shift();
+    else if (word === '--only') flags.only = groupsOf(args.shift() ?? '');
+    else if (word === '--rounds') flags.rounds = Number(args.shift());
+    else if (word === '--log-level') flags.logLevel = args.shift() ?? '';
+    else if (word === '--json') flags.json = args.shift();
+    else if (word === '--compare') flags.compare = args.shift();
+    else if (word === '--node') flags.node = args.shift();
     else refuse(`${word} is unknown. Flags: ${FLAGS}.`);
   }
   if (!flags.only.every((name) => GROUPS.includes(name)))
@@ -73,7 +73,7 @@ function readFlags(argv) {
 
 function installPeers() {
   if (hasLockedPackages(bench)) return;
-  say('Installing what is measured against …');
+  print('Installing the systems of the comparison …');
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync('npm', args, { cwd: bench, stdio: ['ignore', 'ignore', 2] });
   if (status !== 0) refuse('The packages of bench/ cannot be installed, see above.');

@@ -31,9 +31,9 @@ function readStamp() {
 }
 
 function replace(file, text) {
-  const fresh = `${file}.${process.pid}`;
-  fs.writeFileSync(fresh, text);
-  fs.renameSync(fresh, file);
+  const temporary = `${file}.${process.pid}`;
+  fs.writeFileSync(temporary, text);
+  fs.renameSync(temporary, file);
 }
 
 function mark(file) {
@@ -52,7 +52,7 @@ const entryFiles = () =>
 function isFresh(stamp) {
   if (!stamp || !fs.existsSync(path.join(dist, stamp.build))) return false;
   if (stamp.entries.join() !== entryFiles().join()) return false;
-  return Object.entries(stamp.inputs).every(([file, then]) => mark(file) === then);
+  return Object.entries(stamp.inputs).every(([file, recorded]) => mark(file) === recorded);
 }
 
 function removeOldBuilds() {
@@ -78,12 +78,12 @@ const pageAssets = (build, sources) => ({
       async ({ path: file }) => {
         const folder = path.join(path.dirname(file), 'page');
         const settings = JSON.parse(fs.readFileSync(path.join(folder, 'build.json'), 'utf8'));
-        const made = await build({ ...settings, absWorkingDir: folder, metafile: true });
-        for (const input of [...Object.keys(made.metafile.inputs), 'build.json']) {
+        const result = await build({ ...settings, absWorkingDir: folder, metafile: true });
+        for (const input of [...Object.keys(result.metafile.inputs), 'build.json']) {
           sources.push(path.relative(root, path.join(folder, input)).replaceAll(path.sep, '/'));
         }
         const text = (suffix) =>
-          (made.outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
+          (result.outputFiles.find((each) => each.path.endsWith(suffix))?.text ?? '').trim();
         const assets = JSON.stringify({ script: text('.js'), style: text('.css') });
         return { contents: `export const pageAssets = async () => (${assets});`, loader: 'js' };
       },
@@ -91,7 +91,7 @@ const pageAssets = (build, sources) => ({
   },
 });
 
-/** What the server uses of the WebAuthn package: parsers. */
+/** Parts of the WebAuthn package that the server uses: parsers. */
 const WEBAUTHN_PARTS = {
   helpers: ['decodeAttestationObject', 'decodeCredentialPublicKey', 'parseAuthenticatorData'].map(
     (name) => `export * from './${name}.js';`,

@@ -24,13 +24,13 @@ function urlOf(path, parameters = []) {
   const variable = parameters
     .filter((each) => each.in === 'path')
     .map(({ name, example }) => ({ key: name, value: example ?? '' }));
-  const shown = parts.map((part) => part.replace(/^\{(.*)\}$/, ':$1'));
+  const postmanParts = parts.map((part) => part.replace(/^\{(.*)\}$/, ':$1'));
   const search = query.filter((each) => !each.disabled);
   const raw = search.map(({ key, value }) => `${key}=${encodeURIComponent(value)}`).join('&');
   return {
-    raw: `{{baseUrl}}/${shown.join('/')}${raw && `?${raw}`}`,
+    raw: `{{baseUrl}}/${postmanParts.join('/')}${raw && `?${raw}`}`,
     host: ['{{baseUrl}}'],
-    path: shown,
+    path: postmanParts,
     ...(query.length ? { query } : {}),
     ...(variable.length ? { variable } : {}),
   };

@@ -1,7 +1,7 @@
-// `npm run demo`: payments of a platform in half a minute, on a running server or on one of its
-// own. A customer is funded, pays a euro and a peso account, and has a third payment returned by
-// the bank; webhooks and ledger are shown. Every shown value is also checked: exit code 0 means
-// that all were as expected. The steps are in demo/story.mjs.
+// `npm run demo`: payments of a platform in half a minute, on a running server or on one that is
+// started for the demonstration. A customer is funded, pays a euro and a peso account, and has a
+// third payment returned by the bank; webhooks and ledger are shown. Every shown value is also
+// checked: exit code 0 means that all were as expected. The steps are in demo/story.mjs.
 import { createPublicKey } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './build.mjs';
@@ -17,7 +17,7 @@ const LIMIT_MS = 60_000;
 const RESTORE_MS = 5_000;
 
 const HELP = `npm run demo [-- FLAGS]
-Uses the server that runs on the data folder, or starts one of its own. To say which:
+Uses the server that runs on the data folder, or starts a separate one. To choose the server:
   --data-dir FOLDER       its data folder (.railhead), for the key of its webhooks and its ledger
   --base-url URL          its address, when not that of credentials.json
   --client-id TEXT        credentials, when not those of credentials.json
@@ -29,28 +29,37 @@ async function restore({ credentials }, endpoint) {
   if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
   else
     line(
-      '\nThis platform had no webhook endpoint and is left with ours. PATCH /config sets another.',
+      '
+This platform had no webhook endpoint and keeps that of the demo. ' +
+        'PATCH /config sets another.',
     );
 }
 
 async function demonstrate(server, signal) {
-  const { credentials, env, own } = server;
-  line(`${own ? 'A server of its own' : 'The server'} at ${credentials.baseUrl}`);
+  const { credentials, env, isOwn } = server;
+  line(`${isOwn ? 'A separate server' : 'The server'} at ${credentials.baseUrl}`);
   const call = connect(credentials, signal);
   const { webhookEndpoint } = await call('GET', '/config');
-  const who = { name: `demo-${Date.now()}`, id: '' };
+  const createdCustomer = { name: `demo-${Date.now()}`, id: '' };
   const webhooks = await startReceiver({
     publicKey: createPublicKey(credentials.webhookPublicKey),
     header: `x-${env.RAILHEAD_SERVICE_WORD || 'service'}-signature`.toLowerCase(),
     // Other clients may use this platform at the same time.
     isOurs: ({ type, data }) =>
-      type === 'TEST' || data.platformCustomerId === who.name || data.customerId === who.id,
+      type === 'TEST' ||
+      data.platformCustomerId === createdCustomer.name ||
+      data.customerId === createdCustomer.id,
     signal,
   });
   try {
-    await runStory({ call, webhooks, who, operate: operator(server, signal) });
+    await runStory({
+      call,
+      webhooks,
+      customerRecord: createdCustomer,
+      operate: operator(server, signal),
+    });
   } finally {
-    if (!own) await restore(server, webhookEndpoint);
+    if (!isOwn) await restore(server, webhookEndpoint);
     webhooks.close();
   }
 }
@@ -71,18 +80,19 @@ function readFlags() {
 
 /** Runs `work` with a signal that aborts at its deadline or when the output is closed. */
 async function within(limitMs, work) {
-  const end = new AbortController();
-  const because = (why) => () => end.abort(why);
+  const stopped = new AbortController();
+  const because = (reason) => () => stopped.abort(reason);
   const timer = setTimeout(because(`Not done after ${limitMs / 1_000} seconds.`), limitMs);
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, because('Interrupted.'));
   process.stdout.on('error', because('The output was closed.'));
   try {
-    await work(end.signal);
+    await work(stopped.signal);
   } catch (error) {
-    if (!end.signal.aborted) throw error;
-    // An aborted call has no useful message; the one that waited does.
+    if (!stopped.signal.aborted) throw error;
+    // The error of an aborted call has no useful message, unlike that of the step that waited for
+    // it.
     const detail = error instanceof Error && error.name === 'Error' ? ` ${error.message}` : '';
-    throw new Error(`${end.signal.reason}${detail}`);
+    throw new Error(`${stopped.signal.reason}${detail}`);
   } finally {
     clearTimeout(timer);
   }

@@ -17,36 +17,36 @@ const site = path.join(root, 'site');
 /** Exit code if the packages of the site cannot be installed, for example without a network. */
 const NOT_INSTALLED = 69;
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function fail(message, code) {
-  say(message);
+  print(message);
   process.exit(code);
 }
 
 function run(program, args, env = {}) {
   const options = { cwd: site, stdio: 'inherit', env: { ...process.env, ...env } };
   const { status, error } = spawnSync(program, args, options);
-  if (error) say(error.message);
+  if (error) print(error.message);
   return status ?? 1;
 }
 
 function isInstalled() {
   const lock = fs.readFileSync(path.join(site, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(lock);
-  const there = path.join(site, 'node_modules', '.package-lock.json');
-  if (!fs.existsSync(there)) return false;
-  const installed = JSON.parse(fs.readFileSync(there, 'utf8')).packages;
+  const installedLock = path.join(site, 'node_modules', '.package-lock.json');
+  if (!fs.existsSync(installedLock)) return false;
+  const installed = JSON.parse(fs.readFileSync(installedLock, 'utf8')).packages;
   return Object.entries(packages).every(
-    ([place, { version, optional }]) =>
-      place === '' || optional || installed[place]?.version === version,
+    ([packagePath, { version, optional }]) =>
+      packagePath === '' || optional || installed[packagePath]?.version === version,
   );
 }
 
 function options() {
-  const known = { out: { type: 'string' }, base: { type: 'string' } };
+  const flagTypes = { out: { type: 'string' }, base: { type: 'string' } };
   try {
-    const { out, base = '/docs/' } = parseArgs({ options: known }).values;
+    const { out, base = '/docs/' } = parseArgs({ options: flagTypes }).values;
     if (!/^\/(?:.*\/)?$/.test(base)) fail('--base begins and ends with a slash.', 2);
     return { base, out };
   } catch (error) {
@@ -56,7 +56,7 @@ function options() {
 
 function build(folder, base) {
   if (!isInstalled()) {
-    say('Installing what the site needs …');
+    print('Installing what the site needs …');
     const args = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'];
     if (run('npm', args) !== 0) fail('The packages of site/ cannot be installed.', NOT_INSTALLED);
   }
@@ -90,4 +90,4 @@ for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(fol
 fs.copyFileSync(path.join(root, 'openapi.json'), path.join(folder, 'openapi.json'));
 writeCollection(path.join(folder, 'railhead.postman_collection.json'));
 if (out !== undefined) await writeReference(folder, base);
-say(`The site is in ${folder}.`);
+print(`The site is in ${folder}.`);

@@ -16,7 +16,7 @@ const features = rules.forbidden.flatMap(
 );
 const wings = [...new Set(features.map((feature) => feature.split('/')[0]))];
 
-// From top to bottom; a file belongs to the first part with a matching path.
+// Parts from top to bottom; a file belongs to the first part with a matching path.
 const PARTS = [
   { name: 'operator', path: /^operator(\.ts$|\/)/ },
   { name: 'composition', path: /^([^/]+\.ts|processes\/[^/]+\.ts|connectors\/registry\.ts)$/ },
@@ -36,7 +36,7 @@ const PARTS = [
 const NAMES = PARTS.map(({ name }) => name);
 
 const partOf = (path) => {
-  const part = PARTS.find((one) => one.path.test(path));
+  const part = PARTS.find((part) => part.path.test(path));
   if (part === undefined) throw new Error(`server/src/${path} belongs to no part of this page`);
   return part.name;
 };

@@ -12,7 +12,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = path.join(root, 'node_modules');
 /** npm's record of the installed packages. */
 const INSTALLED = path.join(modules, '.package-lock.json');
-/** Our record of the lock file, platform and kind of the last completed installation. */
+/**
+ * Record of the lock file, platform and kind of the last completed installation, written by this
+ * script.
+ */
 const STAMP = path.join(modules, '.railhead-installed.json');
 /** Contains folders only, so git ignores it. */
 const LOCK = path.join(root, '.install-lock');
@@ -21,13 +24,13 @@ const OLDEST_NODE = [20, 19];
 const UNSIGNED_MS = 5_000;
 const POLL_MS = 200;
 
-const say = (line) => process.stderr.write(`${line}\n`);
+const print = (line) => process.stderr.write(`${line}\n`);
 
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const [needMajor, needMinor] = OLDEST_NODE;
   if (major > needMajor || (major === needMajor && minor >= needMinor)) return;
-  say(`Railhead needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
+  print(`Railhead needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`);
   process.exit(2);
 }
 
@@ -41,16 +44,16 @@ function readJson(file) {
 
 /** Whether a folder has the packages of its own lock file. */
 export function hasLockedPackages(folder) {
-  const wanted = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
+  const lockedPackages = readJson(path.join(folder, 'package-lock.json'))?.packages ?? {};
   const installed = readJson(path.join(folder, 'node_modules', '.package-lock.json'))?.packages;
-  return Object.entries(wanted).every(
-    ([place, { version, optional }]) =>
-      place === '' || optional || installed?.[place]?.version === version,
+  return Object.entries(lockedPackages).every(
+    ([packagePath, { version, optional }]) =>
+      packagePath === '' || optional || installed?.[packagePath]?.version === version,
   );
 }
 
-const suits = (list, own) =>
-  !list || (list.some((each) => each === own) && !list.includes(`!${own}`));
+const suits = (list, current) =>
+  !list || (list.some((each) => each === current) && !list.includes(`!${current}`));
 
 /** Whether this machine needs a package of the lock file. */
 function isExpected(entry, dev) {
@@ -62,12 +65,16 @@ function isExpected(entry, dev) {
   return suits(entry.os, process.platform) && suits(entry.cpu, process.arch);
 }
 
-function isThere(place, entry, installed) {
-  const found = installed[place];
-  if (!found || !fs.existsSync(path.join(root, place, 'package.json'))) return false;
+function isThere(packagePath, entry, installed) {
+  const installedPackage = installed[packagePath];
+  if (!installedPackage || !fs.existsSync(path.join(root, packagePath, 'package.json')))
+    return false;
   if (entry.link) return true;
-  const same = !entry.integrity || !found.integrity || entry.integrity === found.integrity;
-  return found.version === entry.version && same;
+  const isSameBuild =
+    !entry.integrity ||
+    !installedPackage.integrity ||
+    entry.integrity === installedPackage.integrity;
+  return installedPackage.version === entry.version && isSameBuild;
 }
 
 const listText = () => fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8');
@@ -91,8 +98,10 @@ function findMissing(dev) {
   if (!installed) return { dev, fresh: true };
   const { packages } = JSON.parse(listText());
   const missing = Object.entries(packages)
-    .filter(([place, entry]) => place.includes('node_modules/') && isExpected(entry, dev))
-    .filter(([place, entry]) => !isThere(place, entry, installed));
+    .filter(
+      ([packagePath, entry]) => packagePath.includes('node_modules/') && isExpected(entry, dev),
+    )
+    .filter(([packagePath, entry]) => !isThere(packagePath, entry, installed));
   // npm omits optional packages that are unavailable. Another attempt at each start would not help.
   const real = requiredInstallation(dev) ? missing.filter(([, entry]) => !entry.optional) : missing;
   if (real.length === 0) return undefined;
@@ -135,7 +144,7 @@ function tryLock() {
     fs.renameSync(LOCK, away);
     fs.rmSync(away, { recursive: true });
   } catch {
-    // Another process was faster.
+    // Another process has already renamed it.
   }
   return false;
 }
@@ -143,7 +152,7 @@ function tryLock() {
 async function lock() {
   for (let isReported = false; !tryLock(); await sleep(POLL_MS)) {
     if (!isReported && holder()) {
-      say(`Another process (${holder()}) is installing packages here. Waiting for it …`);
+      print(`Another process (${holder()}) is installing packages here. Waiting for it …`);
       isReported = true;
     }
   }
@@ -164,7 +173,7 @@ function runNpm(args) {
 
 function install({ dev, fresh }) {
   const start = performance.now();
-  say(`Installing packages${dev ? ' (with those for tests)' : ''} …`);
+  print(`Installing packages${dev ? ' (with those for tests)' : ''} …`);
   // `ci` would remove the packages of a running server, so an incomplete installation is completed
   // instead.
   const command = fresh ? ['ci'] : ['install', '--no-save'];
@@ -172,14 +181,14 @@ function install({ dev, fresh }) {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const { status, error } = runNpm([...command, '--ignore-scripts', ...kind, ...quiet]);
   if (status !== 0) {
-    const why = error
+    const reason = error
       ? `npm cannot be run: ${error.message}`
       : `npm ${command[0]} failed, see above`;
-    say(`The packages are not installed: ${why}.`);
+    print(`The packages are not installed: ${reason}.`);
     process.exit(1);
   }
   fs.writeFileSync(STAMP, JSON.stringify(stampFor(dev)));
-  say(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
+  print(`Packages installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`);
 }
 
 /** Installs missing packages; `dev` includes those of the tests. Exits if that fails. */

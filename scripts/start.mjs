@@ -13,7 +13,7 @@ async function builtMain() {
 }
 const program = await builtMain();
 
-// npm runs this process below a shell, and a signal to npm ends only that shell. The end of the
+// npm runs this process below a shell, and a signal to npm ends only that shell. The exit of the
 // parent is therefore treated as the signal. Without npm the parent is not observed.
 const PARENT_LOOK_MS = 200;
 if (process.env.npm_lifecycle_event === 'start' && !cluster.isWorker) {

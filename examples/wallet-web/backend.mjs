@@ -94,17 +94,17 @@ export async function startBackend({ api, files, port, sandbox }) {
     const visit = book.find(request);
     if (!visit || visit.until < Date.now()) throw refusal(401, 'SIGN_IN', 'Please sign in.');
     const before = visit.sessionId;
-    const sent = RELAYED.filter((name) => request.headers[name] !== undefined);
-    const answer = await route.handle({
+    const forwarded = RELAYED.filter((name) => request.headers[name] !== undefined);
+    const response = await route.handle({
       visit,
       id: route.pattern.exec(on)[1],
       body: await bodyOf(request),
-      headers: Object.fromEntries(sent.map((name) => [name, request.headers[name]])),
+      headers: Object.fromEntries(forwarded.map((name) => [name, request.headers[name]])),
     });
-    return visit.sessionId === before ? answer : { ...answer, cookie: book.name(visit) };
+    return visit.sessionId === before ? response : { ...response, cookie: book.name(visit) };
   }
 
-  async function answer(request) {
+  async function responseTo(request) {
     // Rejects requests of other sites, including DNS rebinding.
     if (request.headers.host !== host) throw refusal(421, 'WRONG_HOST', `This is ${host}.`);
     const { pathname } = new URL(request.url, `http://${host}`);
@@ -117,12 +117,12 @@ export async function startBackend({ api, files, port, sandbox }) {
   }
 
   const server = createServer(async (request, response) => {
-    const said = await answer(request).catch((error) => {
+    const apiResponse = await responseTo(request).catch((error) => {
       if (error.status) return error;
       console.error(error.message);
       return refusal(502, 'UNREACHABLE', 'The server cannot be reached.');
     });
-    write(response, said);
+    write(response, apiResponse);
   });
   await new Promise((resolve, reject) => {
     server.once('error', reject).listen(port, 'localhost', resolve);

@@ -23,22 +23,22 @@ export function client({ baseUrl, clientId, clientSecret }) {
       body: body && JSON.stringify(body),
     });
     const text = await reply.text();
-    const answer = {
+    const response = {
       status: reply.status,
       body: text ? JSON.parse(text) : undefined,
       retryAfter: reply.headers.get('retry-after'),
     };
-    if (!reply.ok) throw answer;
-    return answer;
+    if (!reply.ok) throw response;
+    return response;
   };
 }
 
 /** Creates a customer for every new address. A real platform has its own sign-up. */
 async function customerOf(call, email) {
   const platformCustomerId = `wallet-web-${createHash('sha256').update(email).digest('hex')}`;
-  const found = await call('GET', `/customers?platformCustomerId=${platformCustomerId}`);
-  if (found.body.data.length) return found.body.data[0];
-  const made = await call('POST', '/customers', {
+  const search = await call('GET', `/customers?platformCustomerId=${platformCustomerId}`);
+  if (search.body.data.length) return search.body.data[0];
+  const created = await call('POST', '/customers', {
     customerType: 'INDIVIDUAL',
     platformCustomerId,
     email,
@@ -53,13 +53,13 @@ async function customerOf(call, email) {
       country: 'US',
     },
   });
-  return made.body;
+  return created.body;
 }
 
 /** The wallet of a new customer and its first credential are provisioned asynchronously. */
 async function walletOf(call, customerId) {
   const path = `/customers/internal-accounts?customerId=${customerId}&type=EMBEDDED_WALLET`;
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(200)) {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
     const [account] = (await call('GET', path)).body.data;
     if (account?.status === 'ACTIVE') return account.id;
   }
@@ -77,8 +77,8 @@ export async function enter(call, email) {
 /** Payee of this example. */
 async function payeeOf(call, customerId) {
   const path = '/customers/external-accounts';
-  const [known] = (await call('GET', `${path}?customerId=${customerId}`)).body.data;
-  if (known) return known.id;
+  const [payee] = (await call('GET', `${path}?customerId=${customerId}`)).body.data;
+  if (payee) return payee.id;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
   const accountInfo = {
     accountType: 'EUR_ACCOUNT',
@@ -88,25 +88,26 @@ async function payeeOf(call, customerId) {
   return (await call('POST', path, { customerId, currency: 'EUR', accountInfo })).body.id;
 }
 
-const listOf = (call, visit, what) => call('GET', `/auth/${what}?accountId=${visit.accountId}`);
+const listOf = (call, visit, collection) =>
+  call('GET', `/auth/${collection}?accountId=${visit.accountId}`);
 
 /** Throws if a credential or session does not belong to the wallet of the visit. */
-async function own(call, visit, what, id) {
-  const { body } = await listOf(call, visit, what);
+async function requireOwn(call, visit, collection, id) {
+  const { body } = await listOf(call, visit, collection);
   if (!body.data.some((each) => each.id === id)) throw refusal(404, 'NOT_FOUND', 'No such id.');
 }
 
 /** Available before sign-in. */
 const openRoutes = (call) => ({
   'POST credentials/{id}/challenge': async ({ visit, id, body }) => {
-    await own(call, visit, 'credentials', id);
+    await requireOwn(call, visit, 'credentials', id);
     return call('POST', `/auth/credentials/${id}/challenge`, body);
   },
   'POST credentials/{id}/verify': async ({ visit, id, body, headers }) => {
-    await own(call, visit, 'credentials', id);
-    const answer = await call('POST', `/auth/credentials/${id}/verify`, body, headers);
-    if (answer.body.id?.startsWith('Session:')) visit.sessionId = answer.body.id;
-    return answer;
+    await requireOwn(call, visit, 'credentials', id);
+    const response = await call('POST', `/auth/credentials/${id}/verify`, body, headers);
+    if (response.body.id?.startsWith('Session:')) visit.sessionId = response.body.id;
+    return response;
   },
 });
 
@@ -120,7 +121,7 @@ const walletRoutes = (call) => ({
   },
   'GET sessions': ({ visit }) => listOf(call, visit, 'sessions'),
   'DELETE sessions/{id}': async ({ visit, id, headers }) => {
-    await own(call, visit, 'sessions', id);
+    await requireOwn(call, visit, 'sessions', id);
     return call('DELETE', `/auth/sessions/${id}`, undefined, headers);
   },
   'POST export': ({ visit, body: { clientPublicKey }, headers }) =>
@@ -129,7 +130,7 @@ const walletRoutes = (call) => ({
 
 const paymentRoutes = (call) => ({
   'POST quotes': async ({ visit, body: { amount } }) => {
-    const answer = await call('POST', '/quotes', {
+    const response = await call('POST', '/quotes', {
       source: { sourceType: 'ACCOUNT', accountId: visit.accountId },
       destination: {
         destinationType: 'ACCOUNT',
@@ -138,8 +139,8 @@ const paymentRoutes = (call) => ({
       lockedCurrencySide: 'SENDING',
       lockedCurrencyAmount: amount,
     });
-    visit.quotes.add(answer.body.id);
-    return answer;
+    visit.quotes.add(response.body.id);
+    return response;
   },
   'GET quotes/{id}': ({ visit, id }) => call('GET', `/quotes/${ownQuote(visit, id)}`),
   'POST quotes/{id}/execute': ({ visit, id, headers }) =>

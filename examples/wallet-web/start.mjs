@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from '../../scripts/install.mjs';
 import { startBackend } from './backend.mjs';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
+const folder = fileURLToPath(new URL('.', import.meta.url));
 const { env } = process;
 const sandbox = env.API_ENVIRONMENT !== 'production';
 const bundleKey = env.BUNDLE_KEY ?? '';
@@ -16,7 +16,7 @@ function credentials() {
   if (API_BASE_URL && API_CLIENT_ID && API_CLIENT_SECRET) {
     return { baseUrl: API_BASE_URL, clientId: API_CLIENT_ID, clientSecret: API_CLIENT_SECRET };
   }
-  const file = path.join(here, '../../.railhead/credentials.json');
+  const file = path.join(folder, '../../.railhead/credentials.json');
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
@@ -31,7 +31,7 @@ function credentials() {
 async function buildPage() {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
-    entryPoints: [path.join(here, 'page/app.ts')],
+    entryPoints: [path.join(folder, 'page/app.ts')],
     bundle: true,
     write: false,
     minify: true,
@@ -40,7 +40,7 @@ async function buildPage() {
     legalComments: 'none',
     define: { BUNDLE_KEY: JSON.stringify(bundleKey), SANDBOX: String(sandbox) },
   });
-  const page = (name) => readFileSync(path.join(here, 'page', name));
+  const page = (name) => readFileSync(path.join(folder, 'page', name));
   return {
     '/': { type: 'text/html; charset=utf-8', content: page('index.html') },
     '/style.css': { type: 'text/css', content: page('style.css') },

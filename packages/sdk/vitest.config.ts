@@ -1,5 +1,6 @@
-// How `npm run test:sdk` runs: with the database, the servers and the stories of the server's tests. The
-// stories of the examples are run through the SDK over HTTP, in place of the recorder's requests.
+// Configuration of `npm run test:sdk`: uses the database, the servers and the stories of the
+// server's tests. The stories of the examples run through the SDK over HTTP, in place of the
+// recorder's requests.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -17,7 +18,7 @@ export default defineConfig({
   test: {
     root,
     include: ['packages/sdk/{src,test}/**/*.test.ts', 'server/test/examples/*.test.ts'],
-    // It compares the reference with a server.
+    // Compares the reference with a server, so it does not apply here.
     exclude: ['server/test/examples/sample.test.ts', '**/node_modules/**', '**/dist/**'],
     globalSetup: 'server/test/kit/app/global-setup.ts',
     pool: 'forks',

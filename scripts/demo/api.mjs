@@ -19,10 +19,8 @@ export function connect({ baseUrl, clientId, clientSecret }, signal) {
       if (signal.aborted) throw error;
       throw new Error(`${baseUrl} cannot be reached: ${error.cause?.code ?? error.message}.`);
     });
-    const answer = await reply.json();
-    if (reply.ok) return answer;
-    throw new Error(
-      `${method} ${path} was refused: ${reply.status} ${answer.code}, ${answer.reason}`,
-    );
+    const json = await reply.json();
+    if (reply.ok) return json;
+    throw new Error(`${method} ${path} was refused: ${reply.status} ${json.code}, ${json.reason}`);
   };
 }

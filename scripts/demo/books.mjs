@@ -9,14 +9,14 @@ const run = promisify(execFile);
 
 /** `operate('ledger', 'verify')` runs the command on the server's database and returns its JSON. */
 export function operator({ dataDir, env }, signal) {
-  return async function operate(...words) {
-    const args = [COMMAND, ...words, '--json', '--data-dir', dataDir];
+  return async function operate(...verb) {
+    const args = [COMMAND, ...verb, '--json', '--data-dir', dataDir];
     // A negative result has exit code 1 and is a valid reply.
     const { stdout } = await run(process.execPath, args, { env, signal }).catch((error) => {
       if (error.stdout) return error;
       if (signal.aborted) throw error;
       throw new Error(
-        `railhead-server ${words.join(' ')}: ${(error.stderr || error.message).trim()}`,
+        `railhead-server ${verb.join(' ')}: ${(error.stderr || error.message).trim()}`,
       );
     });
     return JSON.parse(stdout);

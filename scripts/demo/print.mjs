@@ -20,11 +20,11 @@ export function money(amount, { code, decimals }) {
 }
 
 /** A table; `right` names the numeric columns. */
-export function table(heads, rows, right = []) {
+export function table(heads, rows, rightAligned = []) {
   const widths = heads.map((head, at) =>
     Math.max(head.length, ...rows.map((row) => row[at].length)),
   );
   const pad = (text, at) =>
-    right.includes(heads[at]) ? text.padStart(widths[at]) : text.padEnd(widths[at]);
+    rightAligned.includes(heads[at]) ? text.padStart(widths[at]) : text.padEnd(widths[at]);
   for (const row of [heads, ...rows]) line(`  ${row.map(pad).join('  ').trimEnd()}`);
 }

@@ -27,21 +27,22 @@ const inOrder = (subject, events) =>
 
 const fullText = ({ type, words }) => `${type} ${words}`.trimEnd();
 /** An expectation is a type, or a type and a description. */
-const fits = (event, wanted) => wanted === event.type || wanted === fullText(event);
+const fits = (event, expectedText) =>
+  expectedText === event.type || expectedText === fullText(event);
 
 /**
  * Listens on a free port. `header` is the name of the signature header, `publicKey` verifies it;
  * `isOurs` selects the events of the demonstration among those of the platform.
  */
 export async function startReceiver({ publicKey, header, isOurs, signal }) {
-  const seen = new Set();
-  const fresh = [];
+  const eventIds = new Set();
+  const newEvents = [];
   const printed = {};
   const expected = {};
   let broken;
 
   /** Handles one request; returns its status. */
-  function take(body, signature = '') {
+  function acceptRequest(body, signature = '') {
     if (!verify('sha256', body, publicKey, Buffer.from(signature, 'base64'))) {
       broken = new Error(`A webhook came whose ${header} does not fit the public key.`);
       return 401;
@@ -49,22 +50,22 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     const event = JSON.parse(body.toString());
     // An event of other clients; it is delivered again after the platform's endpoint is restored.
     if (!isOurs(event)) return 503;
-    // An event can be delivered twice; the second is ignored.
-    if (!seen.has(event.id)) fresh.push({ ...event, words: wordsOf(event) });
-    seen.add(event.id);
+    // An event can be delivered repeatedly; duplicates are ignored.
+    if (!eventIds.has(event.id)) newEvents.push({ ...event, words: wordsOf(event) });
+    eventIds.add(event.id);
     return 200;
   }
 
   const server = http.createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (!body) return;
-    response.writeHead(take(body, request.headers[header])).end();
+    response.writeHead(acceptRequest(body, request.headers[header])).end();
     server.emit('webhook');
   });
 
   function printNew() {
     if (broken) throw broken;
-    for (const event of fresh.splice(0)) {
+    for (const event of newEvents.splice(0)) {
       const subject = event.data.id ?? event.type;
       printed[subject] = [...(printed[subject] ?? []), event];
       tick(event.type, event.words);
@@ -76,12 +77,12 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     Object.keys(expected).filter((each) => eventsOf(each).length < expected[each].length);
 
   /** Throws at the first unexpected event. */
-  function compare(subject, events, wanted) {
-    for (let at = 0; at < Math.max(events.length, wanted.length); at += 1) {
-      if (events[at] && fits(events[at], wanted[at])) continue;
+  function compare(subject, events, expected) {
+    for (let at = 0; at < Math.max(events.length, expected.length); at += 1) {
+      if (events[at] && fits(events[at], expected[at])) continue;
       const came = events[at] ? `was ${fullText(events[at])}` : 'did not come';
-      const due = wanted[at] ? `should be ${wanted[at]}` : 'should not be';
-      throw new Error(`Webhook ${at + 1} about ${subject} ${due} and ${came}.`);
+      const expectation = expected[at] ? `should be ${expected[at]}` : 'should not be';
+      throw new Error(`Webhook ${at + 1} about ${subject} ${expectation} and ${came}.`);
     }
   }
 
@@ -91,9 +92,9 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     url: `http://127.0.0.1:${server.address().port}/webhooks`,
 
     /** Waits for further events, given as lists by resource. */
-    async expect(wanted) {
-      for (const subject in wanted) {
-        expected[subject] = [...(expected[subject] ?? []), ...wanted[subject]];
+    async expect(expectedEvents) {
+      for (const subject in expectedEvents) {
+        expected[subject] = [...(expected[subject] ?? []), ...expectedEvents[subject]];
       }
       for (printNew(); waiting().length > 0; printNew()) {
         await once(server, 'webhook', { signal }).catch(() => {
@@ -101,7 +102,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
           compare(subject, eventsOf(subject), expected[subject]);
         });
       }
-      for (const subject in wanted) {
+      for (const subject in expectedEvents) {
         const all = expected[subject];
         compare(subject, eventsOf(subject).slice(0, all.length), all);
       }
@@ -111,7 +112,7 @@ export async function startReceiver({ publicKey, header, isOurs, signal }) {
     finish() {
       printNew();
       for (const subject in printed) compare(subject, eventsOf(subject), expected[subject] ?? []);
-      return seen.size;
+      return eventIds.size;
     },
 
     close() {

@@ -51,23 +51,23 @@ async function startOwn(signal) {
   // Contains PostgreSQL's socket too. A root process runs PostgreSQL as another user, who needs
   // access to the folder.
   fs.chmodSync(base, 0o711);
-  const kept = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
-  const env = { ...Object.fromEntries(kept), TMPDIR: base };
+  const environment = Object.entries(process.env).filter(([name]) => !SETTING.test(name));
+  const env = { ...Object.fromEntries(environment), TMPDIR: base };
   const quiet = ['--log-level', 'warn', '--sample-customer', 'none'];
   const args = [START, '--port', '0', '--data-dir', dataDir, ...quiet];
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (chunk) => {
-    said += chunk;
+    output += chunk;
   });
   try {
     let credentials;
     while (!credentials) {
-      if (isOver(child)) throw new Error(`The server does not start. ${said.trim()}`);
+      if (isOver(child)) throw new Error(`The server does not start. ${output.trim()}`);
       await sleep(POLL_MS, undefined, { signal });
       credentials = credentialsIn(dataDir);
     }
-    return { own: true, credentials, dataDir, env, stop: () => stop(child, base) };
+    return { isOwn: true, credentials, dataDir, env, stop: () => stop(child, base) };
   } catch (error) {
     await stop(child, base);
     throw error;
@@ -75,7 +75,7 @@ async function startOwn(signal) {
 }
 
 /** Values of the flags, by their names in credentials.json. */
-const given = (flags) =>
+const credentialsFrom = (flags) =>
   Object.fromEntries(
     [
       ['baseUrl', flags['base-url']],
@@ -92,8 +92,8 @@ export async function findServer(flags, signal) {
   const folder = flags['data-dir'] ?? process.env.RAILHEAD_DATA_DIR ?? '.railhead';
   const dataDir = path.resolve(root, folder);
   const stored = credentialsIn(dataDir);
-  const credentials = { ...stored, ...given(flags) };
-  const running = { own: false, credentials, dataDir, env: process.env, stop: async () => {} };
+  const credentials = { ...stored, ...credentialsFrom(flags) };
+  const running = { isOwn: false, credentials, dataDir, env: process.env, stop: async () => {} };
   const isNamed = Object.keys(flags).length > 0;
   if (isNamed && !stored) {
     throw new Error(

@@ -36,14 +36,14 @@ const outgoing = (...names) => names.map((name) => `OUTGOING_PAYMENT.${name}`);
 const balance = (free, all) =>
   `INTERNAL_ACCOUNT.BALANCE_UPDATED ${dollars(free)} to spend, ${dollars(all)} in all`;
 
-function demand(fine, complaint) {
-  if (!fine) throw new Error(complaint);
+function demand(isMet, complaint) {
+  if (!isMet) throw new Error(complaint);
 }
 
-async function createCustomer({ call, webhooks, who }) {
+async function createCustomer({ call, webhooks, customerRecord }) {
   const customer = await call('POST', '/customers', {
     customerType: 'INDIVIDUAL',
-    platformCustomerId: who.name,
+    platformCustomerId: customerRecord.name,
     fullName: 'Ada Lovelace',
     birthDate: '1990-01-15',
     nationality: 'US',
@@ -55,7 +55,7 @@ async function createCustomer({ call, webhooks, who }) {
       country: 'US',
     },
   });
-  who.id = customer.id;
+  customerRecord.id = customer.id;
   fact('Customer', `${customer.fullName}, ${customer.kycStatus}`);
   demand(customer.kycStatus === 'APPROVED', 'Customers of this platform must be verified first.');
   await webhooks.expect({ [customer.id]: ['CUSTOMER.KYC_APPROVED'] });
@@ -69,12 +69,12 @@ async function begin(parts) {
   fact('Webhooks', `to ${webhooks.url}`);
   await webhooks.expect({ TEST: ['TEST'] });
   const customer = await createCustomer(parts);
-  const mine = `customerId=${customer.id}`;
-  const accounts = await call('GET', `/customers/internal-accounts?${mine}&currency=USD`);
+  const query = `customerId=${customer.id}`;
+  const accounts = await call('GET', `/customers/internal-accounts?${query}&currency=USD`);
   const account = accounts.data[0];
   await call('POST', `/sandbox/internal-accounts/${account.id}/fund`, { amount: FUNDS });
   fact('Funded', dollars(FUNDS));
-  const deposits = await call('GET', `/transactions?${mine}&type=INCOMING`);
+  const deposits = await call('GET', `/transactions?${query}&type=INCOMING`);
   await webhooks.expect({
     [deposits.data[0].id]: ['INCOMING_PAYMENT.COMPLETED'],
     [account.id]: [balance(FUNDS, FUNDS)],
@@ -83,8 +83,8 @@ async function begin(parts) {
 }
 
 async function checkBalance({ call }, { account }, expected) {
-  const now = await call('GET', `/internal-accounts/${account.id}`);
-  for (const { amount } of [now.balance, now.totalBalance]) {
+  const funded = await call('GET', `/internal-accounts/${account.id}`);
+  for (const { amount } of [funded.balance, funded.totalBalance]) {
     const complaint = `The balance is ${dollars(amount)} and should be ${dollars(expected)}.`;
     demand(amount === expected, complaint);
   }
@@ -114,24 +114,24 @@ async function pay(parts, owner, before, target, lock) {
   const quote = await createQuote(parts, owner, target, lock);
   const { status } = await call('POST', `/quotes/${quote.id}/execute`);
   fact('Executed', status);
-  const left = before - quote.totalSendingAmount;
+  const balanceAfter = before - quote.totalSendingAmount;
   await webhooks.expect({
     [quote.transactionId]: outgoing('PENDING', 'PROCESSING', 'COMPLETED'),
     // Held at first, posted on settlement.
-    [owner.account.id]: [balance(left, before), balance(left, left)],
+    [owner.account.id]: [balance(balanceAfter, before), balance(balanceAfter, balanceAfter)],
   });
-  return { quote, left };
+  return { quote, remaining: balanceAfter };
 }
 
 async function payAndComplete(parts, owner, before, target, lock) {
-  const { quote, left } = await pay(parts, owner, before, target, lock);
+  const { quote, remaining } = await pay(parts, owner, before, target, lock);
   const payment = await parts.call('GET', `/transactions/${quote.transactionId}`);
   const { amount, currency } = payment.receivedAmount;
   demand(payment.status === 'COMPLETED', `${payment.id} is ${payment.status}.`);
   demand(amount === quote.totalReceivingAmount, `${payment.id} paid out another amount.`);
   fact('Arrived', money(amount, currency));
-  await checkBalance(parts, owner, left);
-  return { quote, left };
+  await checkBalance(parts, owner, remaining);
+  return { quote, remaining };
 }
 
 async function payAndReturn(parts, owner, before, target, lock) {
@@ -149,11 +149,11 @@ async function payAndReturn(parts, owner, before, target, lock) {
 }
 
 /** Compares the postings of a payment with the expected amount. */
-async function checkPostings({ operate }, { account }, what, { transactionId }, amount) {
+async function checkPostings({ operate }, { account }, label, { transactionId }, amount) {
   const { postings } = await operate('ledger', 'postings', transactionId);
-  const taken = -gain(postings, account.id);
-  demand(taken === amount, `${transactionId} took ${dollars(taken)}, not ${dollars(amount)}.`);
-  tick(what, `took ${dollars(amount)} in ${postings.length} postings`);
+  const debited = -gain(postings, account.id);
+  demand(debited === amount, `${transactionId} took ${dollars(debited)}, not ${dollars(amount)}.`);
+  tick(label, `took ${dollars(amount)} in ${postings.length} postings`);
   return postings;
 }
 
@@ -173,7 +173,7 @@ async function closeBooks(parts, owner, first, second, third) {
 
 /**
  * Runs all steps; throws at the first unexpected result. `call` is the API client, `operate` the
- * operator's command; `who` receives the id of the created customer under its name.
+ * operator's command; `customerRecord` receives the id of the created customer under its name.
  */
 export async function runStory(parts) {
   heading('A customer with money');
@@ -181,9 +181,9 @@ export async function runStory(parts) {
   heading('Dollars to euros');
   const first = await payAndComplete(parts, owner, FUNDS, EUROS, sending(1_000_00));
   heading('Dollars to pesos');
-  const second = await payAndComplete(parts, owner, first.left, PESOS, receiving(10_000_00));
+  const second = await payAndComplete(parts, owner, first.remaining, PESOS, receiving(10_000_00));
   heading('A payment that the bank returns');
-  const third = await payAndReturn(parts, owner, second.left, RETURNED_IBAN, sending(250_00));
+  const third = await payAndReturn(parts, owner, second.remaining, RETURNED_IBAN, sending(250_00));
   heading('The ledger');
   await closeBooks(parts, owner, first.quote, second.quote, third);
   tick('Every webhook is genuine', `${parts.webhooks.finish()} of them, each in its place`);

@@ -1,9 +1,9 @@
-// Requests to the backend, which sends them to the API. A signed retry has two headers more; the SDK
-// makes them.
+// Requests to the backend, which forwards them to the API. A signed retry has two additional
+// headers, created by the SDK.
 import { type Signature, signed, untilDone, type WalletKeys } from './sdk.ts';
 
 /** An error reply of the backend or the API, with its message. */
-export interface Refusal extends Error {
+export interface ApiError extends Error {
   code: string;
 }
 
@@ -28,7 +28,7 @@ async function send<T>(
   return content as T;
 }
 
-export const ask = <T>(
+export const request = <T>(
   method: string,
   path: string,
   body?: object,
@@ -36,14 +36,14 @@ export const ask = <T>(
 ): Promise<T> => untilDone(() => send<T>(method, path, body, signature)) as Promise<T>;
 
 /** Performs a signed retry. Returns the result and the signed payload. */
-export async function askSigned<T>(
+export async function requestSigned<T>(
   keys: WalletKeys,
   method: string,
   path: string,
   body?: object,
-): Promise<{ answer: T; payloadToSign: string }> {
+): Promise<{ result: T; payloadToSign: string }> {
   const { data, payloadToSign = '' } = await signed(keys, (signature) =>
     send<T>(method, path, body, signature),
   );
-  return { answer: data as T, payloadToSign };
+  return { result: data as T, payloadToSign };
 }

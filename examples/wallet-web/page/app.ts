@@ -1,6 +1,6 @@
 // The page: visible sections and button handlers. Wallet functions are in wallet.ts. External data is
 // inserted as text, never as markup.
-import type { Refusal } from './api.ts';
+import type { ApiError } from './api.ts';
 import * as wallet from './wallet.ts';
 
 declare const SANDBOX: boolean;
@@ -16,8 +16,8 @@ const TYPES = {
 
 const at = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 const field = (id: string) => at<HTMLInputElement>(id);
-const say = (id: 'trouble' | 'news', words: string) => {
-  at(id).textContent = words;
+const showMessage = (id: 'trouble' | 'news', text: string) => {
+  at(id).textContent = text;
 };
 
 let email = '';
@@ -32,8 +32,8 @@ const money = (units: number, decimals: number) =>
 
 /** Parses an amount into millionths, without floating point. */
 function millionths(text: string): number {
-  const [whole, part = ''] = text.split('.');
-  return Number(`${whole}${part.padEnd(6, '0')}`);
+  const [integerPart, part = ''] = text.split('.');
+  return Number(`${integerPart}${part.padEnd(6, '0')}`);
 }
 
 function show(name: 'welcome' | 'ways' | 'wallet') {
@@ -54,15 +54,15 @@ function whileBusy(button: HTMLButtonElement, work: () => Promise<void> | void) 
   return async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;
     button.setAttribute('aria-disabled', 'true');
-    say('trouble', '');
-    say('news', '');
+    showMessage('trouble', '');
+    showMessage('news', '');
     try {
       await work();
     } catch (error) {
-      const { code, message, name } = error as Refusal;
+      const { code, message, name } = error as ApiError;
       if (code === 'SIGN_IN') leave();
       const isCancelled = name === 'NotAllowedError';
-      say('trouble', isCancelled ? 'The passkey was not used.' : message);
+      showMessage('trouble', isCancelled ? 'The passkey was not used.' : message);
     } finally {
       button.removeAttribute('aria-disabled');
     }
@@ -74,26 +74,26 @@ const onPress = (button: HTMLButtonElement, work: () => Promise<void> | void) =>
 
 function onSubmit(id: string, work: () => Promise<void>) {
   const form = at<HTMLFormElement>(id);
-  const act = whileBusy(form.querySelector('button') as HTMLButtonElement, work);
+  const handler = whileBusy(form.querySelector('button') as HTMLButtonElement, work);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void act();
+    void handler();
   });
 }
 
-function button(words: string, work: () => Promise<void>, kind = '') {
-  const made = document.createElement('button');
-  made.type = 'button';
-  made.className = kind;
-  made.textContent = words;
-  onPress(made, work);
-  return made;
+function button(label: string, work: () => Promise<void>, kind = '') {
+  const element = document.createElement('button');
+  element.type = 'button';
+  element.className = kind;
+  element.textContent = label;
+  onPress(element, work);
+  return element;
 }
 
-function row(words: string, more?: HTMLElement) {
+function row(text: string, control?: HTMLElement) {
   const item = document.createElement('li');
   const line = document.createElement('div');
-  line.append(words, ...(more ? [more] : []));
+  line.append(text, ...(control ? [control] : []));
   item.append(line);
   return item;
 }
@@ -114,18 +114,18 @@ async function refresh() {
   at('sessions').replaceChildren(
     ...sessions.map(({ id, type, createdAt, expiresAt }) => {
       const isThis = id === wallet.session()?.id;
-      const when = `${time(createdAt)} to ${time(expiresAt)}`;
-      const words = `${TYPES[type]}, ${when}${isThis ? ' (this page)' : ''}`;
-      return row(words, isThis ? undefined : button('End', () => end(id)));
+      const period = `${time(createdAt)} to ${time(expiresAt)}`;
+      const description = `${TYPES[type]}, ${period}${isThis ? ' (this page)' : ''}`;
+      return row(description, isThis ? undefined : button('End', () => endSession(id)));
     }),
   );
 }
 
-async function end(id: string) {
+async function endSession(id: string) {
   await wallet.endSession(id);
   await refresh();
   at('sessions-title').focus();
-  say('news', 'That session has ended.');
+  showMessage('news', 'That session has ended.');
 }
 
 async function enter() {
@@ -180,18 +180,18 @@ async function price() {
 
 async function confirm() {
   if (!offer) return;
-  let now = await wallet.pay(offer);
+  let payment = await wallet.pay(offer);
   closeOffer();
   at('pay-title').focus();
   field('amount').value = '';
-  say('news', 'On its way …');
-  while (now.status === 'PROCESSING') {
+  showMessage('news', 'On its way …');
+  while (payment.status === 'PROCESSING') {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    now = await wallet.quoteNow(now);
+    payment = await wallet.quoteNow(payment);
   }
   await refresh();
-  if (now.status === 'COMPLETED') say('news', 'Sent.');
-  else say('trouble', 'The payment failed. The funds were returned to your wallet.');
+  if (payment.status === 'COMPLETED') showMessage('news', 'Sent.');
+  else showMessage('trouble', 'The payment failed. The funds were returned to your wallet.');
 }
 
 function hideWords() {
@@ -202,9 +202,9 @@ function hideWords() {
 
 async function toggleWords() {
   if (!at('words').hidden) return hideWords();
-  const words = await wallet.exportWords();
+  const phrase = await wallet.exportWords();
   at('words').replaceChildren(
-    ...words.map((word) => {
+    ...phrase.map((word) => {
       const item = document.createElement('li');
       item.textContent = word;
       return item;
@@ -227,7 +227,7 @@ onSubmit('pay-form', price);
 onSubmit('passkey-form', async () => {
   await wallet.addPasskey(field('nickname').value, email);
   await refresh();
-  say('news', 'The passkey was added.');
+  showMessage('news', 'The passkey was added.');
 });
 onPress(at('another'), () => show('welcome'));
 onPress(at('confirm'), confirm);
@@ -243,7 +243,7 @@ onPress(at('fund'), async () => {
 onPress(at('sign-out'), async () => {
   await wallet.endSession((wallet.session() as wallet.Session).id);
   leave();
-  say('news', 'You are signed out.');
+  showMessage('news', 'You are signed out.');
 });
 at('fund').hidden = !SANDBOX;
 at('code-hint').hidden = !SANDBOX;

@@ -1,6 +1,6 @@
 // Wallet functions of the page. The private key of a session is kept only in the memory of this module,
 // until the page is closed.
-import { ask, askSigned } from './api.ts';
+import { request, requestSigned } from './api.ts';
 import {
   createPasskey,
   encryptCode,
@@ -44,28 +44,28 @@ export interface Quote {
   paymentInstructions: { accountOrWalletInfo: { accountType: string; payloadToSign?: string } }[];
 }
 
-let held: { session: Session; keys: WalletKeys } | undefined;
+let current: { session: Session; keys: WalletKeys } | undefined;
 
-export const session = (): Session | undefined => held?.session;
+export const session = (): Session | undefined => current?.session;
 
 function signedIn() {
-  if (!held) throw new Error('Please sign in.');
-  return held;
+  if (!current) throw new Error('Please sign in.');
+  return current;
 }
 
 /** Finds the wallet of an address and its sign-in methods. */
 export const visit = async (email: string): Promise<Credential[]> =>
-  (await ask<{ data: Credential[] }>('POST', 'visit', { email })).data;
+  (await request<{ data: Credential[] }>('POST', 'visit', { email })).data;
 
-const path = ({ id }: Credential, what: string) => `credentials/${id}/${what}`;
+const path = ({ id }: Credential, action: string) => `credentials/${id}/${action}`;
 
 /** Requests a one-time code; returns the bundle with its encryption key. */
 export async function sendCode(credential: Credential): Promise<string> {
-  const sent = await ask<{ otpEncryptionTargetBundle: string }>(
+  const challenge = await request<{ otpEncryptionTargetBundle: string }>(
     'POST',
     path(credential, 'challenge'),
   );
-  return sent.otpEncryptionTargetBundle;
+  return challenge.otpEncryptionTargetBundle;
 }
 
 /** Generates the session key pair; the public key is sent encrypted with the code. */
@@ -74,28 +74,28 @@ export async function signInByCode(credential: Credential, bundle: string, code:
   const { publicKey } = keys;
   const encryptedOtpBundle = await encryptCode({ code, bundle, publicKey }, TRUST);
   const body = { type: credential.type, encryptedOtpBundle };
-  const { answer } = await askSigned<Session>(keys, 'POST', path(credential, 'verify'), body);
-  held = { session: answer, keys };
+  const { result } = await requestSigned<Session>(keys, 'POST', path(credential, 'verify'), body);
+  current = { session: result, keys };
 }
 
 /** For an uncompressed key, the server generates the session key and encrypts it to that key. */
 export async function signInByPasskey(credential: Credential) {
-  const own = await generateKeys();
-  const asked = await ask<SignatureChallenge & { challenge: string; credentialId: string }>(
+  const keys = await generateKeys();
+  const challenge = await request<SignatureChallenge & { challenge: string; credentialId: string }>(
     'POST',
     path(credential, 'challenge'),
-    { clientPublicKey: own.uncompressedKey },
+    { clientPublicKey: keys.uncompressedKey },
   );
-  const assertion = await signWithPasskey(asked);
-  const { encryptedSessionSigningKey, ...opened } = await ask<
+  const assertion = await signWithPasskey(challenge);
+  const { encryptedSessionSigningKey, ...opened } = await request<
     Session & { encryptedSessionSigningKey: string }
   >(
     'POST',
     path(credential, 'verify'),
     { type: 'PASSKEY', assertion },
-    { requestId: asked.requestId },
+    { requestId: challenge.requestId },
   );
-  held = { session: opened, keys: await openSessionKey(encryptedSessionSigningKey, own) };
+  current = { session: opened, keys: await openSessionKey(encryptedSessionSigningKey, keys) };
 }
 
 /** Creates a passkey on this device and adds it to the wallet. */
@@ -103,56 +103,58 @@ export async function addPasskey(nickname: string, email: string): Promise<void>
   const { keys, session } = signedIn();
   const existing = (await credentials()).flatMap(({ credentialId }) => credentialId ?? []);
   const user = { id: session.accountId, name: email };
-  const made = await createPasskey({ appName: 'Wallet', user, existing });
-  await askSigned(keys, 'POST', 'credentials', { nickname, ...made });
+  const passkey = await createPasskey({ appName: 'Wallet', user, existing });
+  await requestSigned(keys, 'POST', 'credentials', { nickname, ...passkey });
 }
 
 export const credentials = async (): Promise<Credential[]> =>
-  (await ask<{ data: Credential[] }>('GET', 'credentials')).data;
+  (await request<{ data: Credential[] }>('GET', 'credentials')).data;
 
 export const sessions = async (): Promise<Session[]> =>
-  (await ask<{ data: Session[] }>('GET', 'sessions')).data;
+  (await request<{ data: Session[] }>('GET', 'sessions')).data;
 
 /** Ends a session of the wallet, possibly the signing one. */
 export async function endSession(id: string): Promise<void> {
-  await askSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
+  await requestSigned(signedIn().keys, 'DELETE', `sessions/${id}`);
   if (id === session()?.id) forget();
 }
 
 export function forget(): void {
-  held = undefined;
+  current = undefined;
 }
 
 /** In millionths. */
 export const balance = async (): Promise<number> =>
-  (await ask<{ balance: { amount: number } }>('GET', 'account')).balance.amount;
+  (await request<{ balance: { amount: number } }>('GET', 'account')).balance.amount;
 
-export const fund = () => ask('POST', 'fund');
+export const fund = () => request('POST', 'fund');
 
-export const quote = (amount: number): Promise<Quote> => ask('POST', 'quotes', { amount });
+export const quote = (amount: number): Promise<Quote> => request('POST', 'quotes', { amount });
 
 /** The quote contains the payload to sign; its execution needs the signature only. */
-export async function pay(of: Quote): Promise<Quote> {
-  const ways = of.paymentInstructions.map(({ accountOrWalletInfo }) => accountOrWalletInfo);
-  const signed = ways.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
+export async function pay(quote: Quote): Promise<Quote> {
+  const instructions = quote.paymentInstructions.map(
+    ({ accountOrWalletInfo }) => accountOrWalletInfo,
+  );
+  const signed = instructions.find(({ accountType }) => accountType === 'EMBEDDED_WALLET');
   if (!signed?.payloadToSign) throw new Error('This payment is not possible from the wallet.');
-  return ask('POST', `quotes/${of.id}/execute`, undefined, {
+  return request('POST', `quotes/${quote.id}/execute`, undefined, {
     walletSignature: await stamp(signedIn().keys, signed.payloadToSign),
   });
 }
 
-export const quoteNow = ({ id }: Quote): Promise<Quote> => ask('GET', `quotes/${id}`);
+export const quoteNow = ({ id }: Quote): Promise<Quote> => request('GET', `quotes/${id}`);
 
 /** Exports the recovery phrase, encrypted to a single-use key of the page. */
 export async function exportWords(): Promise<string[]> {
-  const own = await generateKeys();
-  const { answer, payloadToSign } = await askSigned<{ encryptedWalletCredentials: string }>(
+  const keys = await generateKeys();
+  const { result, payloadToSign } = await requestSigned<{ encryptedWalletCredentials: string }>(
     signedIn().keys,
     'POST',
     'export',
-    { clientPublicKey: own.uncompressedKey },
+    { clientPublicKey: keys.uncompressedKey },
   );
-  const bundle = answer.encryptedWalletCredentials;
-  const words = await openRecoveryPhrase({ bundle, payloadToSign }, own, EXPORT_TRUST);
-  return words.split(' ');
+  const bundle = result.encryptedWalletCredentials;
+  const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, keys, EXPORT_TRUST);
+  return phrase.split(' ');
 }

@@ -1,11 +1,12 @@
-// Writes src/generated/ from the OpenAPI document: schemas by openapi-typescript, and by this file the
-// table of operations, their groups, the error codes of each operation and the data of each event.
+// Writes src/generated/ from the OpenAPI document. openapi-typescript generates the schemas; this
+// file generates the table of operations, their groups, the error codes of each operation and the
+// data of each event.
 import fs from 'node:fs';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { groupsText, tableText } from './groups.mjs';
 
-/** A method of an operation in the document. */
+/** The operations of the document with their methods. */
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const HEADER = '// Generated from openapi.json by packages/sdk/scripts/generate.mjs.\n';
 
@@ -23,17 +24,17 @@ const operationsOf = (document) =>
 const refOf = (text) => text.replace('#/components/schemas/', '');
 
 /** Names of all schemas that a value refers to, directly or not. */
-function reachable(document, value, found = new Set()) {
-  if (!isObject(value)) return found;
+function reachable(document, value, names = new Set()) {
+  if (!isObject(value)) return names;
   for (const [key, each] of Object.entries(value)) {
     if (key === '$ref' && each.startsWith('#/components/schemas/')) {
       const name = refOf(each);
-      if (found.has(name)) continue;
-      found.add(name);
-      reachable(document, document.components.schemas[name], found);
-    } else reachable(document, each, found);
+      if (names.has(name)) continue;
+      names.add(name);
+      reachable(document, document.components.schemas[name], names);
+    } else reachable(document, each, names);
   }
-  return found;
+  return names;
 }
 
 /** A response without examples, headers and links. */
@@ -76,7 +77,7 @@ function eventsOf(document) {
   return { schemas, events };
 }
 
-/** The document with what the types are made from. */
+/** The part of the document from which types are generated. */
 function slim(document) {
   const { schemas: extra } = eventsOf(document);
   const paths = {};
@@ -85,15 +86,22 @@ function slim(document) {
     paths[operation.route][operation.method.toLowerCase()] = slimOperation(operation);
   }
   const all = { ...document.components.schemas, ...extra };
-  const whole = { components: { schemas: all } };
-  const used = reachable(whole, [paths, document.webhooks, extra, { $ref: refTo('FieldError') }]);
+  const fullDocument = { components: { schemas: all } };
+  const used = reachable(fullDocument, [
+    paths,
+    document.webhooks,
+    extra,
+    { $ref: refTo('FieldError') },
+  ]);
   for (const name of Object.keys(extra)) used.add(name);
-  const kept = Object.entries(all).filter(([name]) => used.has(name) && !/Error\d+$/.test(name));
+  const keptSchemas = Object.entries(all).filter(
+    ([name]) => used.has(name) && !/Error\d+$/.test(name),
+  );
   return {
     openapi: document.openapi,
     info: document.info,
     paths,
-    components: { schemas: Object.fromEntries(kept) },
+    components: { schemas: Object.fromEntries(keptSchemas) },
   };
 }
 
@@ -107,15 +115,18 @@ async function typesText(document) {
     defaultNonNullable: false,
     transform: ({ format }) => (format === 'binary' ? fileNode() : undefined),
   });
-  const kept = nodes.filter((node) => ['components', 'operations'].includes(nameOf(node)));
-  const text = astToString(kept)
+  const keptNodes = nodes.filter((node) => ['components', 'operations'].includes(nameOf(node)));
+  const text = astToString(keptNodes)
     .replaceAll('"__FILE__"', 'FileInput')
     .replaceAll(/\n\s*(header|cookie)\?: never;/g, '')
     .replaceAll(/\n\s*headers: \{\s*\[name: string\]: unknown;\s*\};/g, '');
   return `${HEADER}import type { FileInput } from '../http/upload.ts';\n\n${text}`;
 }
 
-/** A literal type that becomes a name: nodes of another TypeScript cannot be made here. */
+/**
+ * Marks a type to be replaced by a name, because nodes of another TypeScript version cannot be
+ * created here.
+ */
 let fileNode;
 
 function schemaNames(document) {
@@ -164,8 +175,8 @@ function errorsText(document) {
   const all = [...new Set(operations.flatMap(([, codes]) => [...codes]))].sort();
   const common = all.filter((code) => operations.every(([, codes]) => codes.has(code)));
   const rows = operations.map(([id, codes]) => {
-    const own = [...codes].filter((code) => !common.includes(code)).sort();
-    return `  ${id}: ${union(own)};\n`;
+    const ownCodes = [...codes].filter((code) => !common.includes(code)).sort();
+    return `  ${id}: ${union(ownCodes)};\n`;
   });
   return (
     `${HEADER}/** Codes that every operation can return. */\n` +

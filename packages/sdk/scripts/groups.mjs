@@ -1,7 +1,7 @@
-// The groups of operations: their names, their documented types and the table that the client is made
-// from at run time.
+// The groups of operations: their names, their documented types and the table from which the client
+// creates them at run time.
 
-/** Names of groups by the tag of their operations; another tag becomes a name in camel case. */
+/** Group names by tag; other tags are converted to camel case. */
 const GROUPS = {
   'Platform Configuration': 'config',
   'API Tokens': 'tokens',
@@ -38,7 +38,7 @@ export function grouped(operations) {
   return [...groups].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Links of the documentation site have no meaning in an editor; codes are in the types. */
+/** Links to the documentation site do not work in an editor; codes are in the types. */
 function docOf({ summary, description = '', method, route }) {
   const paragraphs = description
     .replaceAll(/\[([^\]]+)\]\(\/[^)]*\)/g, '$1')
@@ -95,7 +95,7 @@ function flagsOf(operation) {
 
 function rowOf(operation) {
   const { operationId, method, route, requestBody } = operation;
-  // Without a body every input that is not in the path is in the query.
+  // Without a body, all inputs other than path parameters are query parameters.
   const query = requestBody ? inQuery(operation).map(({ name }) => name) : [];
   return [operationId, method, route, flagsOf(operation) || '-', ...query].join(' ');
 }

@@ -1,4 +1,4 @@
-// The client: its groups are made from the table of operations, its types from the document.
+// The client: its groups are created from the table of operations, its types from the document.
 
 import type { EventType } from './events.ts';
 import { type EventStream, type FollowOptions, follow } from './follow.ts';
@@ -12,8 +12,8 @@ import type { CallOptions } from './types.ts';
 
 export interface FollowedEvents extends EventsGroup {
   /**
-   * Iterates the events of the platform as they occur, each once and in a fixed order, and goes on after
-   * every interruption. With a store it goes on where it was after a restart.
+   * Iterates the events of the platform as they occur, each once and in a fixed order, and resumes
+   * after interruptions. With a store it also resumes after a restart.
    */
   follow<Type extends EventType = EventType>(options?: FollowOptions<Type>): EventStream<Type>;
 }
@@ -50,6 +50,6 @@ export function createClient(options: ClientOptions = {}): Client {
   const { events } = groups;
   return {
     ...groups,
-    events: { ...events, follow: (more) => follow(events.listEvents, more) },
+    events: { ...events, follow: (followOptions) => follow(events.listEvents, followOptions) },
   };
 }

@@ -1,5 +1,4 @@
-// The one error of the SDK. `code` says what happened: a code of the API, or of the client where there
-// was no reply.
+// The error of the SDK. `code` is an error code of the API, or of the client if there was no reply.
 import type { ClientErrorCode, ErrorCode, OperationId } from './types.ts';
 
 /** One invalid field of a request. */
@@ -28,15 +27,15 @@ interface ErrorFields<Code extends string> {
   readonly cause?: unknown;
 }
 
-/** Recognizes errors of another copy of this package, such as the one of CommonJS. */
+/** Recognizes errors of another copy of this package, such as the CommonJS build. */
 const BRAND: unique symbol = Symbol.for('railhead.error') as never;
 
 export class RailheadError<Code extends string = ErrorCode> extends Error {
   override readonly name = 'RailheadError';
   readonly [BRAND] = true;
-  /** For programs. */
+  /** Machine-readable error code. */
   readonly code: Code;
-  /** For people; the message also has the code and the operation. */
+  /** Human-readable reason; the message also contains the code and the operation. */
   readonly reason: string;
   /** HTTP status; 0 without a reply. */
   readonly status: number;
@@ -47,16 +46,16 @@ export class RailheadError<Code extends string = ErrorCode> extends Error {
   readonly requestId: string | undefined;
   /** Whether the same call can succeed later. */
   readonly retryable: boolean;
-  /** Seconds to wait before the next attempt, if the server named them. */
+  /** Seconds to wait before the next attempt, if the server sent `Retry-After`. */
   readonly retryAfter: number | undefined;
   readonly operationId: OperationId | undefined;
   readonly headers: Headers | undefined;
 
   constructor(fields: ErrorFields<Code>) {
     const { code, reason, operationId, requestId, cause } = fields;
-    const where = operationId ? `${operationId}: ` : '';
+    const prefix = operationId ? `${operationId}: ` : '';
     const request = requestId ? ` (request ${requestId})` : '';
-    super(`${where}${code}: ${reason}${request}`, cause === undefined ? undefined : { cause });
+    super(`${prefix}${code}: ${reason}${request}`, cause === undefined ? undefined : { cause });
     this.code = code;
     this.reason = reason;
     this.status = fields.status ?? 0;
@@ -71,8 +70,8 @@ export class RailheadError<Code extends string = ErrorCode> extends Error {
 }
 
 /**
- * Whether a caught value is an error of the SDK. With the name of an operation also whether it came from
- * that operation, and `code` has the type of its codes.
+ * Whether a caught value is an error of the SDK. With an operation name also whether that operation
+ * threw it; `code` is then typed with its error codes.
  */
 export function isRailheadError(error: unknown): error is RailheadError;
 export function isRailheadError<Id extends OperationId>(
@@ -90,5 +89,5 @@ export function isRailheadError(error: unknown, operationId?: OperationId): bool
 export const clientError = (
   code: ClientErrorCode,
   reason: string,
-  more: Partial<ErrorFields<ErrorCode>> = {},
-): RailheadError => new RailheadError<ErrorCode>({ ...more, code, reason });
+  overrides: Partial<ErrorFields<ErrorCode>> = {},
+): RailheadError => new RailheadError<ErrorCode>({ ...overrides, code, reason });

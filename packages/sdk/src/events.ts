@@ -4,10 +4,10 @@ import type { EventDataByType } from './generated/events.ts';
 /** A type of event, such as `OUTGOING_PAYMENT.COMPLETED`. */
 export type EventType = keyof EventDataByType;
 
-/** What a webhook carries; `type` discriminates `data`. */
+/** Content of a webhook; `type` discriminates `data`. */
 export type WebhookEvent<Type extends EventType = EventType> = {
   [Each in Type]: {
-    /** The same for every delivery of the event; detects repeated ones. */
+    /** Identical in every delivery of the event; use it to detect duplicates. */
     readonly id: string;
     readonly type: Each;
     readonly timestamp: string;
@@ -15,7 +15,7 @@ export type WebhookEvent<Type extends EventType = EventType> = {
   };
 }[Type];
 
-/** An event of the list. Its data is null once the customer was erased. */
+/** An event of the list. Its data is null after the erasure of the customer. */
 export type StoredEvent<Type extends EventType = EventType> = {
   [Each in Type]: {
     readonly id: string;

@@ -1,11 +1,12 @@
-// Follows the events of a platform from a durable cursor. The place of each processed event is stored,
-// not only that of a page: after an interruption only the event that was being processed is repeated.
+// Follows the events of a platform from a durable cursor. The position after each processed event
+// is stored, not only after each page, so that an interruption repeats only the event that was
+// being processed.
 import { isRailheadError } from './error.ts';
 import type { EventType, StoredEvent } from './events.ts';
 import { pause } from './http/retry.ts';
 import type { CallOptions, Output } from './types.ts';
 
-/** Where the place of a follower is kept, such as a file or a row of a database. */
+/** Storage of a follower's position, such as a file or a row of a database. */
 export interface CursorStore {
   load(): Promise<string | undefined> | string | undefined;
   save(cursor: string): Promise<void> | void;
@@ -13,8 +14,8 @@ export interface CursorStore {
 
 export interface FollowOptions<Type extends EventType = EventType> {
   /**
-   * Where to start if the store has no place: `beginning` for the oldest kept event, `now`, or a cursor.
-   * Default: `now`.
+   * Where to start if the store is empty: `beginning` for the oldest stored event, `now`, or a
+   * cursor. Default: `now`.
    */
   readonly after?: string;
   /** Only events of these types. */
@@ -26,15 +27,18 @@ export interface FollowOptions<Type extends EventType = EventType> {
   readonly store?: CursorStore;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
-  /** Seconds for which a request waits for an event. Default: 30. */
+  /** Maximum time in seconds that a request waits for an event. Default: 30. */
   readonly wait?: number;
-  /** Observes interruptions, after which it goes on by itself. */
+  /**
+   * Called on each interruption, with the delay before the next attempt. The iteration continues
+   * automatically.
+   */
   readonly onInterruption?: (error: unknown, delayMs: number) => void;
 }
 
 export interface EventStream<Type extends EventType = EventType>
   extends AsyncIterable<StoredEvent<Type>> {
-  /** The place behind the last processed event; undefined before the start. */
+  /** The position after the last processed event; undefined before the start. */
   readonly cursor: string | undefined;
 }
 
@@ -45,16 +49,19 @@ const PAGE = 100;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5_000;
 
-/** A place inside a page: the cursor before it and the last processed event of it. */
+/**
+ * A position inside a page consists of the cursor before the page and the id of the last processed
+ * event.
+ */
 const SEPARATOR = '~';
-const placeOf = (after: string, eventId: string) => `${after}${SEPARATOR}${eventId}`;
-function read(place: string): { after: string; processed: string | undefined } {
-  const [after = '', processed] = place.split(SEPARATOR);
+const positionOf = (after: string, eventId: string) => `${after}${SEPARATOR}${eventId}`;
+function parsePosition(position: string): { after: string; processed: string | undefined } {
+  const [after = '', processed] = position.split(SEPARATOR);
   return { after, processed };
 }
 
-/** Repeats a request until it succeeds or cannot. */
-async function persistently<T>(
+/** Repeats a request until it succeeds or fails permanently. */
+async function retried<T>(
   request: () => Promise<T>,
   { signal, onInterruption }: Pick<FollowOptions, 'signal' | 'onInterruption'>,
 ): Promise<T> {
@@ -84,34 +91,34 @@ export function follow<Type extends EventType = EventType>(
   const callOptions: CallOptions = { maxRetries: 0, ...(signal && { signal }) };
   let cursor: string | undefined;
 
-  const list = (input: object) => persistently(() => listEvents(input, callOptions), options);
+  const list = (input: object) => retried(() => listEvents(input, callOptions), options);
 
   async function start(): Promise<string> {
-    const place = (await store?.load()) ?? options.after ?? 'now';
+    const position = (await store?.load()) ?? options.after ?? 'now';
     // The first reply of the newest events covers everything until now.
-    return place === 'now' ? (await list({ limit: 1 })).after : place;
+    return position === 'now' ? (await list({ limit: 1 })).after : position;
   }
 
-  async function save(place: string): Promise<void> {
-    cursor = place;
-    await store?.save(place);
+  async function save(position: string): Promise<void> {
+    cursor = position;
+    await store?.save(position);
   }
 
   async function* events(): AsyncGenerator<StoredEvent<Type>> {
-    let place = await start();
-    // A place that was read is stored before anything waits, so that a restart misses nothing.
-    await save(place);
+    let position = await start();
+    // The start position is stored before the first wait, so that a restart misses no event.
+    await save(position);
     for (;;) {
-      const { after, processed } = read(place);
+      const { after, processed } = parsePosition(position);
       const page = await list({ ...filter, after, wait, limit: PAGE });
       const all = page.data as StoredEvent<Type>[];
       const skipped = processed === undefined ? 0 : all.findIndex(({ id }) => id === processed) + 1;
       for (const event of all.slice(skipped)) {
         yield event;
-        await save(placeOf(after, event.id));
+        await save(positionOf(after, event.id));
       }
-      place = page.after;
-      await save(place);
+      position = page.after;
+      await save(position);
     }
   }
 

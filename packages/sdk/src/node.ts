@@ -1,11 +1,11 @@
-// Entry `railhead-sdk/node`: what needs files.
+// Entry `railhead-sdk/node`: functions that use files.
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { CursorStore } from './follow.ts';
 import type { FileInput } from './http/upload.ts';
 
-/** Keeps the place of a follower in a file, which is replaced as a whole. */
+/** Stores a follower's position in a file, which is replaced atomically. */
 export function fileStore(file: string): CursorStore {
   const temporary = `${file}.${process.pid}`;
   return {
@@ -32,7 +32,7 @@ export function fileStore(file: string): CursorStore {
   };
 }
 
-/** A file for an upload, read while it is sent. Such a call is not repeated. */
+/** A file for an upload, read while it is sent. Such a call is not retried. */
 export const fileStream = (file: string, type?: string): FileInput => ({
   content: createReadStream(file),
   name: basename(file),

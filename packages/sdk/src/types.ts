@@ -1,4 +1,4 @@
-// How the types of a call follow from the types of its operation in the OpenAPI document.
+// Derives the types of a call from the types of its operation in the OpenAPI document.
 import type { CommonErrorCode, OwnErrorCodes } from './generated/errors.ts';
 import type { operations } from './generated/schemas.ts';
 
@@ -25,7 +25,7 @@ type BodyOf<Id extends OperationId> = operations[Id] extends { requestBody: infe
       : Partial<ContentOf<NonNullable<Body>>>
     : unknown;
 
-/** What an operation is called with: the parameters of its path and query and the fields of its body. */
+/** Input of an operation: path and query parameters and body fields. */
 export type Input<Id extends OperationId> = PathOf<Id> & QueryOf<Id> & BodyOf<Id>;
 
 type Responses<Id extends OperationId> = operations[Id]['responses'];
@@ -33,7 +33,7 @@ type DataOf<Response> = Response extends { content: { 'application/json': infer 
   ? Data
   : undefined;
 
-/** What an operation returns. */
+/** Result of an operation. */
 export type Output<Id extends OperationId> = {
   [Status in keyof Responses<Id>]: DataOf<Responses<Id>[Status]>;
 }[keyof Responses<Id>];
@@ -44,12 +44,12 @@ export type Reply<Id extends OperationId> = {
     readonly status: Status;
     readonly data: DataOf<Responses<Id>[Status]>;
     readonly headers: Headers;
-    /** `X-Request-Id`, by which the server and its operator find the request. */
+    /** `X-Request-Id`, which identifies the request in the request log. */
     readonly requestId: string | undefined;
   };
 }[keyof Responses<Id>];
 
-/** What a list contains; never for other operations. */
+/** Type of the items of a list; never for other operations. */
 export type Item<Id extends OperationId> =
   Output<Id> extends { data: readonly (infer Each)[] } ? Each : never;
 
@@ -61,7 +61,7 @@ export type ClientErrorCode =
   | 'INVALID_CLIENT_INPUT'
   | 'WEBHOOK_INVALID';
 
-/** Every code that an operation can be rejected with. */
+/** All error codes of an operation. */
 export type ErrorCode<Id extends OperationId = OperationId> =
   | CommonErrorCode
   | OwnErrorCodes[Id]
@@ -71,13 +71,13 @@ export type ErrorCode<Id extends OperationId = OperationId> =
 export interface CallOptions {
   /** Replaces the generated `Idempotency-Key`, for example to repeat a call after a restart. */
   readonly idempotencyKey?: string;
-  /** Ends the call, which then rejects with the reason of the signal. */
+  /** Aborts the call, which rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
   /** Milliseconds for each attempt. */
   readonly timeout?: number;
-  /** Milliseconds for the whole call with its repetitions. */
+  /** Milliseconds for the call with its retries. */
   readonly deadline?: number;
-  /** Repetitions after the first attempt. */
+  /** Maximum number of retries. */
   readonly maxRetries?: number;
   /** Further headers of the request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -93,7 +93,7 @@ export interface Call<Id extends OperationId> extends Promise<Output<Id>> {
   withResponse(): Promise<Reply<Id>>;
 }
 
-/** A call that was sent and whose further pages are requested while it is iterated. */
+/** A call of a list operation. Further pages are requested during iteration. */
 export interface ListCall<Id extends OperationId> extends Call<Id>, AsyncIterable<Item<Id>> {
   /** Iterates page by page. */
   pages(): AsyncIterable<Output<Id>>;

@@ -1,5 +1,5 @@
 // Entry `railhead-sdk/webhooks`: verifies that a webhook comes from the server and parses it. Both
-// schemes of signatures work on Web Crypto: the one of the server over the body, and Standard Webhooks.
+// signature schemes use Web Crypto: that of the server over the body, and Standard Webhooks.
 import { type Bytes, concat, fromBase64, fromUtf8, utf8 } from './crypto/bytes.ts';
 import { verificationKey, verifyDer } from './crypto/ecdsa.ts';
 import { clientError } from './error.ts';
@@ -12,18 +12,19 @@ export type { EventDataByType } from './generated/events.ts';
 type HeaderValue = string | readonly string[] | undefined;
 
 export interface VerifyOptions {
-  /** The raw body: the text or the bytes as they were received. */
+  /** The raw body as received, as text or bytes. */
   readonly body: string | Uint8Array | ArrayBuffer;
   /** Headers of the request: those of `fetch`, or an object as in Node.js. */
   readonly headers: Headers | Readonly<Record<string, HeaderValue>>;
   /**
-   * Keys of which one must have signed: the public keys of the server (PEM), the secrets of an endpoint
-   * (`whsec_…`), or the public key of Standard Webhooks (`whpk_…`). Several during a rotation.
+   * Accepted keys: public keys of the server (PEM), secrets of an endpoint (`whsec_…`), or the
+   * public key of Standard Webhooks (`whpk_…`). One of them must have signed the webhook. Pass
+   * several during a rotation.
    */
   readonly keys: string | readonly string[];
-  /** Greatest age of a signature of Standard Webhooks, in seconds. Default: 300. */
+  /** Maximum age of a Standard Webhooks signature, in seconds. Default: 300. */
   readonly tolerance?: number;
-  /** The present, in milliseconds since 1970; for tests. */
+  /** Current time, in milliseconds since 1970; for tests. */
   readonly now?: number;
 }
 
@@ -37,7 +38,7 @@ interface Message {
 
 interface Verifier {
   readonly signsTime: boolean;
-  /** Whether the key has signed; undefined if the message has no signature of its scheme. */
+  /** Whether the message is signed by the key; undefined without a signature of its scheme. */
   check(message: Message): Promise<boolean | undefined>;
 }
 
@@ -62,14 +63,14 @@ function headersOf(headers: VerifyOptions['headers']): Map<string, string> {
 }
 
 function messageOf({ body, headers }: VerifyOptions): Message {
-  const found = headersOf(headers);
+  const parsedHeaders = headersOf(headers);
   // An operator can replace the word `Service`.
-  const service = [...found].filter(([name]) => /^x-\w+-signature$/.test(name));
+  const service = [...parsedHeaders].filter(([name]) => /^x-\w+-signature$/.test(name));
   return {
     body: bytesOf(body),
-    id: found.get('webhook-id') ?? '',
-    timestamp: found.get('webhook-timestamp') ?? '',
-    standard: (found.get('webhook-signature') ?? '').split(' ').filter(Boolean),
+    id: parsedHeaders.get('webhook-id') ?? '',
+    timestamp: parsedHeaders.get('webhook-timestamp') ?? '',
+    standard: (parsedHeaders.get('webhook-signature') ?? '').split(' ').filter(Boolean),
     service: service.map(([, value]) => value),
   };
 }
@@ -82,7 +83,7 @@ function decoded(text: string): Bytes | undefined {
   }
 }
 
-const some = async <T>(all: readonly T[], test: (each: T) => Promise<boolean>) => {
+const someAsync = async <T>(all: readonly T[], test: (each: T) => Promise<boolean>) => {
   for (const each of all) if (await test(each)) return true;
   return false;
 };
@@ -91,10 +92,10 @@ const some = async <T>(all: readonly T[], test: (each: T) => Promise<boolean>) =
 const standard = (version: string, key: CryptoKey, algorithm: string): Verifier => ({
   signsTime: true,
   async check({ id, timestamp, body, standard: all }) {
-    const own = all.filter((each) => each.startsWith(`${version},`));
-    if (own.length === 0) return undefined;
+    const signatures = all.filter((each) => each.startsWith(`${version},`));
+    if (signatures.length === 0) return undefined;
     const signed = concat(utf8(`${id}.${timestamp}.`), body);
-    return some(own, async (each) => {
+    return someAsync(signatures, async (each) => {
       const signature = decoded(each.slice(version.length + 1));
       return signature ? crypto.subtle.verify(algorithm, key, signature, signed) : false;
     });
@@ -105,7 +106,7 @@ const service = (key: CryptoKey): Verifier => ({
   signsTime: false,
   async check({ body, service: all }) {
     if (all.length === 0) return undefined;
-    return some(all, async (each) => {
+    return someAsync(all, async (each) => {
       const der = decoded(each);
       return der ? verifyDer(key, der, body) : false;
     });
@@ -134,23 +135,23 @@ const MAX_CACHED = 100;
 const cache = new Map<string, Promise<Verifier>>();
 
 /** Importing a key takes longer than verifying with it. */
-function cached(key: string): Promise<Verifier> {
-  const known = cache.get(key);
-  if (known) return known;
+function verifierFor(key: string): Promise<Verifier> {
+  const cached = cache.get(key);
+  if (cached) return cached;
   if (cache.size >= MAX_CACHED) cache.clear();
-  const made = verifierOf(key).catch(() => {
+  const verifier = verifierOf(key).catch(() => {
     cache.delete(key);
     const forms = 'a public key in PEM, `whsec_…` or `whpk_…`';
     throw clientError('INVALID_CLIENT_INPUT', `A key of a webhook is ${forms}.`);
   });
-  cache.set(key, made);
-  return made;
+  cache.set(key, verifier);
+  return verifier;
 }
 
 function checkTime({ timestamp }: Message, options: VerifyOptions): void {
   const { tolerance = DEFAULT_TOLERANCE_S, now = Date.now() } = options;
   const age = Math.abs(now / 1000 - Number(timestamp));
-  // A time that is no number has no age either.
+  // Also rejects a timestamp that is not a number.
   if (!(age <= tolerance)) throw invalid(`The signature is not within ${tolerance} s of now.`);
 }
 
@@ -163,16 +164,16 @@ function parse(body: Bytes): WebhookEvent {
 }
 
 /**
- * Verifies a webhook and returns its event. Rejects with `WEBHOOK_INVALID` unless one of the keys has
- * signed it. Only Standard Webhooks sign the time of the delivery; with the key of the server alone
- * detect repeated events by their `id`.
+ * Verifies a webhook and returns its event. Rejects with `WEBHOOK_INVALID` unless one of the keys
+ * has signed it. Only Standard Webhooks signatures include the time of the delivery; with the
+ * public key of the server alone, use the `id` of events to detect replays.
  */
 export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
   const message = messageOf(options);
   const keys = typeof options.keys === 'string' ? [options.keys] : options.keys;
   let hasSignature = false;
   for (const key of keys) {
-    const verifier = await cached(key);
+    const verifier = await verifierFor(key);
     const signed = await verifier.check(message);
     hasSignature ||= signed !== undefined;
     if (!signed) continue;
@@ -186,7 +187,7 @@ export async function verify(options: VerifyOptions): Promise<WebhookEvent> {
   );
 }
 
-/** Narrows an event to one type or to several. */
+/** Narrows an event to one or several types. */
 export const isEvent = <Type extends EventType>(
   event: WebhookEvent,
   ...types: readonly Type[]

@@ -1,4 +1,4 @@
-// Following across a kill of the server and of the follower, on a server process of its own.
+// Following events across a kill of the server and of the follower, with a separate server process.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,20 +7,23 @@ import { createDataFolder, type Running } from '../../../server/test/kit/crash/s
 import { type Client, createClient, type EventStream, type StoredEvent } from '../src/index.ts';
 import { fileStore } from '../src/node.ts';
 
-const place = createDataFolder('sdk-follow');
+const dataFolder = createDataFolder('sdk-follow');
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sdk-follow-'));
-/** Outside the range from which connections of other tests take theirs while the server is down. */
+/**
+ * Outside the range of ephemeral ports, so that no other test uses the port while the server is
+ * down.
+ */
 const port = String(20_000 + (process.pid % 10_000));
 let running: Running;
 let client: Client;
 
 beforeAll(async () => {
-  running = await place.start(['--port', port]);
+  running = await dataFolder.start(['--port', port]);
   const { baseUrl, clientId, clientSecret } = running.credentials;
   client = createClient({ baseUrl, clientId, clientSecret });
 }, 60_000);
 afterAll(async () => {
-  await place.remove();
+  await dataFolder.remove();
   rmSync(folder, { recursive: true, force: true });
 }, 30_000);
 
@@ -30,36 +33,36 @@ const register = async () =>
 
 const TYPES = ['CUSTOMER.KYC_APPROVED', 'CUSTOMER.KYC_PENDING'] as const;
 
-async function take(stream: EventStream<(typeof TYPES)[number]>, count: number) {
-  const found: StoredEvent[] = [];
+async function takeEvents(stream: EventStream<(typeof TYPES)[number]>, count: number) {
+  const events: StoredEvent[] = [];
   for await (const event of stream) {
-    found.push(event);
-    if (found.length === count) break;
+    events.push(event);
+    if (events.length === count) break;
   }
-  return found;
+  return events;
 }
 
 const idsOf = (events: readonly StoredEvent[]) => events.map(({ resourceId }) => resourceId);
 
 describe('follow', () => {
-  it('goes on where it was after each stop, in a page as well', async () => {
+  it('resumes after each stop, also within a page', async () => {
     const file = path.join(folder, 'cursor');
     const store = fileStore(file);
     const follow = () => client.events.follow({ store, after: 'beginning', types: TYPES, wait: 1 });
-    const made = [await register(), await register(), await register()];
-    const [first] = await take(follow(), 1);
-    expect(first?.resourceId).toBe(made[0]);
-    // The consumer left while it processed the event, so the event is repeated.
-    expect(idsOf(await take(follow(), 3))).toEqual(made);
+    const customerIds = [await register(), await register(), await register()];
+    const [first] = await takeEvents(follow(), 1);
+    expect(first?.resourceId).toBe(customerIds[0]);
+    // The consumer stopped while it processed the event, so the event is repeated.
+    expect(idsOf(await takeEvents(follow(), 3))).toEqual(customerIds);
     expect(readFileSync(file, 'utf8')).toMatch(/~/);
-    expect(idsOf(await take(follow(), 1))).toEqual(made.slice(2));
+    expect(idsOf(await takeEvents(follow(), 1))).toEqual(customerIds.slice(2));
   });
 
   it('misses and repeats nothing while the server is killed and started again', async () => {
     const interruptions: unknown[] = [];
     const stop = new AbortController();
-    const made: string[] = [];
-    const found: StoredEvent[] = [];
+    const createdIds: string[] = [];
+    const events: StoredEvent[] = [];
     const stream = client.events.follow({
       types: TYPES,
       wait: 5,
@@ -68,24 +71,24 @@ describe('follow', () => {
     });
     const following = (async () => {
       for await (const event of stream) {
-        found.push(event);
-        if (found.length === 4) stop.abort();
+        events.push(event);
+        if (events.length === 4) stop.abort();
       }
     })();
     while (stream.cursor === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
-    made.push(await register(), await register());
-    await place.kill(running.child, 'both');
-    running = await place.start(['--port', port]);
-    made.push(await register(), await register());
+    createdIds.push(await register(), await register());
+    await dataFolder.kill(running.child, 'both');
+    running = await dataFolder.start(['--port', port]);
+    createdIds.push(await register(), await register());
     await following;
-    expect(idsOf(found)).toEqual(made);
+    expect(idsOf(events)).toEqual(createdIds);
     expect(interruptions.length).toBeGreaterThan(0);
   }, 120_000);
 
-  it('ends without an error when it is aborted, and with one when it cannot go on', async () => {
+  it('ends without an error when it is aborted, and with one after a permanent failure', async () => {
     const signal = AbortSignal.timeout(200);
     for await (const _ of client.events.follow({ signal })) throw new Error('nothing happens');
-    const lost = client.events.follow({ after: 'nonsense' });
-    await expect(take(lost as never, 1)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    const events = client.events.follow({ after: 'nonsense' });
+    await expect(takeEvents(events as never, 1)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
   });
 });

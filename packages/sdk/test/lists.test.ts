@@ -8,9 +8,9 @@ const app = testApp();
 const COUNT = 7;
 
 async function customers() {
-  const made = [];
-  for (let index = 0; index < COUNT; index++) made.push((await customer(app)).id as string);
-  return made.sort();
+  const tokenIds = [];
+  for (let index = 0; index < COUNT; index++) tokenIds.push((await customer(app)).id as string);
+  return tokenIds.sort();
 }
 
 describe('a list', () => {
@@ -20,9 +20,9 @@ describe('a list', () => {
     const page = await client.customers.listCustomers({ limit: 3 });
     expect(page.data).toHaveLength(3);
     expect(page.hasMore).toBe(true);
-    const found: string[] = [];
-    for await (const { id } of client.customers.listCustomers({ limit: 3 })) found.push(id);
-    expect(found.sort()).toEqual(ids);
+    const names: string[] = [];
+    for await (const { id } of client.customers.listCustomers({ limit: 3 })) names.push(id);
+    expect(names.sort()).toEqual(ids);
     const sizes: number[] = [];
     for await (const { data } of client.customers.listCustomers({ limit: 3 }).pages()) {
       sizes.push(data.length);

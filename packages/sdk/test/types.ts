@@ -1,4 +1,5 @@
-// What must compile, and what must not: `tsc` reads this file as part of the tests, nothing runs it.
+// Statements that must compile, and statements that must not: `tsc` checks this file as part of the
+// tests; it is never run.
 import {
   type Client,
   createClient,

@@ -25,7 +25,7 @@ const bytes = new Uint8Array(pdfFile());
 const file = path.join(folder, 'passport.pdf');
 writeFileSync(file, bytes);
 
-async function* pieces() {
+async function* chunks() {
   yield new Uint8Array(bytes.subarray(0, 20));
   yield new Uint8Array(bytes.subarray(20));
 }
@@ -36,8 +36,8 @@ const contents: Record<string, () => FileInput> = {
   'a buffer': () => ({ content: bytes, ...NAMED }),
   'a file': () => new File([bytes], NAMED.name, NAMED),
   'a blob': () => ({ content: new Blob([bytes], { type: NAMED.type }), name: NAMED.name }),
-  'a generator': () => ({ content: pieces(), ...NAMED }),
-  'a stream of Node.js': () => ({ content: Readable.from(pieces()), ...NAMED }),
+  'a generator': () => ({ content: chunks(), ...NAMED }),
+  'a stream of Node.js': () => ({ content: Readable.from(chunks()), ...NAMED }),
   'a web stream': () => ({ content: new Blob([bytes]).stream(), ...NAMED }),
   'a path': () => fileStream(file, NAMED.type),
 };
@@ -72,7 +72,7 @@ describe('a document', () => {
 });
 
 describe('a file of customers', () => {
-  it('is sent from a stream, and its job is read', async () => {
+  it('can be sent from a stream, and its job can be read', async () => {
     const client = await clientOf(app);
     const text = 'platformCustomerId,customerType,fullName\nrow-1,INDIVIDUAL,Ada Lovelace\n';
     const { jobId } = await client.customers.uploadCustomersCsv({

@@ -1,5 +1,5 @@
-// The owner's side of embedded wallets against a real server, compared with the published libraries and
-// the vectors of their formats.
+// The owner's side of embedded wallets against a real server, compared with published libraries and
+// test vectors.
 import { createECDH, createPublicKey, randomBytes, verify as verifyNode } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -46,7 +46,7 @@ async function wallet() {
 }
 
 describe('keys', () => {
-  it('are those of other libraries', async () => {
+  it('equal those of other libraries', async () => {
     for (const keys of [await generateKeys(), keysOf(STAMP.privateKey)]) {
       const curve = createECDH('prime256v1');
       curve.setPrivateKey(keys.privateKey, 'hex');
@@ -58,11 +58,11 @@ describe('keys', () => {
       expect(keysOf(keys.privateKey)).toEqual(keys);
     }
     expect(keysOf(STAMP.privateKey).publicKey).toBe(STAMP.publicKey);
-    expect(() => keysOf('00'.repeat(32))).toThrow('not one of P-256');
-    expect(() => keysOf('ff'.repeat(32))).toThrow('not one of P-256');
+    expect(() => keysOf('00'.repeat(32))).toThrow('not a P-256 key');
+    expect(() => keysOf('ff'.repeat(32))).toThrow('not a P-256 key');
   });
 
-  it('have the points of the standard library for many scalars', () => {
+  it('have the same points as the standard library for many scalars', () => {
     for (let count = 0; count < 40; count++) {
       const scalar = randomBytes(32).toString('hex');
       const curve = createECDH('prime256v1');
@@ -76,23 +76,23 @@ describe('a stamp', () => {
   it('has the form of the published library and verifies', async () => {
     const keys = keysOf(STAMP.privateKey);
     const parse = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
-    const [own, theirs] = [
+    const [sdkStamp, libraryStamp] = [
       await stamp(keys, STAMP.payload),
       await stampWith(keys.privateKey, STAMP.payload),
     ].map(parse);
-    expect(Object.keys(own)).toEqual(Object.keys(theirs));
-    expect({ ...own, signature: '' }).toEqual({ ...theirs, signature: '' });
+    expect(Object.keys(sdkStamp)).toEqual(Object.keys(libraryStamp));
+    expect({ ...sdkStamp, signature: '' }).toEqual({ ...libraryStamp, signature: '' });
     const point = Buffer.from(keys.uncompressedKey, 'hex');
     const part = (from: number) => point.subarray(from, from + 32).toString('base64url');
     const [x, y] = [part(1), part(33)];
     const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
-    const signature = Buffer.from(own.signature, 'hex');
+    const signature = Buffer.from(sdkStamp.signature, 'hex');
     expect(verifyNode('sha256', Buffer.from(STAMP.payload), key, signature)).toBe(true);
-    // Numbers of every length: a DER signature omits leading zeros.
+    // Numbers of different lengths: a DER signature omits leading zeros.
     for (let count = 0; count < 40; count++) {
       const text = `payload ${count}`;
-      const made = parse(await stamp(keys, text));
-      const bytes = Buffer.from(made.signature, 'hex');
+      const stampFields = parse(await stamp(keys, text));
+      const bytes = Buffer.from(stampFields.signature, 'hex');
       expect(verifyNode('sha256', Buffer.from(text), key, bytes)).toBe(true);
     }
   });
@@ -117,18 +117,18 @@ describe('an owner', () => {
     const older = await signed(keys, (options) =>
       client.walletAuth.refreshAuthSession({ id, clientPublicKey: next.uncompressedKey }, options),
     );
-    const { encryptedSessionSigningKey, id: fresh } = older.data as {
+    const { encryptedSessionSigningKey, id: newSessionId } = older.data as {
       encryptedSessionSigningKey: string;
       id: string;
     };
-    const own = await openSessionKey(encryptedSessionSigningKey, next);
-    const theirs = walletCrypto.decryptCredentialBundle(
+    const sdkKey = await openSessionKey(encryptedSessionSigningKey, next);
+    const libraryKey = walletCrypto.decryptCredentialBundle(
       encryptedSessionSigningKey,
       next.privateKey,
     );
-    expect(own.privateKey).toBe(theirs);
-    const ended = await signed(own, (options) =>
-      client.walletAuth.revokeAuthSession({ id: fresh }, options),
+    expect(sdkKey.privateKey).toBe(libraryKey);
+    const ended = await signed(sdkKey, (options) =>
+      client.walletAuth.revokeAuthSession({ id: newSessionId }, options),
     );
     expect(ended.payloadToSign).toMatch(/^\{/);
   });
@@ -140,14 +140,14 @@ describe('an owner', () => {
       { status: 'PROCESSING' as const },
       { id: 'Session:1', status: 'PROCESSING' as const },
     ];
-    const seen: object[] = [];
+    const requests: object[] = [];
     const { data } = await signed(keys, async (signature) => {
-      seen.push(signature);
+      requests.push(signature);
       return replies.shift();
     });
     expect(data).toEqual({ id: 'Session:1', status: 'PROCESSING' });
-    expect(seen).toHaveLength(3);
-    expect(seen[2]).toEqual(seen[1]);
+    expect(requests).toHaveLength(3);
+    expect(requests[2]).toEqual(requests[1]);
   });
 
   it('exports the recovery phrase', async () => {
@@ -162,9 +162,9 @@ describe('an owner', () => {
     const bundle = (data as { encryptedWalletCredentials: string }).encryptedWalletCredentials;
     const phrase = await openRecoveryPhrase({ bundle, payloadToSign }, recipient, SANDBOX);
     expect(phrase.split(' ')).toHaveLength(12);
-    const other = JSON.stringify({ organizationId: 'another' });
+    const foreignBundle = JSON.stringify({ organizationId: 'another' });
     await expect(
-      openRecoveryPhrase({ bundle, payloadToSign: other }, recipient, SANDBOX),
+      openRecoveryPhrase({ bundle, payloadToSign: foreignBundle }, recipient, SANDBOX),
     ).rejects.toThrow('another wallet');
     const pinned = { signer: recipient.uncompressedKey };
     await expect(openRecoveryPhrase({ bundle, payloadToSign }, recipient, pinned)).rejects.toThrow(
@@ -203,12 +203,12 @@ describe('an owner', () => {
     );
     const { id } = added.data as { id: string };
     const session: WalletKeys = await generateKeys();
-    const asked = await client.walletAuth.challengeAuthCredential({
+    const challenged = await client.walletAuth.challengeAuthCredential({
       id,
       clientPublicKey: session.publicKey,
     });
-    if (!('challenge' in asked)) throw new Error('no challenge');
-    const { challenge: text, requestId } = asked as { challenge: string; requestId: string };
+    if (!('challenge' in challenged)) throw new Error('no challenge');
+    const { challenge: text, requestId } = challenged as { challenge: string; requestId: string };
     const { userHandle: _, ...assertion } = device.get(text);
     const opened = await client.walletAuth.verifyAuthCredential(
       { id, type: 'PASSKEY', assertion },

@@ -1,4 +1,4 @@
-// Deliveries of a real server, verified by the SDK with every kind of key.
+// Deliveries of a real server, verified by the SDK with each kind of key.
 import { describe, expect, it } from 'vitest';
 import { customer } from '../../../server/test/kit/app/fixtures.ts';
 import { opened, testApp } from '../../../server/test/kit/app/test-app.ts';
@@ -18,9 +18,9 @@ async function delivery() {
   await client.config.updatePlatformConfig({ webhookEndpoint: receiver.url });
   const { id } = await customer(app);
   await app.settle();
-  const found = receiver.arrivals.find(({ body }) => body.includes(id));
-  if (!found) throw new Error('the webhook did not arrive');
-  return { ...found, customerId: id as string };
+  const delivery = receiver.arrivals.find(({ body }) => body.includes(id));
+  if (!delivery) throw new Error('the webhook did not arrive');
+  return { ...delivery, customerId: id as string };
 }
 
 const serviceKey = () => app.keys.sandbox.publicKeyPem;
@@ -36,8 +36,13 @@ describe('verify', () => {
     expect(event).toMatchObject({ id, data: { id: customerId } });
     const bytes = Buffer.from(body);
     const ofFetch = new Headers(headers);
-    const again = await verify({ body: bytes, headers: ofFetch, keys: [key()], now: now() });
-    expect(again).toEqual(event);
+    const eventFromBytes = await verify({
+      body: bytes,
+      headers: ofFetch,
+      keys: [key()],
+      now: now(),
+    });
+    expect(eventFromBytes).toEqual(event);
     if (!isEvent(event, 'CUSTOMER.KYC_APPROVED')) throw new Error(`it is ${event.type}`);
     expect(event.data.customerType).toBe('INDIVIDUAL');
   });
@@ -61,8 +66,8 @@ describe('verify', () => {
     await customer(app);
     await app.settle();
     const { body, headers } = second.arrivals.at(-1) ?? { body: '', headers: {} };
-    const [old, fresh] = [endpoint.secret, rotated.secret] as [string, string];
-    for (const keys of [old, fresh, [fresh, old], ['whsec_bm90aGluZw==', old]]) {
+    const [old, newSecret] = [endpoint.secret, rotated.secret] as [string, string];
+    for (const keys of [old, newSecret, [newSecret, old], ['whsec_bm90aGluZw==', old]]) {
       await expect(verify({ body, headers, keys, now: now() })).resolves.toHaveProperty('id');
     }
     const wrong = verify({ body, headers, keys: 'whsec_bm90aGluZw==', now: now() });
@@ -70,21 +75,21 @@ describe('verify', () => {
     await expect(verify({ body, headers, keys: [], now: now() })).rejects.toThrow('no signature');
   });
 
-  it('rejects an old signature of the time, and takes another tolerance', async () => {
+  it('rejects an expired timestamp, with a configurable tolerance', async () => {
     const { body, headers } = await delivery();
     const later = now() + 301_000;
     const keys = standardKey();
     await expect(verify({ body, headers, keys, now: later })).rejects.toThrow('within 300 s');
     await verify({ body, headers, keys, now: later, tolerance: 600 });
-    // The key of the server signs no time.
+    // The signature of the server does not include a time.
     await verify({ body, headers, keys: serviceKey(), now: later });
   });
 
-  it('rejects a request without signatures and a key that is none', async () => {
+  it('rejects a request without signatures and an invalid key', async () => {
     const { body } = await delivery();
     const keys = serviceKey();
-    const none = verify({ body, headers: {}, keys });
-    await expect(none).rejects.toThrow('no signature of the given keys');
+    const unsigned = verify({ body, headers: {}, keys });
+    await expect(unsigned).rejects.toThrow('no signature of the given keys');
     const headers = { 'x-service-signature': '%%%' };
     await expect(verify({ body, headers, keys })).rejects.toThrow('No key has signed');
     const wrong = verify({ body, headers, keys: 'nonsense' });

@@ -1,4 +1,4 @@
-// Bytes as text, in the forms that keys and signatures have.
+// Text encodings of bytes, for keys and signatures.
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -7,7 +7,7 @@ export const utf8 = (text: string): Bytes => new Uint8Array(new TextEncoder().en
 export const fromUtf8 = (bytes: ArrayBuffer | Uint8Array): string =>
   new TextDecoder().decode(bytes);
 
-/** Base64, also the form for URLs. */
+/** Decodes base64 and base64url. */
 export function fromBase64(text: string): Bytes {
   const plain = text.replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(plain), (each) => each.charCodeAt(0));

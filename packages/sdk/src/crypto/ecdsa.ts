@@ -1,10 +1,10 @@
-// Signatures of P-256: Web Crypto has both numbers in 32 bytes each, everything else has DER.
+// P-256 signatures: Web Crypto uses two numbers of 32 bytes, all other formats use DER.
 import { type Bytes, concat } from './bytes.ts';
 
 const SIZE = 32;
 const [SEQUENCE, INTEGER] = [0x30, 0x02];
 
-/** The number at `at`, in 32 bytes; undefined if there is none. */
+/** The DER integer at `at`, in 32 bytes; undefined if it is invalid. */
 function integer(der: Uint8Array, at: number): { number: Bytes; end: number } | undefined {
   const length = der[at + 1] ?? 0;
   const end = at + 2 + length;
@@ -16,7 +16,7 @@ function integer(der: Uint8Array, at: number): { number: Bytes; end: number } | 
   return { number, end };
 }
 
-/** A DER signature as Web Crypto takes it; undefined if it is none. */
+/** Converts a DER signature to the Web Crypto format; undefined if it is invalid. */
 function fromDer(der: Uint8Array): Bytes | undefined {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2) return undefined;
   const r = integer(der, 2);
@@ -33,7 +33,7 @@ function derInteger(number: Uint8Array): Uint8Array {
   return Uint8Array.of(INTEGER, bytes.length + padding.length, ...padding, ...bytes);
 }
 
-/** A signature of Web Crypto in DER. */
+/** Converts a Web Crypto signature to DER. */
 function toDer(pair: Uint8Array): Bytes {
   const numbers = concat(derInteger(pair.subarray(0, SIZE)), derInteger(pair.subarray(SIZE)));
   return concat(Uint8Array.of(SEQUENCE, numbers.length), numbers);
@@ -51,6 +51,6 @@ export const signDer = async (key: CryptoKey, signed: Bytes): Promise<Bytes> =>
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** The key that verifies: an SPKI structure or an uncompressed point. */
+/** Imports a public key: an SPKI structure or an uncompressed point. */
 export const verificationKey = (format: 'spki' | 'raw', key: Bytes): Promise<CryptoKey> =>
   crypto.subtle.importKey(format, key, P256, false, ['verify']);

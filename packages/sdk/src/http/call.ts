@@ -1,4 +1,4 @@
-// What a call returns: a promise of the data, with the whole reply and the further pages on demand.
+// The result of a call: a promise of the data, with the complete reply and further pages on demand.
 
 import type { CallOptions } from '../types.ts';
 import type { Fields, Operation } from './request.ts';
@@ -28,8 +28,8 @@ function nextInput(input: Fields, page: Page): Fields | undefined {
 }
 
 export function callOf(send: Sender, operation: Operation, input: Fields, options: CallOptions) {
-  const replied = send(operation, input, options);
-  const call = replied.then(({ data }) => data);
+  const reply = send(operation, input, options);
+  const call = reply.then(({ data }) => data);
 
   async function* pages() {
     let page = (await call) as Page;
@@ -48,9 +48,9 @@ export function callOf(send: Sender, operation: Operation, input: Fields, option
 
   const extras = {
     withResponse() {
-      // Its rejection is that of the reply.
+      // The returned promise rejects with the same error.
       call.catch(() => undefined);
-      return replied;
+      return reply;
     },
   };
   const list = { pages, [Symbol.asyncIterator]: items };

@@ -1,4 +1,4 @@
-// From the input of an operation to the parts of its HTTP request.
+// Converts the input of an operation to the parts of its HTTP request.
 import { clientError } from '../error.ts';
 import type { OperationId } from '../types.ts';
 import { type EncodedBody, encodeForm } from './upload.ts';
@@ -12,7 +12,7 @@ export interface Operation {
   readonly body: 'none' | 'json' | 'form';
   readonly auth: 'token' | 'agent' | 'none';
   readonly isList: boolean;
-  /** Parameters of the query, where the other inputs are the body. */
+  /** Names of query parameters if the other inputs are the body. */
   readonly query: readonly string[];
 }
 
@@ -47,7 +47,7 @@ function queryOf(fields: Fields): string {
   return parts.length ? `?${parts.join('&')}` : '';
 }
 
-/** The path with its parameters, and the inputs that are left. */
+/** The path with its parameters filled in, and the remaining inputs. */
 function pathOf({ id, path }: Operation, input: Fields): { path: string; rest: Fields } {
   if (!path.includes('{')) return { path, rest: input };
   const rest: Record<string, unknown> = { ...input };
@@ -63,7 +63,7 @@ function pathOf({ id, path }: Operation, input: Fields): { path: string; rest: F
 }
 
 export interface RequestParts {
-  /** Below the base URL, with the query. */
+  /** Path below the base URL, with the query. */
   readonly path: string;
   readonly encoded: EncodedBody | undefined;
 }

@@ -1,4 +1,4 @@
-// When an attempt is repeated, and after how long.
+// Decides whether and when an attempt is repeated.
 
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
@@ -9,10 +9,12 @@ const TRANSIENT = [408, 429, 500, 502, 503, 504];
 /** Rejected before the operation ran, so that even a call without an idempotency key can be repeated. */
 const NOT_STARTED = [429, 503];
 
-/** Whether the same request can succeed later; the server's advice precedes the status. */
+/**
+ * Whether the same request can succeed later; `X-Should-Retry` takes precedence over the status.
+ */
 export function isTransient(status: number, headers: Headers): boolean {
-  const advice = headers.get('x-should-retry');
-  return advice ? advice === 'true' : TRANSIENT.includes(status);
+  const shouldRetry = headers.get('x-should-retry');
+  return shouldRetry ? shouldRetry === 'true' : TRANSIENT.includes(status);
 }
 
 /** Seconds of `Retry-After`, which is a number or a date. */
@@ -35,12 +37,15 @@ interface Failure {
 export const isRepeatable = ({ status, retryable }: Failure, isIdempotent: boolean): boolean =>
   retryable && (isIdempotent || NOT_STARTED.includes(status));
 
-/** Milliseconds before the next attempt, with jitter; undefined if the server asks for longer. */
+/**
+ * Milliseconds before the next attempt, with jitter; undefined if the server requests a longer
+ * delay.
+ */
 export function delayOf({ retryAfter }: Failure, attempt: number): number | undefined {
   const backoff = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
   const jittered = backoff * (0.5 + Math.random() / 2);
   if (retryAfter === undefined) return jittered;
-  // Jitter above it: many clients are rejected at the same moment.
+  // Jitter is added, because many clients are rejected at the same moment.
   return retryAfter > MAX_RETRY_AFTER_S ? undefined : retryAfter * 1000 + jittered / 2;
 }
 

@@ -1,4 +1,4 @@
-// Options of a client, and what they are when they are left out.
+// Options of a client, with their defaults.
 import { clientError } from '../error.ts';
 import type { OperationId } from '../types.ts';
 
@@ -29,7 +29,7 @@ export interface RetryInfo {
   readonly code: string;
 }
 
-/** Functions that observe requests; what they throw rejects the call. */
+/** Functions that observe requests; an error that they throw rejects the call. */
 export interface Hooks {
   readonly onRequest?: (info: RequestInfo) => void;
   readonly onResponse?: (info: ResponseInfo) => void;
@@ -47,13 +47,13 @@ export interface ClientOptions extends Hooks {
   readonly agentToken?: string;
   /** Milliseconds for each attempt. Default: 30 seconds. */
   readonly timeout?: number;
-  /** Milliseconds for a call with its repetitions. Default: 2 minutes. */
+  /** Milliseconds for a call with its retries. Default: 2 minutes. */
   readonly deadline?: number;
-  /** Repetitions after the first attempt. Default: 2. */
+  /** Maximum number of retries. Default: 2. */
   readonly maxRetries?: number;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Replaces the global `fetch`, for example by one with a proxy. */
+  /** Replaces the global `fetch`, for example to use a proxy. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Writes a line for each attempt, without headers, bodies and queries. `true`: to the console. */
   readonly debug?: boolean | ((line: string) => void);
@@ -83,7 +83,7 @@ function environment(name: string): string | undefined {
   return process?.env?.[name] || undefined;
 }
 
-/** Base64 of UTF-8; `btoa` takes one byte for each character. */
+/** Base64 of UTF-8; `btoa` encodes one byte per character. */
 const base64 = (text: string) =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
@@ -107,7 +107,8 @@ export function settingsOf(options: ClientOptions): Settings {
     deadline: options.deadline ?? DEFAULT_DEADLINE_MS,
     maxRetries: options.maxRetries ?? DEFAULT_RETRIES,
     headers: options.headers ?? {},
-    // Looked up for each request, so that instrumentation that replaces it later is used.
+    // Read for each request, so that instrumentation that replaces the global `fetch` later is
+    // used.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     log: typeof debug === 'function' ? debug : debug ? (line) => console.debug(line) : undefined,
     signatureHeader: `${options.serviceWord ?? 'Service'}-Wallet-Signature`,

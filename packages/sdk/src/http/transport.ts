@@ -1,4 +1,4 @@
-// Sends a request and repeats it while that can help: attempts, deadlines, hooks and errors.
+// Sends a request, with retries: attempts, deadlines, hooks and errors.
 import { clientError, type ErrorDetails, isRailheadError, RailheadError } from '../error.ts';
 import type { CallOptions, ErrorCode } from '../types.ts';
 import { type Fields, type Operation, type RequestParts, requestParts } from './request.ts';
@@ -35,8 +35,8 @@ function authorizationOf({ authorization }: Settings, { auth, id }: Operation): 
   throw clientError('INVALID_CLIENT_INPUT', `The client has no ${missing}.`, { operationId: id });
 }
 
-/** One attempt: everything that does not change between attempts. */
-interface Attempted {
+/** The parts of a call that do not change between attempts. */
+interface PreparedCall {
   readonly settings: Settings;
   readonly operation: Operation;
   readonly options: CallOptions;
@@ -45,7 +45,7 @@ interface Attempted {
   readonly authorization: string | undefined;
 }
 
-async function exchange(call: Attempted, info: RequestInfo, ms: number) {
+async function exchange(call: PreparedCall, info: RequestInfo, ms: number) {
   const { settings, operation, options, parts, authorization } = call;
   const { signal } = options;
   const controller = new AbortController();
@@ -82,7 +82,7 @@ async function exchange(call: Attempted, info: RequestInfo, ms: number) {
   }
 }
 
-/** `fetch failed` has the reason in its cause. */
+/** The message `fetch failed` contains no reason; the cause does. */
 function describe(error: unknown): string {
   const { cause, message } = error as Partial<Error>;
   const { code, message: inner } = (cause ?? {}) as { code?: string; message?: string };
@@ -100,7 +100,7 @@ function parse(text: string): unknown {
 
 function errorOf(operation: Operation, response: Response, body: unknown): RailheadError {
   const { status, headers } = response;
-  const known = {
+  const errorFields = {
     status,
     headers,
     operationId: operation.id,
@@ -114,14 +114,15 @@ function errorOf(operation: Operation, response: Response, body: unknown): Railh
       reason?: string;
       details?: ErrorDetails;
     }) ?? {};
-  if (!code) return clientError('UNEXPECTED_RESPONSE', `The reply has status ${status}.`, known);
-  return new RailheadError<ErrorCode>({ ...known, code, reason: reason ?? code, details });
+  if (!code)
+    return clientError('UNEXPECTED_RESPONSE', `The reply has status ${status}.`, errorFields);
+  return new RailheadError<ErrorCode>({ ...errorFields, code, reason: reason ?? code, details });
 }
 
-/** A path for output: codes and invitations in it are credentials. */
-const shown = ({ path }: Operation) => path.replaceAll(/\{(\w*[cC]ode)\}/g, '…');
+/** The path for log output, without codes: those of invitations and devices are credentials. */
+const loggablePath = ({ path }: Operation) => path.replaceAll(/\{(\w*[cC]ode)\}/g, '…');
 
-async function attempt(call: Attempted, number: number, ms: number): Promise<AnyReply> {
+async function attempt(call: PreparedCall, number: number, ms: number): Promise<AnyReply> {
   const { settings, operation } = call;
   const { hooks, log, baseUrl } = settings;
   const info: RequestInfo = {
@@ -140,18 +141,18 @@ async function attempt(call: Attempted, number: number, ms: number): Promise<Any
     const durationMs = performance.now() - started;
     hooks.onResponse?.({ ...info, status, requestId, durationMs });
     const details = `${status} ${Math.round(durationMs)} ms attempt ${number} ${requestId ?? ''}`;
-    log?.(`railhead ${operation.id} ${operation.method} ${shown(operation)} ${details}`);
+    log?.(`railhead ${operation.id} ${operation.method} ${loggablePath(operation)} ${details}`);
   }
   const data = parse(text);
   if (!response.ok) throw errorOf(operation, response, data);
   if (typeof data === 'string') {
-    const known = { status, requestId, operationId: operation.id };
-    throw clientError('UNEXPECTED_RESPONSE', 'The reply is not JSON.', known);
+    const errorFields = { status, requestId, operationId: operation.id };
+    throw clientError('UNEXPECTED_RESPONSE', 'The reply is not JSON.', errorFields);
   }
   return { status, data, headers, requestId };
 }
 
-/** Milliseconds for one attempt; a request that waits for events may take as long as it waits. */
+/** Timeout of one attempt in milliseconds. The waiting time of a request for events is added. */
 const timeoutOf = (settings: Settings, options: CallOptions, input: Fields) =>
   (options.timeout ?? settings.timeout) + (typeof input.wait === 'number' ? input.wait * 1000 : 0);
 
@@ -168,19 +169,19 @@ export async function send(
   if (parts.encoded) headers['content-type'] = parts.encoded.contentType;
   const call = { settings, operation, options, parts, headers, authorization };
   const timeout = timeoutOf(settings, options, input);
-  const end = performance.now() + Math.max(options.deadline ?? settings.deadline, 0);
+  const deadline = performance.now() + Math.max(options.deadline ?? settings.deadline, 0);
   const retries =
     parts.encoded?.isRepeatable === false ? 0 : (options.maxRetries ?? settings.maxRetries);
   const isIdempotent = operation.method !== 'POST' || operation.acceptsKey;
   for (let number = 1; ; number++) {
-    const left = end - performance.now();
+    const remainingMs = deadline - performance.now();
     try {
-      return await attempt(call, number, Math.ceil(Math.min(timeout, left)));
+      return await attempt(call, number, Math.ceil(Math.min(timeout, remainingMs)));
     } catch (error) {
       if (!isRailheadError(error) || number > retries) throw error;
       if (!isRepeatable(error, isIdempotent)) throw error;
       const delayMs = delayOf(error, number);
-      if (delayMs === undefined || performance.now() + delayMs >= end) throw error;
+      if (delayMs === undefined || performance.now() + delayMs >= deadline) throw error;
       const { status, code } = error;
       settings.log?.(`railhead ${operation.id} ${code} repeated in ${Math.round(delayMs)} ms`);
       settings.hooks.onRetry?.({

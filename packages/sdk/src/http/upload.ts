@@ -2,11 +2,11 @@
 // same body; a stream is sent as it is read and cannot be repeated.
 
 type Bytes = Uint8Array | ArrayBuffer;
-/** A web stream, a stream of Node.js, or any other iterable of bytes. */
+/** A web stream, a Node.js stream, or any other iterable of bytes. */
 export type ByteStream = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array>;
 export type FileContent = Blob | Bytes | ByteStream;
 
-/** A file: its content, or the content with a name and a type. A `File` has both already. */
+/** A file: its content, or the content with a name and a media type. A `File` has both. */
 export type FileInput =
   | FileContent
   | { readonly content: FileContent; readonly name?: string; readonly type?: string };
@@ -39,10 +39,10 @@ function fileOf(value: unknown): NamedFile | undefined {
   if (isContent(value)) return fileOf({ content: value });
   const { content, name, type } = (value ?? {}) as Partial<NamedFile>;
   if (!isContent(content)) return undefined;
-  const known = content as Partial<NamedFile>;
+  const file = content as Partial<NamedFile>;
   return {
     content,
-    name: name ?? (typeof known.name === 'string' ? known.name : DEFAULT_NAME),
+    name: name ?? (typeof file.name === 'string' ? file.name : DEFAULT_NAME),
     type: type ?? (content instanceof Blob && content.type ? content.type : DEFAULT_TYPE),
   };
 }
@@ -60,7 +60,7 @@ async function* chunksOf(content: FileContent): AsyncIterable<Uint8Array> {
       yield typeof chunk === 'string' ? encoder.encode(chunk) : chunk;
     return;
   }
-  // Safari has no iterator of streams.
+  // Safari does not support async iteration of streams.
   const reader = (content as ReadableStream<Uint8Array>).getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
@@ -114,12 +114,15 @@ function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
 
 /** Encodes a form; files follow the fields, because the server reads the fields first. */
 export async function encodeForm(form: Readonly<Record<string, unknown>>): Promise<EncodedBody> {
-  const given = Object.entries(form).filter(([, value]) => value !== undefined);
+  const presentFields = Object.entries(form).filter(([, value]) => value !== undefined);
   const isFile = ([, value]: [string, unknown]) => fileOf(value) !== undefined;
-  const fields = [...given.filter((each) => !isFile(each)), ...given.filter(isFile)];
+  const fields = [
+    ...presentFields.filter((each) => !isFile(each)),
+    ...presentFields.filter(isFile),
+  ];
   const boundary = `railhead-${crypto.randomUUID()}`;
   const contentType = `multipart/form-data; boundary=${boundary}`;
-  const isRepeatable = !given.some(([, value]) => {
+  const isRepeatable = !presentFields.some(([, value]) => {
     const content = fileOf(value)?.content;
     return isStream(content) && !(content instanceof Blob) && !isBytes(content);
   });

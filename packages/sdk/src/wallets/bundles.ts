@@ -1,4 +1,4 @@
-// What travels encrypted between a wallet and its owner: one-time codes to the server; session keys and
+// Encrypted messages between a wallet and its owner: one-time codes to the server; session keys and
 // recovery phrases to the owner. Bundles are JSON whose `data` is JSON in hexadecimal.
 import { type Bytes, concat, fromHex, fromUtf8, toHex, utf8 } from '../crypto/bytes.ts';
 import { verificationKey, verifyDer } from '../crypto/ecdsa.ts';
@@ -12,7 +12,7 @@ interface Bundle {
   readonly enclaveQuorumPublic: string;
 }
 
-/** Whose signature a bundle must have. */
+/** Required signer of a bundle. */
 export interface BundleTrust {
   /**
    * The public key that signs bundles, in hexadecimal; pin it in production. In the sandbox, `sandbox`
@@ -46,7 +46,7 @@ export async function encryptCode(
     readonly code: string;
     /** `otpEncryptionTargetBundle` of the challenge. */
     readonly bundle: string;
-    /** Of the new session. */
+    /** Key of the new session. */
     readonly publicKey: string;
   },
   trust: BundleTrust,

@@ -1,6 +1,6 @@
-// The two computations on P-256 that Web Crypto does not have: the public key of a private one, and the
-// second coordinate of a compressed point. They use `bigint`, whose time depends on the numbers: call
-// them on the device of the wallet's owner only, never where others can measure.
+// Two computations on P-256 that Web Crypto does not offer: the public key of a private key, and
+// the second coordinate of a compressed point. They use `bigint` arithmetic, which is not
+// constant-time: call them on the device of the wallet's owner only.
 import { type Bytes, concat, fromHex, toHex } from '../crypto/bytes.ts';
 
 const P = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n;
@@ -12,7 +12,10 @@ const GENERATOR: Point = {
   z: 1n,
 };
 
-/** In Jacobian coordinates: x is `x / z²`, y is `y / z³`, so that only the last step divides. */
+/**
+ * A point in Jacobian coordinates: x is `x / z²`, y is `y / z³`, so that only the last step
+ * divides.
+ */
 interface Point {
   x: bigint;
   y: bigint;
@@ -44,7 +47,7 @@ function double({ x, y, z }: Point): Point {
   };
 }
 
-/** Of two points that are neither equal nor opposite. */
+/** Adds two points that are neither equal nor opposite. */
 function add(one: Point, other: Point): Point {
   const [zz1, zz2] = [mod(one.z * one.z), mod(other.z * other.z)];
   const [u1, s1] = [mod(one.x * zz2), mod(one.y * other.z * zz2)];
@@ -57,8 +60,8 @@ function add(one: Point, other: Point): Point {
 }
 
 /**
- * The multiple of the generator. What was added up before a bit is less than the power of that bit, and
- * both together are less than the order, so the points that are added are never equal nor opposite.
+ * Multiplies the generator. The sum of the bits below a bit is less than that power of two, and
+ * both together are less than the order, so the added points are never equal nor opposite.
  */
 function times(scalar: bigint): { x: bigint; y: bigint } {
   let result: Point | undefined;
@@ -75,11 +78,11 @@ function times(scalar: bigint): { x: bigint; y: bigint } {
 const bytesOf = (value: bigint): Bytes => fromHex(value.toString(16).padStart(2 * SIZE, '0'));
 const numberOf = (bytes: Uint8Array) => BigInt(`0x${toHex(bytes)}`);
 
-/** The uncompressed public key of a private one. */
+/** The uncompressed public key of a private key. */
 export function publicPoint(scalar: Uint8Array): Bytes {
   const number = numberOf(scalar);
   if (scalar.length !== SIZE || number === 0n || number >= ORDER) {
-    throw new TypeError('The private key is not one of P-256.');
+    throw new TypeError('The private key is not a P-256 key.');
   }
   const { x, y } = times(number);
   return concat(Uint8Array.of(4), bytesOf(x), bytesOf(y));
@@ -88,17 +91,17 @@ export function publicPoint(scalar: Uint8Array): Bytes {
 export const compress = (point: Uint8Array): Bytes =>
   concat(Uint8Array.of(2 + ((point[2 * SIZE] as number) & 1)), point.subarray(1, 1 + SIZE));
 
-/** A point in either form, uncompressed; Web Crypto verifies later that it is on the curve. */
+/** Decompresses a point, if it is compressed; Web Crypto verifies later that it is on the curve. */
 export function uncompress(point: Uint8Array): Bytes {
   if (point.length === 1 + 2 * SIZE && point[0] === 4) return new Uint8Array(point);
   const parity = (point[0] ?? 0) - 2;
   if (point.length !== 1 + SIZE || (parity !== 0 && parity !== 1)) {
-    throw new TypeError('The public key is not one of P-256.');
+    throw new TypeError('The public key is not a P-256 key.');
   }
   const x = numberOf(point.subarray(1));
   const square = mod(x ** 3n - 3n * x + B);
   const root = power(square, (P + 1n) / 4n);
-  if (mod(root * root) !== square) throw new TypeError('The public key is not one of P-256.');
+  if (mod(root * root) !== square) throw new TypeError('The public key is not a P-256 key.');
   const y = Number(root & 1n) === parity ? root : P - root;
   return concat(Uint8Array.of(4), bytesOf(x), bytesOf(y));
 }

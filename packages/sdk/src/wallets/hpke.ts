@@ -18,7 +18,7 @@ export interface Sealed {
 }
 
 async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
-  // An empty key is one of zeros, which Web Crypto does not import.
+  // An empty salt stands for zeros, because Web Crypto does not import empty keys.
   const bytes = key.length ? key : new Uint8Array(HASH);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const imported = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
@@ -28,7 +28,7 @@ async function hmac(key: Bytes, data: Bytes): Promise<Bytes> {
 const labeledExtract = (suite: Bytes, salt: Bytes, label: string, ikm: Bytes) =>
   hmac(salt, concat(VERSION, suite, utf8(label), ikm));
 
-/** No value is longer than one block of the hash. */
+/** All derived values fit into one block of the hash. */
 async function labeledExpand(suite: Bytes, prk: Bytes, label: string, info: Bytes, size: number) {
   const labeled = concat(Uint8Array.of(0, size), VERSION, suite, utf8(label), info);
   return (await hmac(prk, concat(labeled, Uint8Array.of(1)))).slice(0, size);
@@ -65,7 +65,7 @@ export async function seal(recipient: Bytes, plaintext: Bytes): Promise<Sealed> 
   return { encapped, ciphertext: new Uint8Array(ciphertext) };
 }
 
-/** Decrypts what was encrypted to the key; rejects if it was changed or encrypted to another key. */
+/** Decrypts a message; rejects if it was changed or encrypted to another key. */
 export async function open(keys: WalletKeys, { encapped, ciphertext }: Sealed): Promise<Bytes> {
   const recipient = fromHex(keys.uncompressedKey);
   const shared = await sharedSecret(keys, encapped, encapped, recipient);

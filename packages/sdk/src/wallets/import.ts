@@ -1,9 +1,9 @@
-// Keys of P-256 as Web Crypto imports them.
+// Imports P-256 keys into Web Crypto.
 import { type Bytes, fromHex, toBase64Url } from '../crypto/bytes.ts';
 
 const SIZE = 32;
 
-/** A private key as Web Crypto imports it. */
+/** Imports a private key. */
 export function importPrivate(
   { privateKey, uncompressedKey }: { privateKey: string; uncompressedKey: string },
   name: 'ECDSA' | 'ECDH',

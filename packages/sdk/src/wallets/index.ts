@@ -1,4 +1,4 @@
-// Entry `railhead-sdk/wallets`: the side of an embedded wallet that belongs to its owner, on Web Crypto.
+// Entry `railhead-sdk/wallets`: the owner's side of embedded wallets, on Web Crypto.
 export {
   type BundleTrust,
   encryptCode,

@@ -1,14 +1,15 @@
-// Key pairs of wallet sessions, and stamps: signatures of a session in one header.
+// Key pairs of wallet sessions, and stamps: the session's signature over a payload, as a header
+// value.
 import { fromBase64, fromHex, toBase64Url, toHex, utf8 } from '../crypto/bytes.ts';
 import { signDer } from '../crypto/ecdsa.ts';
 import { compress, publicPoint } from './curve.ts';
 import { importPrivate } from './import.ts';
 
-/** A key pair of P-256 in lower-case hexadecimal. Keep the private key in memory only. */
+/** A P-256 key pair in lower-case hexadecimal. Keep the private key in memory only. */
 export interface WalletKeys {
   /** 64 digits. */
   readonly privateKey: string;
-  /** Compressed: 66 digits. As `clientPublicKey` it becomes the key of the session itself. */
+  /** Compressed: 66 digits. Sent as `clientPublicKey`, it becomes the session key. */
   readonly publicKey: string;
   /** Uncompressed: 130 digits, for replies that are encrypted to it. */
   readonly uncompressedKey: string;
@@ -20,7 +21,7 @@ const pairOf = (privateKey: string, point: Uint8Array): WalletKeys => ({
   uncompressedKey: toHex(point),
 });
 
-/** The pair of a private key. */
+/** The key pair of a private key. */
 export const keysOf = (privateKey: string): WalletKeys =>
   pairOf(privateKey.toLowerCase(), publicPoint(fromHex(privateKey)));
 
@@ -34,7 +35,9 @@ export async function generateKeys(): Promise<WalletKeys> {
   return pairOf(toHex(fromBase64(jwk.d as string)), new Uint8Array(point));
 }
 
-/** The value of the signature header: `payload`, exactly as it was received, signed by a session. */
+/**
+ * The value of the signature header: `payload`, exactly as received, signed with the session key.
+ */
 export async function stamp(keys: WalletKeys, payload: string): Promise<string> {
   const signature = await signDer(await importPrivate(keys, 'ECDSA'), utf8(payload));
   const { publicKey } = keys;

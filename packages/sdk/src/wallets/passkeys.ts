@@ -1,10 +1,10 @@
-// The two ceremonies of passkeys in the format of the API: creating one, and signing in with one.
+// The two passkey ceremonies in the format of the API: registration and sign-in.
 import { type Bytes, fromBase64, toBase64Url, utf8 } from '../crypto/bytes.ts';
 
 const TIMEOUT_MS = 60_000;
 const [ES256, RS256] = [-7, -257] as const;
 const CHALLENGE_BYTES = 32;
-/** Those that the API knows; a browser can name others. */
+/** Transports that the API accepts; browsers can report others. */
 const TRANSPORTS = ['usb', 'nfc', 'ble', 'internal', 'hybrid'] as const;
 type Transport = (typeof TRANSPORTS)[number];
 
@@ -23,13 +23,13 @@ export interface CreatedPasskey {
 }
 
 export interface NewPasskey {
-  /** Shown by the browser: the name of the app. */
+  /** Name of the app, shown by the browser. */
   readonly appName: string;
   /** A domain that the page belongs to. Default: its host. */
   readonly site?: string;
   /** Id and name of the owner; the name is shown when a passkey is chosen. */
   readonly user: { readonly id: string; readonly name: string };
-  /** `credentialId` of the passkeys that exist, of which no second one is made on one device. */
+  /** `credentialId` of existing passkeys; a device with one of them creates no second passkey. */
   readonly existing?: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface NewPasskey {
 export async function createPasskey(options: NewPasskey): Promise<CreatedPasskey> {
   const { appName, site = location.hostname, user, existing = [] } = options;
   const challenge: Bytes = crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES));
-  const made = (await navigator.credentials.create({
+  const credential = (await navigator.credentials.create({
     publicKey: {
       challenge,
       rp: { id: site, name: appName },
@@ -48,11 +48,11 @@ export async function createPasskey(options: NewPasskey): Promise<CreatedPasskey
       timeout: TIMEOUT_MS,
     },
   })) as PublicKeyCredential;
-  const response = made.response as AuthenticatorAttestationResponse;
+  const response = credential.response as AuthenticatorAttestationResponse;
   return {
     challenge: toBase64Url(challenge),
     attestation: {
-      credentialId: toBase64Url(made.rawId),
+      credentialId: toBase64Url(credential.rawId),
       clientDataJson: toBase64Url(response.clientDataJSON),
       attestationObject: toBase64Url(response.attestationObject),
       transports: TRANSPORTS.filter((each) => response.getTransports().includes(each)),
@@ -70,17 +70,17 @@ export interface PasskeyAssertion {
 }
 
 export interface UsedPasskey {
-  /** `challenge` of the reply to `challengeAuthCredential`, as it is. */
+  /** `challenge` of the reply to `challengeAuthCredential`, unchanged. */
   readonly challenge: string;
   readonly credentialId: string;
   /** A domain that the page belongs to. Default: its host. */
   readonly site?: string;
 }
 
-/** Signs the challenge, which is a text: its UTF-8 bytes are signed, not the decoded hexadecimal. */
+/** Signs the UTF-8 bytes of the challenge, not the decoded hexadecimal. */
 export async function signWithPasskey(options: UsedPasskey): Promise<PasskeyAssertion> {
   const { challenge, credentialId, site = location.hostname } = options;
-  const used = (await navigator.credentials.get({
+  const credential = (await navigator.credentials.get({
     publicKey: {
       challenge: utf8(challenge),
       rpId: site,
@@ -89,9 +89,9 @@ export async function signWithPasskey(options: UsedPasskey): Promise<PasskeyAsse
       timeout: TIMEOUT_MS,
     },
   })) as PublicKeyCredential;
-  const response = used.response as AuthenticatorAssertionResponse;
+  const response = credential.response as AuthenticatorAssertionResponse;
   return {
-    credentialId: toBase64Url(used.rawId),
+    credentialId: toBase64Url(credential.rawId),
     clientDataJson: toBase64Url(response.clientDataJSON),
     authenticatorData: toBase64Url(response.authenticatorData),
     signature: toBase64Url(response.signature),

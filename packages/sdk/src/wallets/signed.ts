@@ -1,9 +1,9 @@
-// Signed retries: an operation that needs the consent of the wallet's owner is answered with a payload,
-// and is repeated unchanged with the payload signed by a session.
+// Signed retries: an operation that needs the consent of the wallet's owner returns a payload; the
+// client signs it with a session and repeats the request unchanged.
 import { pause } from '../http/retry.ts';
 import { stamp, type WalletKeys } from './keys.ts';
 
-/** The reply that asks for a signature. */
+/** The reply that requests a signature. */
 export interface SignatureChallenge {
   readonly payloadToSign: string;
   readonly requestId: string;
@@ -17,18 +17,18 @@ export interface Signature {
   readonly requestId?: string;
 }
 
-/** A reply that says that the operation is in progress. */
+/** The reply while the operation is in progress. */
 interface Processing {
   readonly status: 'PROCESSING';
   readonly message?: string;
 }
 
-/** What is left of a reply once it was signed and has ended. */
+/** The final reply: without signature requests and progress. */
 export type Signed<Data> = Exclude<Data, SignatureChallenge | Processing>;
 
 export interface SignedResult<Data> {
   readonly data: Signed<Data>;
-  /** What was signed; undefined if the operation asked for no signature. */
+  /** The signed payload; undefined if no signature was required. */
   readonly payloadToSign: string | undefined;
 }
 
@@ -42,14 +42,14 @@ const MAX_DELAY_MS = 8_000;
 export const isChallenge = (data: unknown): data is SignatureChallenge =>
   typeof data === 'object' && data !== null && 'payloadToSign' in data && 'requestId' in data;
 
-/** A resource has an id; only the state of an operation in progress has none. */
+/** Resources have an id and can also have the status PROCESSING; the progress reply has none. */
 const isProcessing = (data: unknown): data is Processing =>
   typeof data === 'object' &&
   data !== null &&
   !('id' in data) &&
   (data as { status?: unknown }).status === 'PROCESSING';
 
-/** Repeats a call that was answered with `PROCESSING` until the operation has ended. */
+/** Repeats a call until its reply is no longer `PROCESSING`. */
 export async function untilDone<Data>(
   call: () => Promise<Data>,
   { signal }: SignedOptions = {},
@@ -63,7 +63,7 @@ export async function untilDone<Data>(
 
 /**
  * Performs a signed operation in one call: requests the payload, signs it and repeats the request until it
- * has ended.
+ * completes.
  *
  * `await signed(keys, (options) => client.walletAuth.revokeAuthSession({ id }, options))`
  */

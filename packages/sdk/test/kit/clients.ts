@@ -1,4 +1,4 @@
-// Clients of the SDK for a server of the tests, which listens on a port of its own.
+// SDK clients for a test server that listens on a port of its own.
 import type { AddressInfo } from 'node:net';
 import type {
   TestApp,
@@ -6,7 +6,7 @@ import type {
 } from '../../../../server/test/kit/app/harness.ts';
 import { type Client, type ClientOptions, createClient } from '../../src/index.ts';
 
-/** The base URL of a server, which listens from the first call on. */
+/** The base URL of a server, which starts to listen on the first call. */
 async function listening({ server }: TestApp): Promise<string> {
   if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
@@ -26,11 +26,11 @@ export async function clientOf(
 // biome-ignore lint/suspicious/noExplicitAny: replies of every shape; tests assert what they read.
 type AnyFunction = (input?: object, options?: object) => any;
 
-/** The function of an operation, found by its name. */
+/** The function of an operation, by its name. */
 export function functionOf(client: Client, operationId: string): AnyFunction {
   for (const group of Object.values(client)) {
-    const found = (group as Record<string, AnyFunction>)[operationId];
-    if (found) return found;
+    const method = (group as Record<string, AnyFunction>)[operationId];
+    if (method) return method;
   }
   throw new Error(`the SDK has no operation ${operationId}`);
 }

@@ -1,5 +1,5 @@
-// Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a story is a
-// call of the SDK to a listening server, so the stories test every operation of the SDK.
+// Replaces the recorder of the examples (server/test/kit/http/examples.ts): each request of a story
+// becomes an SDK call to a listening server, so the stories test every operation of the SDK.
 import { describe, expect, it } from 'vitest';
 import type { AppOptions, CallOptions } from '../../../../server/test/kit/app/harness.ts';
 import { opened, testApp } from '../../../../server/test/kit/app/test-app.ts';
