@@ -1,4 +1,4 @@
-// Structure of the server: what a feature exports, and which tables its SQL may name.
+// Structure of the server: the exports of features, and the tables that their SQL may name.
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tracked as files, read } from './sources.ts';

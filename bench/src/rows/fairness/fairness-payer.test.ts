@@ -1,4 +1,4 @@
-// Duration of payment runs, and what they count as errors and latencies.
+// Duration of payment runs, and their counts of errors and latencies.
 import { describe, expect, it } from 'vitest';
 import { paySequentially } from './fairness-payer.ts';
 

@@ -1,6 +1,6 @@
-// Notices of a network about an approved payment, one function each. A notice is a fact even if it
-// is late or unfunded: what the account cannot pay makes the payment an exception, and what a
-// closed card cannot be debited for is written off. Only impossible notices are rejected.
+// Notices of a network about an approved payment, one function each. A late or unfunded
+// notice is applied too: if the account cannot pay an amount, the payment becomes an exception; an
+// amount of a closed card is written off. Only impossible notices are rejected.
 
 import type { CardNotice } from '../../connectors/ports/cards.ts';
 import { assertNever } from '../../kernel/assert-never.ts';
@@ -99,7 +99,7 @@ async function furtherFundingDebit(
   return { amount, outcome: debited instanceof Fault ? 'failed' : 'pending' };
 }
 
-/** Stages a change with its lifecycle event, and emits an event also if the status stays. */
+/** Stages a change with its lifecycle event, and emits an event also if the status does not change. */
 async function applyAs(
   ctx: Ctx,
   row: CardPaymentRow,
@@ -134,7 +134,7 @@ async function isClosed(ctx: Ctx, { card, customer_id }: CardPaymentRow): Promis
   return false;
 }
 
-/** A clearing. What is not debited yet is debited now if the card is open. */
+/** A clearing. Debits the missing amount if the card is open. */
 export async function clear(
   ctx: Ctx,
   parts: CardParts,
@@ -163,7 +163,7 @@ async function expire(ctx: Ctx, row: CardPaymentRow): Promise<CardPaymentRow> {
 }
 
 /**
- * A new total. An increase is debited at once if the card is open; otherwise when it is cleared.
+ * A new total. An increase is debited immediately if the card is open; otherwise when it is cleared.
  * Without effect on a closed payment: a later clearing is a late clearing.
  */
 async function advise(

@@ -1,4 +1,4 @@
-// Retention of wallet data: what is deleted and when, and what is never deleted.
+// Retention of wallet data: deleted rows and times of deletion, and rows that are never deleted.
 import { beforeAll, expect, it } from 'vitest';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';

@@ -190,8 +190,8 @@ export function applyAdjustment(before: CardFacts, total: bigint, further: Furth
 }
 
 /**
- * Applies a refund. The account is credited with at most what it has paid; what the operator bore,
- * or what is not paid yet, stays with the operator.
+ * Applies a refund. The account is credited with at most the amount that it has paid;
+ * the rest, which the operator paid or which is unpaid, is credited to the operator.
  */
 export function applyRefund(before: CardFacts, amount: bigint): Change {
   checkCount(before.refunds, 'refunds');

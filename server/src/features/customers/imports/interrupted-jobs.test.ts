@@ -166,7 +166,7 @@ describe('slices', () => {
     await app.operate(stage);
     const body = await harness.readImport(id);
     expect(body).toMatchObject({ status: 'FAILED', progress: progress(3, 0, 0) });
-    const message = 'The file could not be read from row 1 on. Upload the rest again.';
+    const message = 'The file could not be read from row 1 on. Upload the remaining rows again.';
     expect(body.errors).toMatchObject([{ correlationId: 'file', code: 'INTERNAL_ERROR', message }]);
     expect(await harness.count("files where state <> 'GONE'")).toBe(0);
     await app.settle();

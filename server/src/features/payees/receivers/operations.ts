@@ -45,13 +45,13 @@ function checkWithdrawal(
   withdrawal: Withdrawal,
 ): void {
   const errors: FieldError[] = [];
-  const other = withdrawal.currency !== currency;
-  if (other)
+  const isOtherCurrency = withdrawal.currency !== currency;
+  if (isOtherCurrency)
     errors.push({ field: 'currency', message: `must be ${currency}, the currency of the account` });
   if (ctx.caller.environment === 'production' && !isAddress(withdrawal.destinationAddress, true)) {
     errors.push({ field: 'destinationAddress', message: 'has an invalid checksum' });
   }
-  if (errors.length) throw invalid(errors, other ? 'INVALID_CURRENCY' : 'INVALID_INPUT');
+  if (errors.length) throw invalid(errors, isOtherCurrency ? 'INVALID_CURRENCY' : 'INVALID_INPUT');
 }
 
 /** Throws AMOUNT_OUT_OF_RANGE if the fees reach the amount. */

@@ -1,5 +1,5 @@
-// Platforms and the settings that their operator decides: whether they are regulated, their currencies, what
-// they may send, and what they may do with cards.
+// Platforms and the settings that their operator decides: whether they are regulated, their currencies,
+// their sending limits, and their rights for cards.
 
 import { iso } from '../../../kernel/effects.ts';
 import { Fault } from '../../../kernel/fault.ts';

@@ -71,7 +71,11 @@ export function transitionReset(
 }
 
 /** Stages the expiry of open resets of the factor, which a new one replaces. */
-async function endOpen(ctx: Ctx, customer: CustomerRow, factor: ScaFactorName): Promise<void> {
+async function endOpenResets(
+  ctx: Ctx,
+  customer: CustomerRow,
+  factor: ScaFactorName,
+): Promise<void> {
   const openResets = await Promise.all(
     OPEN.map((status) => ctx.db.find(scaResets, { customer_id: customer.id, factor, status })),
   );
@@ -88,7 +92,7 @@ export async function openReset(
   customer: CustomerRow,
   factor: ScaFactorName,
 ): Promise<{ row: ResetRow; token?: string }> {
-  await endOpen(ctx, customer, factor);
+  await endOpenResets(ctx, customer, factor);
   const token = liveness && randomText(ctx.effects, '');
   const row = ctx.insert(scaResets, {
     id: ctx.id('ScaReset'),
