@@ -155,7 +155,7 @@ describe('profiles', () => {
     expect([nothing.code, nothing.err]).toEqual([3, expect.stringContaining('railhead login')]);
     mkdirSync(path.join(blank.home, '.railhead'));
     cpSync(
-      path.join(server.place.dir, 'credentials.json'),
+      path.join(server.dataFolder.dir, 'credentials.json'),
       path.join(blank.home, '.railhead/credentials.json'),
     );
     expect((await blank.run(['customers', 'list'])).code).toBe(0);

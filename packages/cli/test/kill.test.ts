@@ -91,9 +91,9 @@ it(
       // The last one is of the server in a short run as well.
       if (Math.random() < SERVER_SHARE || count === KILLS - 2) {
         kills.server++;
-        await server.place.kill(server.running.child, Math.random() < 0.5 ? 'node' : 'both');
-        await server.place.allGone();
-        server.running = await server.place.start(['--port', port]);
+        await server.dataFolder.kill(server.running.child, Math.random() < 0.5 ? 'node' : 'both');
+        await server.dataFolder.remainingProcesses();
+        server.running = await server.dataFolder.start(['--port', port]);
         continue;
       }
       kills.listen++;

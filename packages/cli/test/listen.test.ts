@@ -79,8 +79,8 @@ describe('listen', () => {
     receiver = await startReceiver(port);
     await until('the event', () => arrived(id).length === 1);
     const own = new URL(server.running.origin).port;
-    await server.place.kill(server.running.child, 'both');
-    server.running = await server.place.start(['--port', own]);
+    await server.dataFolder.kill(server.running.child, 'both');
+    server.running = await server.dataFolder.start(['--port', own]);
     const later = await register();
     await until('the event after the restart', () => arrived(later).length === 1);
     expect(arrived(id)).toHaveLength(1);

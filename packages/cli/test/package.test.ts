@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runGuide, which } from '../../../server/test/kit/guides/guide.ts';
+import { programPath, runGuide } from '../../../server/test/kit/guides/guide.ts';
 import { served } from './kit/cli.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -98,7 +98,7 @@ describe('the guide', () => {
   it('is followed word for word', async () => {
     expect(existsSync(GUIDE)).toBe(true);
     const home = mkdtempSync(path.join(folder, 'guide-'));
-    const paths = PROGRAMS.map((name) => path.dirname(which(name) ?? '/usr/bin/env'));
+    const paths = PROGRAMS.map((name) => path.dirname(programPath(name) ?? '/usr/bin/env'));
     const { problems } = await runGuide(GUIDE, {
       shell: 'bash',
       bin: [...new Set(paths)].join(':'),

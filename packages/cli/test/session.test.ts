@@ -34,7 +34,7 @@ async function terminal(columns: number, shell: 'bash' | 'zsh' = 'bash'): Promis
   mkdirSync(bin);
   mkdirSync(path.join(home, '.railhead'));
   cpSync(
-    path.join(server.place.dir, 'credentials.json'),
+    path.join(server.dataFolder.dir, 'credentials.json'),
     path.join(home, '.railhead/credentials.json'),
   );
   const program = path.join(bin, 'railhead');

@@ -6,7 +6,11 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll } from 'vitest';
-import { createPlace, type Place, type Running } from '../../../../server/test/kit/crash/server.ts';
+import {
+  createDataFolder,
+  type DataFolder,
+  type Running,
+} from '../../../../server/test/kit/crash/server.ts';
 import { type Client, createClient } from '../../../sdk/src/index.ts';
 
 export const PROGRAM = path.resolve(import.meta.dirname, '../../dist/railhead.js');
@@ -73,7 +77,7 @@ export function collect(child: ChildProcess): { out: string; err: string } {
 }
 
 export interface Served {
-  readonly place: Place;
+  readonly dataFolder: DataFolder;
   running: Running;
   cli: Cli;
   client: Client;
@@ -87,11 +91,11 @@ let nextPort = 21_000 + (process.pid % 900) * 10;
 
 /** A server of its own for the tests of a file, and the program with its credentials. */
 export function served(name: string): Served {
-  const place = createPlace(`cli-${name}`);
-  const state = { place } as Served;
+  const dataFolder = createDataFolder(`cli-${name}`);
+  const state = { dataFolder } as Served;
   beforeAll(async () => {
     const port = String(nextPort++);
-    state.running = await place.start(['--port', port]);
+    state.running = await dataFolder.start(['--port', port]);
     const { baseUrl, clientId, clientSecret } = state.running.credentials;
     state.client = createClient({ baseUrl, clientId, clientSecret });
     state.cli = emptyHome({
@@ -102,7 +106,7 @@ export function served(name: string): Served {
   }, 90_000);
   afterAll(async () => {
     state.cli?.remove();
-    await place.remove();
+    await dataFolder.remove();
   }, 30_000);
   return state;
 }

@@ -1,6 +1,6 @@
 // Resolution of an exception by an operator: the amounts that the account pays, that the
-// operator pays and that are released; no account is credited with more than it has paid. Refunds and reversals while an
-// exception is open.
+// operator pays and that are released; no account is credited with more than it has paid. Refunds and
+// reversals while an exception is open.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fund } from '../../../../test/kit/app/fixtures.ts';
 import { testApp } from '../../../../test/kit/app/test-app.ts';

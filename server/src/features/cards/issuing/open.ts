@@ -130,8 +130,8 @@ function isUntouched(row: CardPaymentRow, request: CardRequest): boolean {
 
 /**
  * Undoes a payment that was approved too late: it ends with nothing settled, and the held or
- * debited amount is released, immediately or after the issuer reports the result of a pending debit. Returns false if
- * the network has sent a message about it, or an operator has written it off.
+ * debited amount is released, immediately or after the issuer reports the result of a pending debit. Returns
+ * false if the network has sent a message about it, or an operator has written it off.
  */
 export async function undoPayment(
   ctx: Ctx,

@@ -61,7 +61,7 @@ describe('listAuthCredentials', () => {
     expect(rest).toEqual([]);
   });
 
-  it('returns ACCOUNT_NOT_FOUND for unknown and foreign accounts and for accounts without a wallet', async () => {
+  it('returns ACCOUNT_NOT_FOUND for unknown, foreign and other internal accounts', async () => {
     const { accountId, customer } = await reachable();
     const plain = await internalAccount(app, customer.id, 'USD');
     for (const id of [`InternalAccount:${UNKNOWN_UUID}`, plain.id]) {

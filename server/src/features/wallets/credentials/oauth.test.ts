@@ -99,7 +99,7 @@ describe('createAuthCredential', () => {
       ok(await prove(added.id, claims, keys.publicKey), 200);
     });
 
-    it('is added immediately as the first credential, with the subject as nickname if there is no e-mail', async () => {
+    it('is added immediately as the first credential, named by its subject without an e-mail', async () => {
       const claims = newClaims({ email: undefined, iss: 'https://appleid.apple.com' });
       const { credential } = await walletOfIdentity(claims);
       expect(credential).toMatchObject({ type: 'OAUTH', nickname: claims.sub });
