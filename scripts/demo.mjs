@@ -29,8 +29,7 @@ async function restore({ credentials }, endpoint) {
   if (endpoint) await call('PATCH', '/config', { webhookEndpoint: endpoint });
   else
     line(
-      '
-This platform had no webhook endpoint and keeps that of the demo. ' +
+      '\nThis platform had no webhook endpoint and keeps that of the demo. ' +
         'PATCH /config sets another.',
     );
 }

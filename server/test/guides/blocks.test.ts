@@ -117,12 +117,12 @@ describe('shell blocks', () => {
   );
 
   it.each([
-    ['curl "$RAILHEAD_URL/unknown"', /no operation/],
-    ['curl -X DELETE "$RAILHEAD_URL/quotes/1/execute"', /no operation/],
+    ['curl "$RAILHEAD_URL/unknown"', /not an operation/],
+    ['curl -X DELETE "$RAILHEAD_URL/quotes/1/execute"', /not an operation/],
     ['curl "$RAILHEAD_URL/quotes" -d \'{}\'', /required property/],
-    ['curl "$RAILHEAD_URL/customers?colour=1"', /no query parameter/],
+    ['curl "$RAILHEAD_URL/customers?colour=1"', /not a query parameter/],
     ['curl "$ELSEWHERE/customers"', /unbound variable/],
-    ['npm run unknown', /no script/],
+    ['npm run unknown', /not a script/],
     ['railhead-server jobs revive', /no verb revive/],
     ['railhead-server jobs list --shape round', /shape/],
     ['node missing.mjs', /does not exist/],

@@ -317,7 +317,7 @@ describe('the use of wallets, strong authentication, agents and a card', () => {
     const permittedPlaces = [
       'cards.last4',
       'the event CARD.STATE_CHANGE',
-      'the answer to GET /cards/Card',
+      'the reply to GET /cards/Card',
     ];
     expect(await digitsAt({ app }, exchanges, 4)).toEqual(expect.arrayContaining(permittedPlaces));
   });
