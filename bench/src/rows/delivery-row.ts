@@ -21,7 +21,8 @@ const TIMEOUT_MS = 180_000;
 const LANE_WIDTH = 8;
 
 const PLATFORMS = `insert into platforms (id, name, environment, regulated, documents_optional, sca,
-    terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint, standard_webhooks, currencies,
+    terms_required, uma_domain, proxy_uma_subdomain, webhook_endpoint,
+    standard_webhooks, currencies,
     fees, created_at, updated_at)
   select 'PlatformConfig:' || uuidv7(), 'bench', 'sandbox', true, false, true, false, 'a.example', 'a',
     $2, false, '[]', '[]', now(), now() from generate_series(1, $1::int) returning id`;

@@ -107,7 +107,7 @@ describe('npm run demo', () => {
     async () => {
       const { code, out, err } = await demonstrate();
       expect([code, missing(out)], `${out}${err}`).toEqual([0, undefined]);
-      expect(out).toMatch(/^A server of its own at http:\/\/localhost:\d+\/2025-10-13\n/);
+      expect(out).toMatch(/^A separate server at http:\/\/localhost:\d+\/2025-10-13\n/);
       expect(out).not.toContain('\x1b');
       expect(fs.readdirSync(tmp)).toEqual([]);
     },
