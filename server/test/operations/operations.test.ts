@@ -9,9 +9,9 @@ import { createServer } from '../../src/http/server.ts';
 import { type Contract, idempotencyOf } from '../../src/kernel/contract/operation.ts';
 import { createLog } from '../../src/runtime/observability/log.ts';
 import { createMetrics } from '../../src/runtime/observability/metrics.ts';
-import { agentFixture, type HeldAgent } from '../kit/agents/agents.ts';
+import { agentFixture, type FundedAgent } from '../kit/agents/agents.ts';
 import { customer } from '../kit/app/fixtures.ts';
-import { type CallOptions, watcher, wireOf } from '../kit/app/harness.ts';
+import { type CallOptions, contractChecker, wireOf } from '../kit/app/harness.ts';
 import { oneOfEach } from '../kit/app/one-of-each.ts';
 import { opened, testApp } from '../kit/app/test-app.ts';
 import { european } from '../kit/customers/contacts.ts';
@@ -36,7 +36,7 @@ let otherCustomerIds: Record<string, string>;
 /** A customer subject to strong authentication. */
 let ofRegion: string;
 /** Agents of the main platforms of the two servers. */
-let agent: HeldAgent;
+let agent: FundedAgent;
 let limitedAgent: Awaited<ReturnType<ReturnType<typeof agentFixture>['agentOf']>>;
 
 const app = testApp();
@@ -124,7 +124,7 @@ async function openFailing() {
     naming: namingFor('Service'),
     log: createLog(runtime.effects, 'error', (line) => lines.push(line)),
     metrics: createMetrics(),
-    watch: watcher([]),
+    watch: contractChecker([]),
   });
   const reset = () => {
     isAdmitted = false;

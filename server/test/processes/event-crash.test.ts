@@ -3,17 +3,17 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { callOrThrow } from '../kit/crash/load.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 
-let place: Place;
+let dataFolder: DataFolder;
 let server: Running;
 
 beforeAll(async () => {
-  place = createPlace('event-crash');
-  server = await place.start();
+  dataFolder = createDataFolder('event-crash');
+  server = await dataFolder.start();
 }, 90_000);
 
-afterAll(() => place.remove(), 60_000);
+afterAll(() => dataFolder.remove(), 60_000);
 
 const read = (query: string) => callOrThrow(server, 'GET', `/events?${query}`);
 
@@ -45,7 +45,7 @@ const BURN = `set synchronous_commit = off;
 it('goes on behind the ids that are assigned again', async () => {
   const before = await created();
   const { after: start } = await read('limit=1');
-  const client = new pg.Client({ connectionString: await place.database() });
+  const client = new pg.Client({ connectionString: await dataFolder.database() });
   client.on('error', () => undefined);
   await client.connect();
   const { rows } = await client.query(
@@ -55,8 +55,8 @@ it('goes on behind the ids that are assigned again', async () => {
   process.kill(rows[0].pid, 'SIGSTOP');
   await client.query(BURN);
   const { after } = await read('limit=1');
-  await place.kill(server.child, 'both');
-  server = await place.start();
+  await dataFolder.kill(server.child, 'both');
+  server = await dataFolder.start();
   // The cursor is also valid before there is another event.
   expect(await followed(after)).toEqual([]);
   const later = await created();

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { lengthOf } from '../kit/length.ts';
 
 const PROCESSES = 4;
@@ -17,7 +17,7 @@ const EVENTS = Number(process.env.RAILHEAD_FOLLOWED_EVENTS ?? lengthOf(2_500, 10
 const name = `railhead_followers_${process.pid}`;
 
 let pool: pg.Pool;
-let places: Place[];
+let dataFolders: DataFolder[];
 let servers: Running[];
 let platform: string;
 
@@ -26,7 +26,9 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = Array.from({ length: PROCESSES }, (_, index) => createPlace(`events-${index}`));
+  dataFolders = Array.from({ length: PROCESSES }, (_, index) =>
+    createDataFolder(`events-${index}`),
+  );
   const env = {
     DATABASE_URL: url,
     RAILHEAD_MASTER_KEY: '07'.repeat(32),
@@ -37,14 +39,15 @@ beforeAll(async () => {
   };
   servers = [];
   // The first creates the platform.
-  for (const place of places) servers.push(await place.start(['--roles', 'api'], env));
+  for (const dataFolder of dataFolders)
+    servers.push(await dataFolder.start(['--roles', 'api'], env));
   const { rows } = await pool.query('select id from platforms');
   platform = rows[0].id;
 }, 240_000);
 
 afterAll(async () => {
   await pool?.end();
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((dataFolder) => dataFolder.remove()));
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);

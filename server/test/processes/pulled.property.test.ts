@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { ENQUEUE } from '../../src/features/notifications/webhooks/index.ts';
 import { databaseUrl, execute } from '../kit/app/database.ts';
 import { runSeed } from '../kit/app/effects.ts';
-import { createPlace, type Place, type Running } from '../kit/crash/server.ts';
+import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
 import { lengthOf } from '../kit/length.ts';
 
 const RUNS = lengthOf(2, 20);
@@ -15,7 +15,7 @@ const GIVE_UP_MS = 15_000;
 const name = `railhead_pulled_${process.pid}`;
 
 let pool: pg.Pool;
-let places: Place[];
+let dataFolders: DataFolder[];
 let servers: Running[];
 let env: Record<string, string>;
 let platform: string;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await execute(admin, `create database ${name}`);
   const url = databaseUrl(admin, name);
   pool = new pg.Pool({ connectionString: url, max: 24 });
-  places = [createPlace('pulled-1'), createPlace('pulled-2')];
+  dataFolders = [createDataFolder('pulled-1'), createDataFolder('pulled-2')];
   env = {
     DATABASE_URL: url,
     RAILHEAD_MASTER_KEY: '07'.repeat(32),
@@ -63,7 +63,7 @@ beforeAll(async () => {
   };
   servers = [];
   // The first creates the platform.
-  for (const place of places) servers.push(await place.start([], env));
+  for (const dataFolder of dataFolders) servers.push(await dataFolder.start([], env));
   const { rows } = await pool.query('select id from platforms');
   platform = rows[0].id;
   endpoint = (await call(0, '/webhook-endpoints', { delivery: 'PULL' })).id;
@@ -71,7 +71,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await pool?.end();
-  await Promise.all((places ?? []).map((place) => place.remove()));
+  await Promise.all((dataFolders ?? []).map((dataFolder) => dataFolder.remove()));
   const admin = (inject('testServer') as { url: string }).url;
   await execute(admin, `drop database if exists ${name} with (force)`);
 }, 60_000);
@@ -186,9 +186,9 @@ it('gets every event of two processes, one of which is killed', async () => {
   };
   const deposits = Promise.all(accounts.map(deposit));
   await sleep(500);
-  const [place] = places as [Place];
-  await place.kill((servers[0] as Running).child, 'node');
-  servers[0] = await place.start([], env);
+  const [dataFolder] = dataFolders as [DataFolder];
+  await dataFolder.kill((servers[0] as Running).child, 'node');
+  servers[0] = await dataFolder.start([], env);
   await deposits;
   const stored = await storedFrom(from);
   count = stored.length;
