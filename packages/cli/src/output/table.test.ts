@@ -5,14 +5,14 @@ import { type Column, columnsOf, fit, layOut } from './table.ts';
 import { shortText } from './values.ts';
 
 const plain = stylesOf(false);
-const column = (title: string, text: string, isFixed = false): Column => ({
+const column = (title: string, text: string, minWidth = 12): Column => ({
   title,
   texts: [text],
-  isFixed,
+  minWidth,
 });
 
 describe('a table', () => {
-  const id = column('ID', 'x'.repeat(45), true);
+  const id = column('ID', 'x'.repeat(45), 45);
   const name = column('NAME', 'y'.repeat(30));
   const other = column('OTHER', 'z'.repeat(30));
 

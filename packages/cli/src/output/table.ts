@@ -3,15 +3,13 @@ import type { Styles } from './style.ts';
 import { isObject, shortText } from './values.ts';
 
 const GAP = 2;
-/** A text is not shortened below this. */
-const MIN_WIDTH = 12;
 const MAX_COLUMNS = 7;
 
 export interface Column {
   readonly title: string;
   readonly texts: readonly string[];
-  /** Ids, types and times are useless in part. */
-  readonly isFixed: boolean;
+  /** Its texts are not shortened below this. */
+  readonly minWidth: number;
 }
 
 const widthOf = (text: string) => [...text].length;
@@ -29,11 +27,11 @@ export function fit(columns: readonly Column[], width: number): number[] {
     let excess = total(widths) - width;
     while (excess > 0) {
       const candidates = widths
-        .map((each, index) => ({ each, index }))
-        .filter(({ each, index }) => each > MIN_WIDTH && !columns[index]?.isFixed);
+        .map((each, index) => ({ each, index, least: columns[index]?.minWidth ?? 0 }))
+        .filter(({ each, least }) => each > least);
       const widest = candidates.sort((one, other) => other.each - one.each)[0];
       if (!widest) break;
-      const reduced = Math.max(MIN_WIDTH, widest.each - excess);
+      const reduced = Math.max(widest.least, widest.each - excess);
       excess -= widest.each - reduced;
       widths[widest.index] = reduced;
     }
@@ -87,10 +85,16 @@ const titleOf = (name: string) =>
     .replaceAll('_', ' ')
     .toUpperCase();
 
+/** Ids and times are useless in part, types and states almost. */
+function minWidthOf(name: string): number {
+  if (/(^id|(?<!operation)Id|At|timestamp|^at)$/.test(name)) return Number.POSITIVE_INFINITY;
+  return /(^type|Type|^status|^operationId)$/.test(name) ? 20 : 12;
+}
+
 export const columnOf = (name: string, texts: readonly string[]): Column => ({
   title: titleOf(name),
   texts,
-  isFixed: /(^id|Id|At|timestamp|^at|^type|Type|^status)$/.test(name),
+  minWidth: minWidthOf(name),
 });
 
 /** The columns of a list of resources, chosen by what its items have. */
