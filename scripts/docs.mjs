@@ -1,7 +1,7 @@
-// `npm run docs`: installs the packages of the documentation site in site/ and builds it into
-// site/dist, which the server serves at /docs. `npm run docs -- --out FOLDER` writes a static
-// export for any host, with the API reference; `--base /` is its path on that host (default
-// `/docs/`).
+// `npm run docs`: installs the packages of the documentation site in site/ and of the SDK, whose
+// reference it contains, and builds it into site/dist, which the server serves at /docs. `npm run
+// docs -- --out FOLDER` writes a static export for any host, with the API reference; `--base /` is
+// its path on that host (default `/docs/`).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -54,7 +54,7 @@ function options() {
   }
 }
 
-function build(folder, base) {
+async function build(folder, base) {
   if (!isInstalled()) {
     print('Installing what the site needs …');
     const args = ['ci', '--no-audit', '--no-fund', '--loglevel', 'error'];
@@ -63,6 +63,13 @@ function build(folder, base) {
   const link = path.join(site, 'pages');
   if (!fs.existsSync(link)) fs.symlinkSync(path.join('..', 'docs'), link, 'junction');
   writeOperations(site);
+  // Its types are generated.
+  const sdk = [path.join(root, 'packages', 'sdk', 'scripts', 'run.mjs'), 'generate'];
+  const generated = run(process.execPath, sdk);
+  if (generated !== 0) process.exit(generated);
+  // It needs packages that are installed by now.
+  const { writeSdkReference } = await import('../site/.vitepress/sdk-reference.mjs');
+  await writeSdkReference();
   const vitepress = path.join(site, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
   const args = [vitepress, 'build', '.', '--outDir', folder];
   const status = run(process.execPath, args, { RAILHEAD_DOCS_BASE: base });
@@ -84,7 +91,7 @@ async function writeReference(folder, base) {
 
 const { out, base } = options();
 const folder = out === undefined ? path.join(site, 'dist') : path.resolve(out);
-build(folder, base);
+await build(folder, base);
 const texts = llmsTexts(pagesOf(path.join(root, 'docs')), base);
 for (const [name, text] of Object.entries(texts)) fs.writeFileSync(path.join(folder, name), text);
 fs.copyFileSync(path.join(root, 'openapi.json'), path.join(folder, 'openapi.json'));

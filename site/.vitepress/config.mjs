@@ -5,6 +5,7 @@ import { defineConfig } from 'vitepress';
 import { addDiagrams } from './diagrams.mjs';
 import { addLinks } from './links.mjs';
 import { operationGroups, searchText } from './operations/pages.mjs';
+import { sdkGroups } from './sdk-reference.mjs';
 import { themePatches } from './theme-patches.mjs';
 
 const docs = path.resolve(import.meta.dirname, '../../docs');
@@ -40,6 +41,7 @@ const REFERENCE = part('Reference', [
   page('cli.md'),
   { text: 'Operations', link: '/operations/' },
   { text: 'Interactive reference', link: '/reference', target: '_self' },
+  { text: 'TypeScript SDK', link: '/sdk/' },
   { text: 'Webhooks: all events', link: '/webhooks' },
   page('errors.md'),
 ]);
@@ -134,7 +136,11 @@ export default defineConfig({
       { text: 'Operating', link: OPERATING },
       { text: 'Architecture', link: '/architecture' },
     ],
-    sidebar: { '/operations/': [REFERENCE, ...operationGroups()], '/': SIDEBAR },
+    sidebar: {
+      '/operations/': [REFERENCE, ...operationGroups()],
+      '/sdk/': [REFERENCE, ...sdkGroups()],
+      '/': SIDEBAR,
+    },
     outline: [2, 3],
     lastUpdated: { formatOptions: { dateStyle: 'long' } },
     search: { provider: 'local', options: { _render: searchText } },

@@ -163,6 +163,11 @@ describe.skipIf(skipped || !browserPath)('the site in a browser', () => {
     const go = async (to: string) => {
       sizes.length = 0;
       await page.goto(`${origin}/docs/${to}`, { waitUntil: 'networkidle' });
+      // Its buttons have names once it is interactive, which takes longer on a busy machine.
+      await page
+        .locator('.VPSwitchAppearance[title^=Switch]')
+        .first()
+        .waitFor({ state: 'attached' });
       return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
     };
     return { page, problems, go, close: () => context.close() };

@@ -60,6 +60,8 @@ const UNINDEXED =
 export function searchText(source, env, md) {
   // The search has a renderer of its own, and no use for colours.
   md.options.highlight = null;
+  // Groups of the SDK repeat the operations.
+  if (/^sdk\/.*Group\.md$/.test(env.relativePath)) return '';
   const isOperation = env.relativePath.startsWith(`${FOLDER}/`);
   const html = md.render(isOperation ? source.replaceAll(UNINDEXED, '') : source, env);
   if (env.frontmatter?.search === false) return '';
