@@ -8,6 +8,7 @@ import { accountInfos } from '../kit/app/fixtures.ts';
 import { problemsOf, readSnapshot } from '../kit/crash/books.ts';
 import { callOrThrow } from '../kit/crash/load.ts';
 import { createDataFolder, type DataFolder, type Running } from '../kit/crash/server.ts';
+import { type Receiver, startReceiver } from '../kit/http/webhook-receiver.ts';
 
 const CLIENT = { id: 'clocks', secret: 'know-this' };
 const PAYMENTS = 120;
@@ -21,6 +22,7 @@ let dataFolders: [DataFolder, DataFolder];
 let firstServer: Running;
 let secondServer: Running;
 let database: pg.Client;
+let receiver: Receiver;
 
 const env = () => ({
   DATABASE_URL: url,
@@ -34,6 +36,7 @@ const env = () => ({
 beforeAll(async () => {
   await execute(adminUrl(), `create database ${name}`);
   url = databaseUrl(adminUrl(), name);
+  receiver = await startReceiver();
   dataFolders = [createDataFolder('clock-one'), createDataFolder('clock-two')];
   [firstServer, secondServer] = await Promise.all([
     dataFolders[0].start([], env()),
@@ -45,6 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await database?.end();
+  await receiver?.close();
   await Promise.all((dataFolders ?? []).map((folder) => folder.remove()));
   await execute(adminUrl(), `drop database if exists ${name} with (force)`);
 }, 60_000);
@@ -93,6 +97,27 @@ describe('a clock and several processes', () => {
       expect(created.createdAt).toBe(currentTime);
     }
   });
+
+  it('changes beside deliveries, each of which is made once', async () => {
+    await callOrThrow(firstServer, 'PATCH', '/config', { webhookEndpoint: receiver.url });
+    for (let index = 0; index < 24; index++) {
+      await callOrThrow(firstServer, 'POST', '/customers', {
+        customerType: 'INDIVIDUAL',
+        fullName: 'Grace Hopper',
+      });
+      await change(index % 3 ? firstServer : secondServer, { advance: 'PT1S' });
+    }
+    const pending = '/webhook-deliveries?status=PENDING';
+    await vi.waitUntil(
+      async () => (await callOrThrow(firstServer, 'GET', pending)).data.length === 0,
+      { timeout: 20_000, interval: 200 },
+    );
+    const ids = receiver.arrivals.map(({ id }) => id);
+    expect(ids.length).toBeGreaterThanOrEqual(24);
+    expect(new Set(ids).size).toBe(ids.length);
+    const { rows } = await database.query('select count(*)::int as made from webhook_attempts');
+    expect(rows[0].made).toBe(ids.length);
+  }, 60_000);
 
   it('is continued by another process after a kill', async () => {
     const { account, payee } = await createCustomer(firstServer);

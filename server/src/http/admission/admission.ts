@@ -117,11 +117,14 @@ export function createAdmission(options: AdmissionOptions) {
     contract: Contract,
     request: FastifyRequest,
     reply: FastifyReply,
+    known: (caller: Caller) => void,
   ): Promise<Caller> {
     const { ip } = request;
     if (contract.auth === 'none') {
       limiter?.admitAddress(ip);
-      return anonymousAt(ip);
+      const caller = anonymousAt(ip);
+      known(caller);
+      return caller;
     }
     const credential = credentialOf(options, request, contract);
     limiter?.checkAddress(ip, credential.isProven);
@@ -129,6 +132,7 @@ export function createAdmission(options: AdmissionOptions) {
       if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
       throw error;
     });
+    known(caller);
     limiter?.admit(reply, payerOf(contract, caller), contract.rateClass === 'quotes');
     return caller;
   }
@@ -146,9 +150,8 @@ export function createAdmission(options: AdmissionOptions) {
     ): Promise<void> {
       let payer = neighbourhood(request.ip);
       try {
-        const caller = await callerOf(contract, request, reply);
+        const caller = await callerOf(contract, request, reply, known);
         payer = bytesKeyOf(caller);
-        known(caller);
         assertPermission(contract, caller);
         admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
       } catch (error) {

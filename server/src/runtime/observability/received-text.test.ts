@@ -36,6 +36,10 @@ describe('maskText', () => {
     ['GET https://h/x?token=abc&id=7#a', 'GET https://h/x?token=[masked]&id=[masked]#a'],
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln', '[masked]'],
     ['signed with whsec_U1VQRVJTRUNSRVQxMg==', 'signed with [masked]'],
+    ['-----BEGIN PRIVATE KEY-----\nMIGH AgEA\n-----END PRIVATE KEY----- bad', '[masked] bad'],
+    ['-----BEGIN RSA PRIVATE KEY-----\nMIIEow', '[masked]'],
+    ['id AKIAIOSFODNN7EXAMPLE', 'id [masked]'],
+    ['API key: zzz123', 'API key: [masked]'],
     ['key 9f86d081884c7d659a2feaa0c55ad015', 'key [masked]'],
     ['dGhpcyBpcyBhIHNlY3JldCB0aGF0IGlzIGxvbmc0', '[masked]'],
   ])('masks %j', (text, masked) => {

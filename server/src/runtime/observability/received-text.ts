@@ -6,7 +6,7 @@ const MASKED = '[masked]';
 
 const SECRET_WORDS =
   'pass(?:word|wd|phrase|code)|pwd|secret|token|credential|cookie|session|signature|' +
-  'auth(?!or)|bearer|jwt|cvv|cvc|otp|mnemonic|private|api[_-]?key|iban|' +
+  'auth(?!or)|bearer|jwt|cvv|cvc|otp|mnemonic|private|api[ _-]?key|iban|' +
   '(?:account|card|routing)[ _-]?(?:number|no)';
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}|key$|pin$|(?:^|[_-])pan$|seed$|proof$|signed`, 'i');
 const PERSONAL_NAME = new RegExp(
@@ -17,6 +17,8 @@ const PERSONAL_NAME = new RegExp(
 
 /** Each has bounded parts, so that a long text takes linear time. */
 const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]{1,40}-----[^-]*(?:-----END [A-Z ]{1,40}-----)?/g, MASKED],
+  [/\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b/g, MASKED],
   // User information and parameters of URLs.
   [/(:\/\/)[^\s/@"'<>]{1,200}@/g, `$1${MASKED}@`],
   [/([?&][\w.[\]%-]{1,64}=)[^&\s#"'<>]+/g, `$1${MASKED}`],

@@ -372,6 +372,7 @@ describe('an endpoint that fails', () => {
     ok(await change(dead.id, { status: 'ENABLED' }), 200);
     await app.settle();
     expect(typesAt(receiver)).toContain('CUSTOMER.KYC_APPROVED');
+    expect(typesAt(receiver)).not.toContain('WEBHOOK_ENDPOINT.PAUSED');
     expect(await get(dead.id)).not.toHaveProperty('failingSince');
   });
 

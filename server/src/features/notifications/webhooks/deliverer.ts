@@ -17,14 +17,14 @@ import type { Vault } from '../../../runtime/security/vault.ts';
 import { createEndpointSigner } from '../endpoints/index.ts';
 import { createSignatures } from './envelope.ts';
 import { createLanes, LIMITS, type Limits } from './lanes.ts';
-import { createReader, type Stride } from './reader.ts';
+import { createReader, LEASE_MS, type Stride } from './reader.ts';
 import { createRecorder } from './recorder.ts';
 import { type AttemptResult, isDelivered, nextAttemptAt } from './schedule.ts';
 import { excerptOf, headOf, type Sent, send } from './send.ts';
 import {
   type DueEvent,
-  endOtherLeases,
   firstQueued,
+  heldByClocks,
   type Outcome,
   releasePlatforms,
 } from './store.ts';
@@ -103,7 +103,18 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     signatures: createSignatures(),
     signWithKeys: createEndpointSigner(vault),
   };
-  const recorder = createRecorder({ db, log, recorded: lanes.recorded });
+  /** Platforms with a clock of their own, as far as seen. */
+  const clocked = new Set<string>();
+  const recorder = createRecorder({
+    db,
+    log,
+    recorded(event) {
+      lanes.recorded(event);
+      const { platform_id: id } = event;
+      // A change of the clock, in whichever process, then need not wait for the end of the lease.
+      if (clocked.has(id) && lanes.isIdle(id)) inBackground(leaveIdle(id), id);
+    },
+  });
   const reader = createReader({ db, vault, log, lanes, only }, holder);
   const tasks = new Set<Promise<void>>();
   let turn: Promise<unknown> = Promise.resolve();
@@ -131,7 +142,8 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     if (lanes.leaseOf(event.platform_id) <= effects.now()) lanes.done(event, null);
     else {
       const owner = { platformId: event.platform_id, environment: event.environment };
-      const { now: at } = await timeOf(owner);
+      const { now: at, ownClock } = await timeOf(owner);
+      if (ownClock) clocked.add(event.platform_id);
       const sent = await send(sending, event, event);
       const outcome = outcomeOf(effects, event, { ...sent, at, end: await timeOf(owner) });
       attempts++;
@@ -157,7 +169,40 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     return next;
   }
 
+  /** Releases the lease of a platform without buffered events. */
+  const leaveIdle = (platformId: string) =>
+    inTurn(async () => {
+      clocked.delete(platformId);
+      if (!lanes.isIdle(platformId) || lanes.leaseOf(platformId) === 0) return;
+      lanes.dropLease(platformId);
+      await releasePlatforms(db, holder, [platformId]);
+    });
+
+  /** Starts no request of a platform any more, and releases its lease when those in flight are recorded. */
+  async function leave(platformId: string): Promise<void> {
+    await inTurn(async () => lanes.dropLease(platformId));
+    while (!lanes.isIdle(platformId)) {
+      await recorder.flush().catch(() => undefined);
+      await sleep(RECHECK_MS);
+    }
+    await releasePlatforms(db, holder, [platformId]);
+  }
+
+  function inBackground(work: Promise<unknown>, platformId: string): void {
+    work.catch((error: unknown) => {
+      log.error({ err: error, platformId }, 'a delivery lease could not be released');
+    });
+  }
+
+  /** Leaves platforms to the processes that hold their clocks. */
+  async function leaveHeld(): Promise<void> {
+    const now = effects.now();
+    if (only !== undefined || !lanes.leased(now).length) return;
+    for (const id of await heldByClocks(db, holder, now)) inBackground(leave(id), id);
+  }
+
   return {
+    leave,
     restart: reader.restart,
     attempts: () => attempts,
     /** Calls `after` as each delivery ends. A `throttled` stride sends fewer events under load. */
@@ -173,6 +218,9 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
       recorder.tick();
       inTurn(() => reader.renew(effects.now())).catch((error: unknown) => {
         log.error({ err: error }, 'delivery leases could not be renewed');
+      });
+      leaveHeld().catch((error: unknown) => {
+        log.error({ err: error }, 'held clocks could not be read');
       });
     },
     /** Waits until nothing is in flight and all results are recorded; returns the number of deliveries. */
@@ -197,6 +245,9 @@ function createPipeline(options: DelivererOptions, { holder, only }: Scope) {
     },
   };
 }
+
+/** How often it is checked whether requests in flight have ended. */
+const RECHECK_MS = 5;
 
 const within = (least: number, value: number, most: number) =>
   Math.min(most, Math.max(least, value));
@@ -254,7 +305,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   return {
     wake: poll,
     runDue,
-    heldPlatform: (platformId, holder) => deliveriesOf(options, platformId, holder),
+    heldPlatform: (platformId, holder) =>
+      deliveriesOf(options, platformId, holder, () => pipeline.leave(platformId)),
     start() {
       running = true;
       ticker = setInterval(() => {
@@ -300,18 +352,21 @@ function deliveriesOf(
   options: DelivererOptions,
   platformId: string,
   holder: string,
+  leaveRegular: () => Promise<void>,
 ): PlatformDeliveries {
   const { db, effects, log } = options;
   const limits = { ...options.limits, perPlatform: 1 };
   const pipeline = createPipeline({ ...options, limits }, { holder, only: platformId });
+  /** The deliverer of this process leaves the platform; others do so within a second. */
+  let left: Promise<void> | undefined;
 
-  /** Whether all requests were answered in time. */
-  async function isQuiet(): Promise<boolean> {
+  /** Whether this ends soon. */
+  async function endsSoon(work: Promise<unknown>): Promise<boolean> {
     const late = new AbortController();
     const timeout = sleep(PROMPT_MS, false, { signal: late.signal }).catch(() => false);
-    const quiet = await Promise.race([pipeline.quiet().then(() => true), timeout]);
+    const ended = await Promise.race([work.then(() => true), timeout]);
     late.abort();
-    return quiet;
+    return ended;
   }
 
   async function leave(): Promise<void> {
@@ -328,19 +383,20 @@ function deliveriesOf(
   return {
     async run() {
       const before = pipeline.attempts();
-      const emptyUntil = performance.now() + PROMPT_MS;
-      await endOtherLeases(db, platformId, holder);
+      left ??= leaveRegular();
+      if (!(await endsSoon(left))) return { attempts: 0, answered: false };
+      // A process that ended without releasing its lease has it until then.
+      const leasedUntil = performance.now() + LEASE_MS + PROMPT_MS;
       for (;;) {
         const { did } = await pipeline.stride(effects.now(), nothing, false);
-        const answered = await isQuiet();
+        const answered = await endsSoon(pipeline.quiet());
         const attempts = pipeline.attempts() - before;
         if (!answered || attempts > 0) return { attempts, answered };
-        // Nothing was left to send, or another process has not given up its lease yet.
-        const isLeft = did === 0 && performance.now() < emptyUntil;
+        // Nothing was left to send, or another process has not released its lease yet.
+        const isLeft = did === 0 && performance.now() < leasedUntil;
         if (!isLeft) return { attempts, answered: did > 0 };
         const now = await options.clocks.nowOf({ platformId });
         if ((await firstQueued(db, platformId, now)) === undefined) return { attempts, answered };
-        await endOtherLeases(db, platformId, holder);
         await sleep(MIN_PAUSE_MS);
       }
     },

@@ -73,6 +73,8 @@ export interface Lanes {
   setLease(platformId: string, until: Time): void;
   /** Another process has the platform: clears its queues. */
   dropLease(platformId: string): void;
+  /** Whether no event of a platform is buffered. */
+  isIdle(platformId: string): boolean;
   /** Platforms with buffered events. */
   active(): string[];
   /** Platforms whose lease has not ended by `now`. */
@@ -279,6 +281,10 @@ export function createLanes(limits: Limits): Lanes {
       const platform = platformOf(platformId);
       platform.until = 0;
       for (const lane of platform.lanes.values()) shorten(lane, 0);
+    },
+    isIdle(platformId) {
+      const lanes = platforms.get(platformId)?.lanes.values() ?? [];
+      return [...lanes].every((lane) => lane.buffered.size === 0);
     },
     active: () => [...new Set([...active].map((lane) => lane.platform.id))],
     leased: (now) =>

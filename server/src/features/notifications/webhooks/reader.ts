@@ -183,7 +183,12 @@ export function createReader({ db, vault, log, lanes, only }: ReaderDeps, holder
     restart() {
       after = null;
     },
-    renew: (now: Time) => hold(lanes.active(), now),
+    /** A platform that was left to another process is not leased again while its requests end. */
+    renew: (now: Time) =>
+      hold(
+        lanes.active().filter((id) => lanes.leaseOf(id) > 0),
+        now,
+      ),
     /** Reads up to about `total` events. */
     async stride(now: Time, total: number): Promise<Stride> {
       if (total <= 0) return { did: 0, more: false };

@@ -82,7 +82,8 @@ const time = (at: Time) => new Date(at);
 
 /**
  * Queues events for delivery. Parameters: ids, platforms, times, types. Events of a platform without an
- * endpoint are not delivered, also if it sets one later. A test is for the configured endpoint only.
+ * endpoint are not delivered, also if it sets one later. A test is for the configured endpoint only, and
+ * the pause of an endpoint for the others.
  * Deliveries that are pulled have a position in their order.
  */
 export const ENQUEUE = statement(
@@ -98,7 +99,9 @@ export const ENQUEUE = statement(
         union all
         select w.number, w.url is null from webhook_endpoints w
         where w.platform_id = x.platform_id and w.number > 0 and w.deleted_at is null
-          and x.type <> 'TEST' and (w.event_types is null or w.event_types::jsonb ? x.type)) e`,
+          and x.type <> 'TEST' and (w.event_types is null or w.event_types::jsonb ? x.type)
+          and not (x.type = 'WEBHOOK_ENDPOINT.PAUSED' and exists (select from events paused
+            where paused.id = x.id and paused.subject = w.id))) e`,
   ['text', 'text', 'time', 'text'],
 );
 
@@ -169,15 +172,13 @@ export async function leasePlatforms(
   return held.map((each) => each.platform_id);
 }
 
-const TAKE = 'delete from webhook_lanes where platform_id = $1 and holder <> $2';
+const HELD = `select l.platform_id from webhook_lanes l join sandbox_clocks c on c.id = l.platform_id
+  where l.holder = $1 and c.held_until > $2 and c.holder <> $1`;
 
-/** Ends the lease of any other process on a platform. */
-export async function endOtherLeases(
-  db: Database,
-  platformId: string,
-  holder: string,
-): Promise<void> {
-  await db.query(TAKE, [platformId, holder]);
+/** Platforms that this process has leased and whose clock is held by another holder. */
+export async function heldByClocks(db: Database, holder: string, now: Time): Promise<string[]> {
+  const rows = await db.query<{ platform_id: string }>(HELD, [holder, time(now)]);
+  return rows.map((each) => each.platform_id);
 }
 
 const FIRST = `select q.due_at from webhook_queue q ${WITH_SETTINGS}

@@ -41,6 +41,8 @@ const MAX_BUFFERED = 20_000;
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const RETRY_MS = 1_000;
+/** Records of rejections by the rate limit, for each platform and second. */
+const LIMITED_PER_SECOND = 20;
 
 type Columns = readonly unknown[][];
 
@@ -142,8 +144,24 @@ const sizeOf = (row: RequestRow, bodies: RequestBodyRow | undefined) =>
   (bodies?.request_body?.length ?? 0) +
   (bodies?.response_body?.length ?? 0);
 
+/** Bounds the records of a platform that sends far more requests than its limit. */
+function limitedRecords(now: () => Time) {
+  let second = 0;
+  const counts = new Map<string, number>();
+  return ({ record }: AnsweredRequest): boolean => {
+    if (record.errorCode !== 'RATE_LIMITED') return true;
+    const current = Math.floor(now() / 1_000);
+    if (current !== second) counts.clear();
+    second = current;
+    const count = (counts.get(record.platformId) ?? 0) + 1;
+    counts.set(record.platformId, count);
+    return count <= LIMITED_PER_SECOND;
+  };
+}
+
 export function createRequestRecorder(options: RecorderOptions) {
   const { connect, now, log, contracts = () => [], maxBuffered = MAX_BUFFERED } = options;
+  const isKept = limitedRecords(now);
   /** Full batches and those of a write that failed, oldest first. */
   const filled: Batch[] = [];
   let filling = emptyBatch();
@@ -256,6 +274,7 @@ export function createRequestRecorder(options: RecorderOptions) {
     /** Records a request. Never throws. */
     add(request: AnsweredRequest): void {
       try {
+        if (!isKept(request)) return;
         if (isClosed || buffered >= maxBuffered) drop(1);
         else keep(request);
       } catch (error) {

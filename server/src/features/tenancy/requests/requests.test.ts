@@ -16,6 +16,7 @@ import { keepRequestBodies } from './index.ts';
 import { apiRequestBodies, apiRequests } from './store.ts';
 
 const app = testApp();
+const limited = testApp({ rateLimits: { requests: 2 } });
 
 const idOf = ({ headers }: ApiResponse) => String(headers['x-request-id']);
 const get = (path: string, options: CallOptions = {}) => app.call('GET', path, undefined, options);
@@ -123,6 +124,24 @@ describe('getRequestById', () => {
     expect(waited.body.data).toEqual([]);
     expect((await recordOf(waited)).durationMs).toBeGreaterThan(900);
     expect(lineOf(waited).ms).toBeGreaterThan(900);
+  });
+
+  it('explains a rejection by the rate limit', async () => {
+    limited.effects.set(limited.effects.now() + 10_000);
+    const replies = [];
+    for (let count = 0; count < 30; count++) replies.push(await limited.call('GET', '/config'));
+    const rejected = replies.filter(({ status }) => status === 429);
+    expect(rejected.length).toBeGreaterThan(20);
+    const id = idOf(rejected[0] as ApiResponse);
+    limited.effects.set(limited.effects.now() + 10_000);
+    const record = ok(await limited.call('GET', `/requests/${id}`), 200);
+    expect(record).toMatchObject({ status: 429, errorCode: 'RATE_LIMITED', callerType: 'TOKEN' });
+    const line = limited.log
+      .map((each) => JSON.parse(each))
+      .find((each) => each.requestId === id && each.operationId);
+    expect(line).toMatchObject({ platformId: limited.platform.id, tokenId: record.token.id });
+    const list = ok(await limited.call('GET', '/requests?errorCode=RATE_LIMITED&limit=100'), 200);
+    expect(list.data).toHaveLength(20);
   });
 
   it('records unknown paths and methods of a token, without the path', async () => {
