@@ -60,12 +60,12 @@ const checks = {
 
   async uploads({ client, node, folder }) {
     const person = { customerType: 'INDIVIDUAL', fullName: 'Alan Turing' };
-    const { id: documentHolder } = await client.customers.createCustomer(person);
     const { writeFile } = await import('node:fs/promises');
     const file = path.join(folder, 'passport.pdf');
     await writeFile(file, PDF);
     const blob = new Blob([PDF], { type: 'application/pdf' });
     for (const content of [node.fileStream(file, 'application/pdf'), { content: blob }]) {
+      const { id: documentHolder } = await client.customers.createCustomer(person);
       const fields = { documentHolder, ...PASSPORT, file: content };
       const document = await client.documents.uploadDocument(fields);
       assert.equal(document.documentHolder, documentHolder);
