@@ -1,6 +1,6 @@
 // The reference of the TypeScript SDK, made by TypeDoc from the comments of packages/sdk: a page for each
 // function, class, interface and type of each entry. Types of the API itself are on the pages of operations.
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { entries } from './operations/document.mjs';
 
@@ -88,6 +88,18 @@ export async function writeSdkReference() {
   rmSync(OPTIONS.out, { recursive: true, force: true });
   await app.generateOutputs(project);
   if (app.logger.hasErrors()) throw new Error('The reference of the SDK has errors.');
+  writeStart();
+}
+
+/** Puts the README of the package before the list of its entries; links that leave the package become text. */
+function writeStart() {
+  const file = path.join(OPTIONS.out, 'index.md');
+  const [, list] = readFileSync(file, 'utf8').split('## Modules');
+  if (!list) throw new Error('The reference of the SDK lists no entries.');
+  const readme = readFileSync(path.join(sdk, 'README.md'), 'utf8')
+    .replace(/^# .*/, `# ${OPTIONS.name}`)
+    .replaceAll(/\[([^\]]+)\]\(\.\.\/[^)]*\)/g, '$1');
+  writeFileSync(file, `${readme}\n## Reference\n${list}`);
 }
 
 const isPage = (name) => name.endsWith('.md') && name !== 'index.md';
