@@ -22,7 +22,7 @@ describe('iso', () => {
     }
   });
 
-  it('throws for a value that is no time, and formats the next one', () => {
+  it('throws for an invalid time, and formats the next one', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, MAX_TIME + 86_400_000]) {
       expect(() => iso(value)).toThrow(RangeError);
     }

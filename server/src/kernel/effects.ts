@@ -16,7 +16,7 @@ export interface HttpRequest {
   maxBytes: number;
   /** Only https to a public address, checked after name resolution. */
   publicOnly: boolean;
-  /** The receiver recognises a repetition: the request may be sent again if its connection breaks. */
+  /** The receiver ignores duplicates: the request may be sent again if its connection breaks. */
   repeatable?: boolean;
 }
 

@@ -11,14 +11,14 @@ describe('retryAdvice', () => {
     },
   );
 
-  it('is true for conflicts that end without a change by the client', () => {
+  it('is true for temporary conflicts', () => {
     expect(CODES.filter((code) => retryAdvice(new Fault(code, 'Reason.')) === 'true')).toEqual([
       'BANK_ACCOUNT_VALIDATION_PENDING',
       'WALLET_NOT_PROVISIONED',
     ]);
   });
 
-  it('is left to the status for other codes, except for a daily limit', () => {
+  it('is undefined for other codes, except for a daily limit', () => {
     const finalCodes = CODES.filter(
       (code) => STATUS_OF[code] !== 409 && retryAdvice(new Fault(code, 'Reason.')) !== undefined,
     );
@@ -31,7 +31,7 @@ describe('retryAdvice', () => {
     expect(retryAdvice(new Fault('CONFLICT', 'Reason.'))).toBe('false');
   });
 
-  it('never stops a client from repeating a request that concurrent requests have prevented', () => {
+  it('is true for conflicts of concurrent requests', () => {
     const fault = contended('The resource kept changing.');
     expect([fault.status, fault.retryAfterS, fault.isRetryable]).toEqual([503, 1, true]);
     expect(retryAdvice(fault)).toBeUndefined();

@@ -1,6 +1,6 @@
 // All request errors, as one class and one table from code to HTTP status. A decline, a return or a
 // failed payment is a state of a resource, never a Fault. Existing clients switch on the codes, so
-// they are added here and nowhere else.
+// this table is the only place to add one.
 
 /** Code → HTTP status: all error codes. */
 export const STATUS_OF = {
@@ -165,8 +165,8 @@ export const STATUS_OF = {
 export type Code = keyof typeof STATUS_OF;
 
 /**
- * Statuses of temporary errors or of errors that the client did not cause; the same applies from
- * 500 on.
+ * Statuses of temporary errors or of errors that the client did not cause; statuses from 500 on are
+ * treated alike.
  */
 const TRANSIENT_STATUSES: readonly number[] = [408, 424, 429];
 
@@ -184,8 +184,8 @@ const TRANSIENT_CODES: readonly Code[] = [
 ];
 
 /**
- * Whether the same request may succeed later without a change by the client. After what the client
- * itself can fix, such as a balance or an expired quote, the request is a new one.
+ * Whether the same request may succeed later without a change by the client. An error that the
+ * client can fix, such as a low balance or an expired quote, is not transient.
  */
 export const isTransient = (code: Code): boolean => {
   const status = STATUS_OF[code];
@@ -250,7 +250,7 @@ export class Fault extends Error {
   }
 }
 
-/** For concurrent requests that have kept each other from committing: a retry may succeed. */
+/** Conflict of concurrent requests: a retry may succeed. */
 export const contended = (reason: string): Fault =>
   new Fault('SERVICE_UNAVAILABLE', `${reason} Try again.`, undefined, { retryAfterS: 1 });
 

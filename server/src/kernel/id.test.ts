@@ -18,7 +18,7 @@ function effectsAt(clock: { now: number }): Effects {
 }
 
 describe('uuid7', () => {
-  it('carries the time, the version and the variant', () => {
+  it('contains the time, the version and the variant', () => {
     const id = uuid7(effectsAt({ now: 0x0123456789ab }));
     expect(id).toMatch(/^01234567-89ab-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
@@ -26,14 +26,14 @@ describe('uuid7', () => {
   it('sorts in the order of creation while the clock stops, advances and goes back', () => {
     const clock = { now: 1_700_000_000_000 };
     const effects = effectsAt(clock);
-    const made: string[] = [];
+    const ids: string[] = [];
     for (let i = 0; i < 20_000; i++) {
       if (i === 9_000) clock.now += 5;
       if (i === 15_000) clock.now -= 1_000;
-      made.push(uuid7(effects));
+      ids.push(uuid7(effects));
     }
-    expect([...made].sort()).toEqual(made);
-    expect(new Set(made).size).toBe(made.length);
+    expect([...ids].sort()).toEqual(ids);
+    expect(new Set(ids).size).toBe(ids.length);
   });
 
   it('keeps separate effects independent and catches up with the clock again', () => {

@@ -66,7 +66,7 @@ export function isId<R extends string>(text: string, resource: R): text is Id<R>
   return text.startsWith(`${resource}:`) && UUID.test(text.slice(resource.length + 1));
 }
 
-/** The time at which an id was created; of any text that is no id, NaN or any time. */
+/** The time at which an id was created. Unspecified for any other text. */
 export function timeOfId(id: string): Time {
   const at = id.indexOf(':') + 1;
   return Number.parseInt(id.slice(at, at + 13).replace('-', ''), 16);

@@ -1,4 +1,4 @@
-// Which of several failures is thrown.
+// Order of results and errors of concurrent work.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { allInOrder } from './in-order.ts';

@@ -1,4 +1,4 @@
-// Several concurrent reads with a result that does not depend on which of them is faster.
+// Several concurrent reads with a result that does not depend on their order of completion.
 
 /**
  * The results of concurrent work. If several reject, throws the reason of the first in the given

@@ -18,7 +18,7 @@ export interface Rate {
   readonly den: bigint;
 }
 
-/** A rate with both currencies known. */
+/** A rate and its two currencies. */
 export interface ConversionRate extends Rate {
   readonly from: CurrencyCode;
   readonly to: CurrencyCode;
@@ -75,7 +75,7 @@ export function isLess(a: Money, b: Money): boolean {
   return a.amount < b.amount;
 }
 
-export const lesser = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
+export const smallerOf = (a: Money, b: Money): Money => (isLess(b, a) ? b : a);
 
 /** The sum of amounts that are all in `currency`; zero for none. */
 export const sum = (currency: CurrencyCode, amounts: readonly Money[]): Money =>
@@ -96,11 +96,11 @@ export function toDecimal(rate: Rate, places: number): string {
   return fraction ? `${fullDigits}.${fraction}` : fullDigits;
 }
 
-/** An exact amount formatted for people: `1234567n` with 2 decimals is `12,345.67`. */
+/** An exact amount in readable form: `1234567n` with 2 decimals is `12,345.67`. */
 export function readable(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ',');
+  const integerPart = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ',');
   const fraction = decimals ? `.${digits.slice(digits.length - decimals)}` : '';
-  return `${sign}${whole}${fraction}`;
+  return `${sign}${integerPart}${fraction}`;
 }

@@ -23,7 +23,7 @@ function distance(from: string, to: string): number {
 }
 
 /** Maximum letters of a name that are compared; longer input gets no suggestion. */
-const LONGEST = 40;
+const MAX_LENGTH = 40;
 
 /** Maximum edits, as a share of the longer text's length. */
 const MAX_EDIT_RATIO = 1 / 3;
@@ -33,10 +33,10 @@ const MAX_EDIT_RATIO = 1 / 3;
  * large.
  */
 export function nearest(text: string, names: readonly string[]): string | undefined {
-  const wanted = text.toLowerCase().slice(0, LONGEST);
+  const intended = text.toLowerCase().slice(0, MAX_LENGTH);
   const scored = names
-    .map((name) => ({ name, edits: distance(wanted, name) }))
-    .filter(({ name, edits }) => edits <= Math.max(wanted.length, name.length) * MAX_EDIT_RATIO);
+    .map((name) => ({ name, edits: distance(intended, name) }))
+    .filter(({ name, edits }) => edits <= Math.max(intended.length, name.length) * MAX_EDIT_RATIO);
   if (scored.length === 0) return undefined;
   return scored.reduce((best, each) => (each.edits < best.edits ? each : best)).name;
 }

@@ -24,7 +24,7 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
 formats.default(ajv);
 
 /** The errors shown to a client: `path keyword`, without the wrapping `if`. */
-function complaints(schema: Parameters<typeof toAjv>[0], value: unknown): string[] {
+function errorsOf(schema: Parameters<typeof toAjv>[0], value: unknown): string[] {
   const validate = ajv.compile(toAjv(schema));
   validate(value);
   return (validate.errors ?? [])
@@ -50,37 +50,37 @@ describe('variant, for Ajv', () => {
   it('accepts every branch, and unknown properties', () => {
     const bank = { via: 'BANK', iban: 'XX00', owner: { kind: 'FIRM', legalName: 'A' }, extra: 1 };
     const phone = { via: 'PHONE', number: '+255700000000', provider: 'MTN' };
-    expect(complaints(Request, { amount: 1, pay: bank, others: [phone, bank] })).toEqual([]);
+    expect(errorsOf(Request, { amount: 1, pay: bank, others: [phone, bank] })).toEqual([]);
   });
 
   it('reports exactly the fields of the chosen branch, at any depth', () => {
     const pay = { via: 'BANK', iban: 'X', owner: { kind: 'FIRM', fullName: 7 } };
-    expect(
-      complaints(Request, { amount: -1, pay, others: [{ via: 'PHONE', number: '1' }] }),
-    ).toEqual([
-      '/amount minimum',
-      '/others/0/number pattern',
-      '/others/0/provider required',
-      '/pay/iban minLength',
-      '/pay/owner/legalName required',
-    ]);
+    expect(errorsOf(Request, { amount: -1, pay, others: [{ via: 'PHONE', number: '1' }] })).toEqual(
+      [
+        '/amount minimum',
+        '/others/0/number pattern',
+        '/others/0/provider required',
+        '/pay/iban minLength',
+        '/pay/owner/legalName required',
+      ],
+    );
   });
 
   it('reports only the tag if the tag is missing or unknown', () => {
-    expect(complaints(Pay, {})).toEqual(['/via required']);
-    expect(complaints(Pay, { via: 'CASH' })).toEqual(['/via enum']);
-    expect(complaints(Pay, { via: 7 })).toEqual(['/via enum', '/via type']);
-    expect(complaints(Pay, 'BANK')).toEqual([' type']);
+    expect(errorsOf(Pay, {})).toEqual(['/via required']);
+    expect(errorsOf(Pay, { via: 'CASH' })).toEqual(['/via enum']);
+    expect(errorsOf(Pay, { via: 7 })).toEqual(['/via enum', '/via type']);
+    expect(errorsOf(Pay, 'BANK')).toEqual([' type']);
   });
 
   it('works inside an intersection and with a variant as a branch', () => {
     const Deep = variant('level', { ONE: Person, TWO: Type.Object({ a: Type.Integer() }) });
     const All = Type.Intersect([Type.Object({ id: Type.String() }), Deep]);
-    expect(complaints(All, { level: 'ONE', kind: 'PERSON' })).toEqual([
+    expect(errorsOf(All, { level: 'ONE', kind: 'PERSON' })).toEqual([
       '/fullName required',
       '/id required',
     ]);
-    expect(complaints(All, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
+    expect(errorsOf(All, { id: 'x', level: 'TWO', a: 3 })).toEqual([]);
   });
 
   it('has the union as its static type', () => {
@@ -200,11 +200,11 @@ describe('named', () => {
     expect(properties).toMatchObject({ data: { items: { $ref: '#/$defs/CurrencyAmount' } } });
     const Thing = named('Thing', Type.Object({ a: Type.String() }));
     const Other = named('Thing', Type.Object({ b: Type.String() }));
-    expect(complaints(Type.Object({ one: Thing, two: Other }), { one: {}, two: {} })).toEqual([
+    expect(errorsOf(Type.Object({ one: Thing, two: Other }), { one: {}, two: {} })).toEqual([
       '/one/a required',
       '/two/b required',
     ]);
-    expect(complaints(Address, { line1: 'A 1', postalCode: '1', country: 'usa' })).toEqual([
+    expect(errorsOf(Address, { line1: 'A 1', postalCode: '1', country: 'usa' })).toEqual([
       '/country pattern',
     ]);
   });
@@ -229,23 +229,23 @@ describe('shared schemas', () => {
       enum: ['SENDING', 'RECEIVING'],
       description: 'Side.',
     });
-    expect(complaints(nullable(Side), null)).toEqual([]);
-    expect(complaints(nullable(Side), 'UP')).toEqual([' enum']);
-    expect(complaints(nullable(Address), null)).toEqual([]);
+    expect(errorsOf(nullable(Side), null)).toEqual([]);
+    expect(errorsOf(nullable(Side), 'UP')).toEqual([' enum']);
+    expect(errorsOf(nullable(Address), null)).toEqual([]);
   });
 
   it('limit amounts to exact JSON integers', () => {
-    expect(complaints(Amount, 0)).toEqual([]);
-    expect(complaints(Amount, 9_000_000_000_000_000)).toEqual([]);
-    expect(complaints(Amount, 9_000_000_000_000_001)).toEqual([' maximum']);
-    expect(complaints(PositiveAmount, 0)).toEqual([' exclusiveMinimum']);
-    expect(complaints(PositiveAmount, 1.5).length).toBeGreaterThan(0);
+    expect(errorsOf(Amount, 0)).toEqual([]);
+    expect(errorsOf(Amount, 9_000_000_000_000_000)).toEqual([]);
+    expect(errorsOf(Amount, 9_000_000_000_000_001)).toEqual([' maximum']);
+    expect(errorsOf(PositiveAmount, 0)).toEqual([' exclusiveMinimum']);
+    expect(errorsOf(PositiveAmount, 1.5).length).toBeGreaterThan(0);
   });
 
   it('limit page queries', () => {
     const Query = Type.Object(PageQuery);
-    expect(complaints(Query, { limit: 100, cursor: 'x' })).toEqual([]);
-    expect(complaints(Query, { limit: 101 })).toEqual(['/limit maximum']);
-    expect(complaints(Query, { limit: 0 })).toEqual(['/limit minimum']);
+    expect(errorsOf(Query, { limit: 100, cursor: 'x' })).toEqual([]);
+    expect(errorsOf(Query, { limit: 101 })).toEqual(['/limit maximum']);
+    expect(errorsOf(Query, { limit: 0 })).toEqual(['/limit minimum']);
   });
 });

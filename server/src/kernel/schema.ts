@@ -80,7 +80,7 @@ export function described<T extends TSchema>(schema: T, description: string): T 
   return { ...schema, [NOTE]: description };
 }
 
-/** The same schema with an error text for its rule: few readers understand a pattern. */
+/** The same schema with an error text for its rule: a pattern is not readable for most clients. */
 export function ruled<T extends TSchema>(schema: T, rule: string): T {
   return { ...schema, [RULE]: rule };
 }
@@ -99,7 +99,15 @@ export function nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 
 const IN_MAP = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 const IN_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const INSIDE = new Set(['items', 'not', 'if', 'then', 'else', 'additionalProperties', 'contains']);
+const NESTED_SCHEMA_KEYS = new Set([
+  'items',
+  'not',
+  'if',
+  'then',
+  'else',
+  'additionalProperties',
+  'contains',
+]);
 
 function children(schema: Json, project: (child: TSchema) => unknown): Json {
   const out: Json = {};
@@ -107,7 +115,7 @@ function children(schema: Json, project: (child: TSchema) => unknown): Json {
     if (key === '$id' || value === undefined) continue;
     if (IN_MAP.has(key)) out[key] = mapValues(value as Json, (child) => project(child as TSchema));
     else if (IN_LIST.has(key)) out[key] = (value as TSchema[]).map(project);
-    else if (INSIDE.has(key) && typeof value === 'object') {
+    else if (NESTED_SCHEMA_KEYS.has(key) && typeof value === 'object') {
       out[key] = Array.isArray(value) ? value.map(project) : project(value as TSchema);
     } else out[key] = structuredClone(value);
   }
@@ -163,11 +171,11 @@ export function toOpenApi(schema: TSchema, components: Record<string, unknown>):
 }
 
 /** The sources of the named schemas that are already components. */
-const shown = new WeakMap<object, Map<string, TSchema>>();
+const sourcesByComponents = new WeakMap<object, Map<string, TSchema>>();
 
 function addComponent(name: string, schema: TSchema, components: Record<string, unknown>): void {
-  const sources = shown.get(components) ?? new Map<string, TSchema>();
-  shown.set(components, sources);
+  const sources = sourcesByComponents.get(components) ?? new Map<string, TSchema>();
+  sourcesByComponents.set(components, sources);
   const source = sourceOf(schema);
   if (sources.get(name) === source) return;
   const body = variantToOpenApi(schema, components);
@@ -204,7 +212,8 @@ interface AjvParts {
 /**
  * The schema and the named schemas it refers to, each under `base` and its name, as plain JSON. Ajv
  * compiles a named schema once: the union of account types takes 100 ms that way, 400 ms inlined.
- * Ajv adds one error with keyword `if` to those of a rejected branch, which is not for clients.
+ * Ajv adds one error with keyword `if` to those of a rejected branch, which is removed from
+ * replies.
  */
 export function ajvParts(schema: TSchema, base: string): AjvParts {
   const defs: Defs = { base, named: {} };

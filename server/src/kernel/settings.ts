@@ -63,8 +63,8 @@ export const listOf = (text: string): string[] => text.split(',').map((each) => 
 export function serviceUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url?.hostname ?? '');
-  const good = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
-  return problemUnless(good, 'must be an https URL, or an http URL on this machine');
+  const isEncrypted = url?.protocol === 'https:' || (url?.protocol === 'http:' && local);
+  return problemUnless(isEncrypted, 'must be an https URL, or an http URL on this machine');
 }
 
 const isPath = (text: string) => text.trim() !== '' && !text.includes('\0');
@@ -139,9 +139,11 @@ const objectsIn = (schema: TObject): TObject[] =>
 
 /** The common prefix of all names, up to a whole word. */
 function commonStart(names: readonly string[]): string {
-  const [first = [], ...others] = names.map((name) => name.split('_'));
-  const length = first.findIndex((word, index) => others.some((each) => each[index] !== word));
-  return first.slice(0, length < 0 ? first.length : length).join('_');
+  const [firstWords = [], ...otherNames] = names.map((name) => name.split('_'));
+  const length = firstWords.findIndex((word, index) =>
+    otherNames.some((each) => each[index] !== word),
+  );
+  return firstWords.slice(0, length < 0 ? firstWords.length : length).join('_');
 }
 
 /** Errors of nested objects of which only some required settings are present. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stateTable } from './states.ts';
 
-const door = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'lock'>('door', {
+const doorStates = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'lock'>('door', {
   OPEN: { shut: 'SHUT' },
   SHUT: { open: 'OPEN', lock: 'LOCKED' },
   LOCKED: {},
@@ -9,21 +9,21 @@ const door = stateTable<'OPEN' | 'SHUT' | 'LOCKED', 'shut' | 'open' | 'lock'>('d
 
 describe('stateTable', () => {
   it('returns the next state of an event, and throws for a missing transition', () => {
-    expect(door.next('OPEN', 'shut')).toBe('SHUT');
-    expect(door.peek('LOCKED', 'open')).toBe(undefined);
-    expect(() => door.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
+    expect(doorStates.next('OPEN', 'shut')).toBe('SHUT');
+    expect(doorStates.peek('LOCKED', 'open')).toBe(undefined);
+    expect(() => doorStates.next('LOCKED', 'open')).toThrow('door: no transition open from LOCKED');
   });
 
   it('allows exactly its transitions, and the same state', () => {
     const states = ['OPEN', 'SHUT', 'LOCKED'];
     const pairs = states.flatMap((from) => states.map((to) => [from, to] as const));
-    const allowed = pairs.filter(([from, to]) => from !== to && door.allows(from, to));
+    const allowed = pairs.filter(([from, to]) => from !== to && doorStates.allows(from, to));
     expect(allowed).toEqual([
       ['OPEN', 'SHUT'],
       ['SHUT', 'OPEN'],
       ['SHUT', 'LOCKED'],
     ]);
-    for (const state of states) expect(door.allows(state, state)).toBe(true);
-    expect(door.allows('BROKEN', 'OPEN')).toBe(false);
+    for (const state of states) expect(doorStates.allows(state, state)).toBe(true);
+    expect(doorStates.allows('BROKEN', 'OPEN')).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 // A lifecycle is a table from state and event to state. A transition outside the table is rejected
 // before it can be staged; the same table feeds the tests and the documentation. Handlers use
 // events; the definition of a database table also names its lifecycle, and every change of a row is
-// checked against it again, whatever code makes it.
+// checked against it again, regardless of the code that writes it.
 
 type Transitions<S extends string, E extends string> = Readonly<
   Record<S, Readonly<Partial<Record<E, S>>>>
@@ -18,8 +18,8 @@ export interface Lifecycle {
 const NO_TRANSITION = 'NO_TRANSITION';
 
 /**
- * The error of a transition that a lifecycle does not have: a programming error, or a decision on
- * rows of which some were read before and some after the commit of another request.
+ * The error of a transition that a lifecycle does not have: a programming error, or rows read
+ * partly before and partly after the commit of another request.
  */
 export const noTransition = (message: string): Error =>
   Object.assign(new Error(message), { name: NO_TRANSITION });

@@ -31,7 +31,7 @@ const validate = (books: Books, ...transfers: TransferRow[]) =>
 const effectsOf = (transfers: TransferRow[]) => sumOf([{ transfers, freezes: [] }])?.effects;
 
 const moves = (...transfers: TransferRow[]): Postings => ({ transfers, freezes: [] });
-const forced = (from: string, to: string, amount: bigint) =>
+const forcedTransfer = (from: string, to: string, amount: bigint) =>
   transfer(from, to, amount, { force: true });
 
 const hold = (amount: bigint) =>
@@ -120,9 +120,9 @@ describe('applyPostings', () => {
     expect(validate(books, { ...post, amount: 5n })).toEqual(notPending);
     expect(validate(books, { ...post, credit: 'c' })).toEqual(notPending);
     expect(validate(books, post)).toBe(undefined);
-    const taken = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
-    expect(validate(books, post)).toEqual(taken);
-    expect(validate(books, { ...post, phase: 'void' })).toEqual(taken);
+    const duplicate = { reason: 'constraint', constraint: 'ledger_transfers_pkey' };
+    expect(validate(books, post)).toEqual(duplicate);
+    expect(validate(books, { ...post, phase: 'void' })).toEqual(duplicate);
     expect(books.accounts.get('a')).toMatchObject({ balance: 4n, held: 0n });
   });
 
@@ -217,9 +217,9 @@ describe('freezes', () => {
 
   it('sum up accounts that must not be frozen, and final amounts of those that had to be empty', () => {
     const sum = sumOf([
-      moves(forced('a', 'b', 4n), transfer('b', 'c', 1n)),
+      moves(forcedTransfer('a', 'b', 4n), transfer('b', 'c', 1n)),
       freeze('a', true, true),
-      moves(forced('b', 'a', 3n)),
+      moves(forcedTransfer('b', 'a', 3n)),
     ]);
     const guarded = sum?.effects.filter((each) => each.guarded).map((each) => each.id);
     expect(guarded).toEqual(['b', 'c']);
@@ -228,8 +228,8 @@ describe('freezes', () => {
 
   it('cannot be summed up if the batch itself froze the account, and can once it is unfrozen', () => {
     const pay = moves(transfer('b', 'a', 1n));
-    const aside = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
-    for (const each of [pay, aside]) {
+    const pendingTransfer = moves(transfer('b', 'a', 1n, { phase: 'pending' }));
+    for (const each of [pay, pendingTransfer]) {
       expect(sumOf([freeze('a', true), each])).toBe(undefined);
       expect(sumOf([each, freeze('a', true)])).toBeDefined();
     }
@@ -238,11 +238,13 @@ describe('freezes', () => {
   });
 
   it('lists the credit side of holds, once for each account', () => {
-    const aside = (currency: string) => transfer('b', 'a', 1n, { phase: 'pending', currency });
-    expect(sumOf([moves(aside('USD')), moves({ ...aside('USD'), force: true })])?.named).toEqual([
-      { id: 'a', currency: 'USD', guarded: true },
-    ]);
-    const other = { ...aside('EUR'), debit: 'c' };
-    expect(sumOf([moves(aside('USD')), moves(other)])).toBe(undefined);
+    const pendingTransfer = (currency: string) =>
+      transfer('b', 'a', 1n, { phase: 'pending', currency });
+    expect(
+      sumOf([moves(pendingTransfer('USD')), moves({ ...pendingTransfer('USD'), force: true })])
+        ?.named,
+    ).toEqual([{ id: 'a', currency: 'USD', guarded: true }]);
+    const other = { ...pendingTransfer('EUR'), debit: 'c' };
+    expect(sumOf([moves(pendingTransfer('USD')), moves(other)])).toBe(undefined);
   });
 });

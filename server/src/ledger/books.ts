@@ -62,7 +62,7 @@ const violated = (constraint: string): LedgerRejection => ({ reason: 'constraint
 const NO_ACCOUNT = violated('ledger_account');
 const OTHER_CURRENCY = violated('ledger_currency');
 const NOT_PENDING = violated('ledger_pending');
-const STEP_TAKEN = violated('ledger_transfers_pkey');
+const DUPLICATE_STEP = violated('ledger_transfers_pkey');
 const BAD_AMOUNT = violated('ledger_transfers_amount_check');
 const SAME_ACCOUNT = violated('ledger_transfers_check');
 const BAD_STEP = violated('ledger_step');
@@ -96,12 +96,12 @@ interface BatchSum {
 }
 
 function effectOn(effects: Map<string, Effect>, id: string, currency: CurrencyCode): Effect {
-  let known = effects.get(id);
-  if (!known) {
-    known = { id, currency, net: 0n, hold: 0n, low: 0n, guarded: false };
-    effects.set(id, known);
+  let effect = effects.get(id);
+  if (!effect) {
+    effect = { id, currency, net: 0n, hold: 0n, low: 0n, guarded: false };
+    effects.set(id, effect);
   }
-  return known;
+  return effect;
 }
 
 function namedAccount(
@@ -109,12 +109,12 @@ function namedAccount(
   id: string,
   currency: CurrencyCode,
 ): NamedAccount {
-  let known = named.get(id);
-  if (!known) {
-    known = { id, currency, guarded: false };
-    named.set(id, known);
+  let reference = named.get(id);
+  if (!reference) {
+    reference = { id, currency, guarded: false };
+    named.set(id, reference);
   }
-  return known;
+  return reference;
 }
 
 /** False if the batch itself has frozen the account. */
@@ -160,7 +160,7 @@ function addFreeze({ effects, freezes }: BatchSum, { account, frozen, empty }: F
 
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-/** An account that was empty at some point holds at the end what was posted after that. */
+/** The final amounts of an account that was empty at some point: all that was posted afterwards. */
 function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
   return [...freezes].map(([id, { frozen, empty }]) => {
     const { net, hold } = effects.get(id) ?? { net: 0n, hold: 0n };
@@ -175,8 +175,8 @@ function freezesOf({ effects, freezes }: BatchSum): Freeze[] {
 
 /**
  * The effect of change sets on ledger accounts, one after the other, sorted by account. Undefined
- * if they conflict whatever the ledger contains (an account in two currencies, or used after it was
- * frozen): then each has to be validated separately.
+ * if they conflict regardless of the state of the ledger (an account in two currencies, or used
+ * after it was frozen): then each has to be validated separately.
  */
 export function sumOf(sets: readonly Postings[]): Sum | undefined {
   const sum: BatchSum = { effects: new Map(), named: new Map(), freezes: new Map() };
@@ -196,12 +196,12 @@ export function sumOf(sets: readonly Postings[]): Sum | undefined {
  * balance of a customer or a platform, which therefore cannot be overdrawn. Negative for a count
  * with a limit: the floor of a velocity limit is the negated limit. Null, which is no floor, for
  * system accounts and for counts without a limit. A void is never rejected by it, because it only
- * raises the available balance. A floor is never set above the available balance, so it holds at
- * every moment.
+ * raises the available balance. A floor is never set above the available balance, so it is always
+ * satisfied.
  */
 type Floor = bigint | null;
 
-/** A ledger account as known during validation. */
+/** A ledger account during validation. */
 export interface Account {
   readonly currency: CurrencyCode;
   readonly balance: bigint;
@@ -211,19 +211,22 @@ export interface Account {
 }
 
 /** A transfer that is stored or accepted. */
-export type KnownTransfer = Pick<TransferRow, 'phase' | 'debit' | 'credit' | 'currency' | 'amount'>;
+export type StoredTransfer = Pick<
+  TransferRow,
+  'phase' | 'debit' | 'credit' | 'currency' | 'amount'
+>;
 
 /** Accounts by id and transfers by `transferKey`: the database state plus what was accepted. */
 export interface Books {
   accounts: Map<string, Account>;
-  transfers: Map<string, KnownTransfer>;
+  transfers: Map<string, StoredTransfer>;
 }
 
 export const emptyBooks = (): Books => ({ accounts: new Map(), transfers: new Map() });
 
 export const transferKey = (transactionId: string, step: string) => `${transactionId} ${step}`;
 
-const matches = (pending: KnownTransfer | undefined, transfer: TransferRow) =>
+const matches = (pending: StoredTransfer | undefined, transfer: TransferRow) =>
   pending?.phase === 'pending' &&
   pending.debit === transfer.debit &&
   pending.credit === transfer.credit &&
@@ -255,7 +258,7 @@ function applyTransfers(
   for (const transfer of transfers) {
     const { transaction_id, step, phase, debit, credit, currency, amount } = transfer;
     const key = transferKey(transaction_id, storedStep(transfer));
-    if (transferOf(key)) return STEP_TAKEN;
+    if (transferOf(key)) return DUPLICATE_STEP;
     const pending = resolves(transfer) ? transferOf(transferKey(transaction_id, step)) : undefined;
     if (resolves(transfer) && !matches(pending, transfer)) return NOT_PENDING;
     const from = accountOf(debit);
@@ -286,11 +289,11 @@ function applyFreezes(
   draft: Books,
 ): LedgerRejection | undefined {
   for (const { account, frozen, empty } of freezes) {
-    const knownAccount = draft.accounts.get(account) ?? books.accounts.get(account);
-    if (!knownAccount) return NO_ACCOUNT;
-    if (empty && (knownAccount.balance !== 0n || knownAccount.held !== 0n))
+    const current = draft.accounts.get(account) ?? books.accounts.get(account);
+    if (!current) return NO_ACCOUNT;
+    if (empty && (current.balance !== 0n || current.held !== 0n))
       return { reason: 'not-empty', account };
-    draft.accounts.set(account, { ...knownAccount, frozen });
+    draft.accounts.set(account, { ...current, frozen });
   }
   return undefined;
 }

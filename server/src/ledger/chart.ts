@@ -1,9 +1,9 @@
 // The chart of accounts as data. A customer's or platform's balance is an account with the id of
-// its internal account; the ids of all other accounts are made here. All other funds are on system
-// accounts, one per environment, purpose and currency. System accounts may be negative: external
-// obligations are balanced against internal funds, so the sum over all accounts of a currency is
-// zero at every moment. Velocity limits and stablecoin tokens are counted in their own units, which
-// have a period in their name and are excluded from totals of money.
+// its internal account; this file defines the ids of all other accounts. All other funds are on
+// system accounts, one per environment, purpose and currency. System accounts may be negative:
+// external obligations are balanced against internal funds, so the sum over all accounts of a
+// currency is always zero. Velocity limits and stablecoin tokens are counted in their own units,
+// which have a period in their name and are excluded from totals of money.
 import { MODES, type Mode } from '../kernel/mode.ts';
 
 export const SYSTEM_ACCOUNTS = {
@@ -19,7 +19,10 @@ export const SYSTEM_ACCOUNTS = {
   suspense: 'Suspense',
   /** Pay-ins received for a payment and not yet applied. */
   inbound: 'Pay-ins in progress',
-  /** Amounts owed by platforms and customers: fees already spent, deposits recalled by a bank. */
+  /**
+   * Amounts owed by platforms and customers: fees that exceed the balance, deposits recalled by a
+   * bank.
+   */
   receivable: 'Receivables',
   /** Amounts debited for card payments that the network has not settled yet. */
   cards: 'Card settlement',
@@ -73,7 +76,7 @@ export const velocityLimitAccount = (of: string): string => `velocity:${of}`;
 export const velocityCounterAccount = (environment: Mode, unit: string): string =>
   `velocity:${environment}:${unit}`;
 
-/** Currency prefix of velocity limit accounts; the rest is the counted unit. */
+/** Currency prefix of velocity limit accounts; the counted unit follows. */
 export const VELOCITY_UNIT = 'velocity.';
 
 /** Id of the account of all issued units of a stablecoin; its balance is negative. */
@@ -83,5 +86,5 @@ export const issuedTokensAccount = (coinId: string): string => `stablecoin:${coi
 export const circulatingTokensAccount = (coinId: string): string =>
   `stablecoin:${coinId}:circulating`;
 
-/** Currency prefix of the two accounts of a stablecoin; the rest is its id. */
+/** Currency prefix of the two accounts of a stablecoin; its id follows. */
 export const TOKEN_UNIT = 'stablecoin.';

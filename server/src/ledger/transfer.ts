@@ -1,6 +1,6 @@
-// Transfers between ledger accounts and freezes of accounts: what an operation stages, as plain data. Amounts
-// are bigint minor units. Every transfer debits one account and credits another of the same currency, so the
-// balances of a currency always sum to zero.
+// Transfers between ledger accounts and freezes of accounts: the ledger part of a change set, as
+// plain data. Amounts are bigint minor units. Every transfer debits one account and credits another
+// of the same currency, so the balances of a currency always sum to zero.
 
 import type { Time } from '../kernel/effects.ts';
 import type { Money } from '../kernel/money.ts';

@@ -108,9 +108,11 @@ describe('payment paths', () => {
     ['SWIFT_ACCOUNT', { accountNumber: undefined }, ['iban']],
     ['CNY_ACCOUNT', { accountNumber: undefined }, ['accountNumber']],
   ] as const)('%s with %o lacks %o', (type, more, missing) => {
-    const found = validateAccountInfo(change(type, more), currencyFor(type), SANDBOX).errors;
-    expect(found.map((error) => error.field)).toEqual(missing.map((name) => `accountInfo.${name}`));
-    expect(found[0]?.message).toMatch(/^is required/);
+    const fieldErrors = validateAccountInfo(change(type, more), currencyFor(type), SANDBOX).errors;
+    expect(fieldErrors.map((error) => error.field)).toEqual(
+      missing.map((name) => `accountInfo.${name}`),
+    );
+    expect(fieldErrors[0]?.message).toMatch(/^is required/);
   });
 
   it.each([

@@ -196,8 +196,8 @@ export function displayIdentifier(info: Account): string {
  */
 export function shortenedIdentifier(info: Account): string {
   const text = primaryIdentifierOf(info);
-  const shown = isWalletInfo(info) ? 10 : 4;
-  return text.length > 3 * shown ? `${text.slice(0, shown)}…${text.slice(-shown)}` : text;
+  const length = isWalletInfo(info) ? 10 : 4;
+  return text.length > 3 * length ? `${text.slice(0, length)}…${text.slice(-length)}` : text;
 }
 
 /**

@@ -122,8 +122,8 @@ export const bankNameRule =
   (country: string, currency: string): Rule =>
   (info, production) => {
     const name = textOf(info, 'bankName');
-    const known = institutions({ country, currency }).map((each) => each.bankName);
-    if (!production || !name || known.length === 0 || known.includes(name)) return [];
+    const names = institutions({ country, currency }).map((each) => each.bankName);
+    if (!production || !name || names.length === 0 || names.includes(name)) return [];
     const message = 'must be a bankName that getDiscoveries returns for this country';
-    return fieldError('bankName', message, { enum: known.slice(0, MAX_SUGGESTED_NAMES) });
+    return fieldError('bankName', message, { enum: names.slice(0, MAX_SUGGESTED_NAMES) });
   };

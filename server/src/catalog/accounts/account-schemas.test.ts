@@ -31,9 +31,9 @@ describe.each(ACCOUNT_TYPES)('%s', (type) => {
   it('accepts its example, and returns it with rails', () => {
     expect(violations(example)).toEqual([]);
     const banking = row.kind === 'bank' || row.kind === 'mobile';
-    const shown = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
-    expect([isResponse(shown), isResponse.errors]).toEqual([true, null]);
-    expect([isResponse(maskAccountInfo(shown)), isResponse.errors]).toEqual([true, null]);
+    const response = { ...example, ...(banking ? { paymentRails: railsOf(example) } : {}) };
+    expect([isResponse(response), isResponse.errors]).toEqual([true, null]);
+    expect([isResponse(maskAccountInfo(response)), isResponse.errors]).toEqual([true, null]);
     if (banking) expect(isResponse(example)).toBe(false);
   });
 

@@ -36,8 +36,8 @@ export function typeTitle(type: string, row: AccountTypeRow): string {
   const [currency] = row.currencies;
   if (!currency) return 'Bank account reached over SWIFT';
   const place = row.country && countryName(row.country);
-  const what = row.kind === 'mobile' ? 'Mobile wallet' : 'Account';
-  return `${what} in ${currencyOf(currency).name}${place ? `, ${place}` : ''}`;
+  const noun = row.kind === 'mobile' ? 'Mobile wallet' : 'Account';
+  return `${noun} in ${currencyOf(currency).name}${place ? `, ${place}` : ''}`;
 }
 
 function omitPattern(schema: TSchema): TSchema {
@@ -90,8 +90,8 @@ function branch(type: AccountType, isResponse: boolean): TObject {
   };
   // Request and response of a wallet have the same schema and share one component.
   const suffix = isResponse || !banking ? 'Info' : 'Input';
-  const shown = isResponse && banking ? {} : { examples: [exampleOf(type)] };
-  const schema = Type.Object(properties, { title: typeTitle(type, row), ...shown });
+  const example = isResponse && banking ? {} : { examples: [exampleOf(type)] };
+  const schema = Type.Object(properties, { title: typeTitle(type, row), ...example });
   return named(`${pascal(type)}${suffix}`, schema);
 }
 

@@ -11,7 +11,7 @@ interface Institution {
 }
 
 /**
- * Names are separated by `|` or a new line. `bankName=displayName` gives a different display name.
+ * Names are separated by `|` or a new line. `bankName=displayName` sets a different display name.
  */
 const BANKS: readonly (readonly [country: string, currency: string, names: string])[] = [
   [

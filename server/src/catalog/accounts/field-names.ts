@@ -1,5 +1,5 @@
-// Names of the fields that a platform can require about a counterparty. The same names are keys of
-// the counterparty information in a quote or a transaction.
+// Names of counterparty fields that a platform can require. The same names are keys of the
+// counterparty information in a quote or a transaction.
 import { type Static, Type } from '@sinclair/typebox';
 import { named, oneOf } from '../../kernel/schema.ts';
 
@@ -28,7 +28,10 @@ export const COUNTERPARTY_FIELDS = [
 
 export type CounterpartyFieldName = (typeof COUNTERPARTY_FIELDS)[number];
 
-/** Known values about an individual or a business. Unknown values are absent or undefined. */
+/**
+ * Values of counterparty fields of an individual or a business. Missing values are absent or
+ * undefined.
+ */
 export type Facts = Partial<Record<CounterpartyFieldName, unknown>>;
 
 export const CounterpartyFieldName = named(

@@ -48,8 +48,8 @@ function segwit(text: string): BitcoinAddress | undefined {
 function legacy(text: string): BitcoinAddress | undefined {
   try {
     const bytes = base58check.decode(text);
-    const known = bytes.length === 21 ? VERSIONS[bytes[0] as number] : undefined;
-    return known && { ...known, program: bytes.subarray(1) };
+    const details = bytes.length === 21 ? VERSIONS[bytes[0] as number] : undefined;
+    return details && { ...details, program: bytes.subarray(1) };
   } catch {
     return undefined;
   }

@@ -52,9 +52,9 @@ describe('corridors', () => {
     for (const type of ACCOUNT_TYPES) {
       const row = ACCOUNT_TYPE_ROWS[type];
       for (const currency of row.currencies) {
-        const found = corridors('USD', currency).map((corridor) => corridor.rail);
-        expect(found.length).toBeGreaterThan(0);
-        for (const rail of row.rails) expect(found).toContain(rail);
+        const rails = corridors('USD', currency).map((corridor) => corridor.rail);
+        expect(rails.length).toBeGreaterThan(0);
+        for (const rail of row.rails) expect(rails).toContain(rail);
       }
     }
     expect(corridors('USD', 'BTC').map((corridor) => corridor.rail)).toEqual([null]);

@@ -92,9 +92,9 @@ export const findCurrency = (code: string): Currency | undefined => BY_CODE.get(
 
 /** The currency of a validated code. Throws for an unknown code. */
 export function currencyOf(code: string): Currency {
-  const foundCurrency = BY_CODE.get(code);
-  if (!foundCurrency) throw new RangeError(`unknown currency ${code}`);
-  return foundCurrency;
+  const match = BY_CODE.get(code);
+  if (!match) throw new RangeError(`unknown currency ${code}`);
+  return match;
 }
 
 /** The currency as returned by the API: code, name, symbol and decimals. */

@@ -1,6 +1,6 @@
-// Real-time funding of quotes: currencies, rails or networks, and the validity of the quote until
-// the funds arrive. Slow rails such as ACH are excluded. The networks of a digital asset are
-// derived from its pay-in types.
+// Real-time funding of quotes: currencies, rails or networks, and the validity of the quote in
+// which the funds must arrive. Slow rails such as ACH are excluded. The networks of a digital asset
+// are derived from its pay-in types.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../accounts/account-types.ts';
 import { findCurrency } from '../currencies/currencies.ts';
 import { payInTypesOf } from './payment-instructions.ts';

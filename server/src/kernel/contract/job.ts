@@ -1,5 +1,5 @@
-// Jobs: work to do after a commit. A definition is one value shared by the code that stages a job
-// and the handler that runs it, so the input has one type. Kind and input are stored in rows: a
+// Jobs: work that runs after a commit. A definition is one value shared by the code that stages a
+// job and the handler that runs it, so the input has one type. Kind and input are stored in rows: a
 // kind never changes its meaning, and a field added to an input is optional, because earlier rows
 // lack it.
 

@@ -15,7 +15,7 @@ const body = Type.Object({});
 
 describe('contract flags', () => {
   it('do not compile in invalid combinations', () => {
-    const illegal = [
+    const invalid = [
       // @ts-expect-error a token has a permission
       operation({ ...base, method: 'GET' }),
       // @ts-expect-error an agent has a permission
@@ -42,22 +42,22 @@ describe('contract flags', () => {
       operation({ ...post, semanticValidation: true }),
       // @ts-expect-error a GET has no body
       operation({ ...base, method: 'GET', permission: 'VIEW', body }),
-      // @ts-expect-error nor a form
+      // @ts-expect-error a GET has no form
       operation({ ...base, method: 'GET', permission: 'VIEW', body, upload: { maxBytes: 1 } }),
       // @ts-expect-error a GET changes nothing that a wallet would sign
       operation({ ...base, method: 'GET', permission: 'VIEW', signedRetry: true }),
       // @ts-expect-error without a credential there is no wallet
       operation({ ...base, method: 'POST', auth: 'none', signedRetry: true }),
-      // @ts-expect-error a link is no wallet credential
+      // @ts-expect-error the secret of a link cannot replace a wallet credential
       operation({ ...base, method: 'POST', auth: 'hosted', signedRetry: true }),
-      // @ts-expect-error a DELETE without a body has none to omit
+      // @ts-expect-error only a body can be optional
       operation({ ...base, method: 'DELETE', permission: 'VIEW', bodyOptional: true }),
       // @ts-expect-error the signed request has an id, which no key replaces
       operation({ ...post, signedRetry: true, idempotency: 'required' }),
       // @ts-expect-error a form has a limit of its own
       operation({ ...post, body, upload: { maxBytes: 1 }, maxBody: { bytes: 1, reason: 'x' } }),
     ];
-    expect(illegal.length).toBeGreaterThan(0);
+    expect(invalid.length).toBeGreaterThan(0);
   });
 });
 

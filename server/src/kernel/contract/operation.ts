@@ -30,16 +30,15 @@ interface ContractBase {
   readonly errors: readonly Code[];
   /** Error for a malformed, unknown or foreign id in the path. */
   readonly notFound?: Code;
-  /** May wait for something to happen: its handler gets `closed` and returns `idleMs`. */
+  /** A long poll: its handler gets `closed` and returns `idleMs`. */
   readonly waits?: true;
   /** Its body and its reply contain those of other operations. */
   readonly callsOperations?: true;
 }
 
 /**
- * A wallet signs it: the first request is answered 202 with the payload to sign, and sent again
- * with the two headers. Neither that reply nor an invalid signature is stored under an idempotency
- * key.
+ * A wallet signs it: the first request gets 202 with the payload to sign, and is sent again with
+ * the two headers. Neither that reply nor an invalid signature is stored under an idempotency key.
  */
 interface SignedRetry {
   readonly signedRetry: true;
@@ -109,10 +108,7 @@ type Replay =
   | (StoredReply & { readonly money?: never } & Unsigned)
   /** The id of the signed request identifies it. */
   | (NoStoredReply & { readonly idempotency?: never } & SignedRetry)
-  /**
-   * Each request is a new one: a stored reply would be of no use. Absent for other methods than
-   * POST.
-   */
+  /** Each request is a new one, so no reply is stored. Absent for methods other than POST. */
   | (NoStoredReply & { readonly idempotency?: 'none' } & Unsigned);
 
 interface BodyRules {
@@ -171,9 +167,9 @@ interface CallsExternal {
 
 interface ValidatesMeaning {
   /**
-   * Finds fields that are invalid only for this platform or at this time. If the schema already
-   * found some, the rest of the body is validated as well, so that one reply names them all. That
-   * run is discarded, so it must not call external systems.
+   * Finds fields that are invalid only for this platform or at this time. It also runs after the
+   * schema has found some, so that one reply names all invalid fields. That run is discarded, so it
+   * must not call external systems.
    */
   readonly semanticValidation: true;
   readonly callsExternal?: never;
@@ -222,7 +218,7 @@ export interface Reply {
   body: unknown;
   /** The body for replays under an idempotency key, without secrets that are shown once. */
   replayBody?: unknown;
-  /** Time in which the operation waited, which is no part of its latency. */
+  /** Time in which the operation waited; excluded from its latency. */
   idleMs?: number;
 }
 
@@ -234,7 +230,7 @@ export function withoutSecrets({ omitOnReplay }: Contract, body: unknown): unkno
 
 /**
  * A rejection with side effects: what was staged is committed, and the client gets the fault. A
- * thrown fault discards everything instead, which is right for nearly all rejections.
+ * thrown fault discards everything instead; nearly all rejections are thrown.
  */
 export interface Rejected {
   rejected: Fault;
@@ -249,7 +245,7 @@ export interface Bound<Ctx> {
 /** Defines a contract; the literal types of its schemas and statuses are kept. */
 export const operation = <const C extends Contract>(contract: C): C => contract;
 
-/** Makes the `handle` of a server whose operations take `Ctx`. */
+/** Creates the `handle` of a server whose operations take `Ctx`. */
 export const handler =
   <Ctx>() =>
   // `S` is a separate parameter because a literal status would widen to number inside a mapped type

@@ -36,13 +36,13 @@ export interface PageContent {
   /** Values to check, such as a wallet address. */
   details?: LabelledValue[] | undefined;
   card?: CardFace | undefined;
-  /** Explanations below: the purpose, who sees the answer, the next step. */
+  /** Explanations below: the purpose, who sees the response, the next step. */
   notes?: { title: string; lines: string[] }[];
   /** Origins whose pages may frame it: `https://shop.example`. Absent: none. */
   frames?: readonly string[] | undefined;
   /** Label of the button that posts to the same address. */
   button?: string | undefined;
-  /** The alternative answer, which changes nothing: its label, and the page that it shows. */
+  /** The alternative button, which changes nothing: its label, and the page that it shows. */
   decline?: { label: string; title: string; lines: string[] };
 }
 
@@ -70,15 +70,13 @@ export const CHECK_PENDING: PageContent = {
   tone: 'caution',
 };
 
-/** A page behind a secret link. Showing it changes nothing, unless it is shown `once`. */
+/** A page behind a secret link. Read-only, unless it is shown `once`. */
 export interface HostedPage {
   /** Path prefix of the secret: `/ownership`. */
   path: string;
-  /** Showing it uses up the link: HEAD and prefetching browsers do not show it. */
+  /** The link expires when the page is shown: HEAD and prefetching browsers do not get the page. */
   once?: boolean;
-  /**
-   * For a page shown `once`: the response of `show`, without using up the link and without secrets.
-   */
+  /** For a page shown `once`: the response of `show` without secrets; the link remains valid. */
   peek?(secret: string): Promise<PageContent>;
   show(secret: string): Promise<PageContent>;
   /** Runs when the button is pressed. Absent if no page behind this path has a button. */

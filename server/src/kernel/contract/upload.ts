@@ -4,7 +4,7 @@
 // seals and connectors store.
 import { type TUnsafe, Type } from '@sinclair/typebox';
 
-/** A file in sealed storage that belongs to nothing until an operation attaches it. */
+/** A file in sealed storage, not attached to a resource until an operation attaches it. */
 export interface UploadedFile {
   /** Id of a row of the table `files`. */
   id: string;
@@ -45,13 +45,13 @@ export const FilePart: TUnsafe<UploadedFile> = Type.Unsafe<UploadedFile>({
 
 /**
  * Stores bytes under names. Names are the server's ids, never chosen by a client. Content is
- * already sealed, so the storage needs to be trusted with neither secrecy nor integrity.
+ * already sealed, so secrecy and integrity do not depend on the storage.
  */
 export interface StoragePort {
   /** The object exists completely or not at all, and survives a crash once this resolves. */
   put(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** From byte `from` to the end; rejects if there is no such object. */
   get(name: string, from?: number): AsyncIterable<Uint8Array>;
-  /** Also removes the remains of an interrupted `put`. A missing object is no error. */
+  /** Also removes the remains of an interrupted `put`. A missing object is ignored. */
   remove(name: string): Promise<void>;
 }

@@ -23,9 +23,7 @@ const base: Options = {
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/**
- * The first moment of year 1, and the first after 9999: the range of four digits and of PostgreSQL.
- */
+/** Start of year 1 and end of year 9999: the range of four digits and of PostgreSQL. */
 const [FIRST_MOMENT, AFTER_LAST_MOMENT] = [Date.parse('0001-01-01'), Date.parse('+010000-01-01')];
 
 /** Rejects leap seconds, which Ajv accepts, and the 30th of February, which Date.parse accepts. */
@@ -51,7 +49,7 @@ function ajv(options: Options): Ajv {
 const bodies = ajv({ useDefaults: false });
 const queries = ajv({ coerceTypes: 'array', useDefaults: true });
 
-/** Key under which an engine stores the schema of a name. */
+/** Key of a named schema in an engine. */
 const NAMED = '/named/';
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();
@@ -61,8 +59,8 @@ const compiled = new WeakMap<TSchema, ValidateFunction>();
  * ms; a whole schema takes up to 250 ms. Returns the validator.
  */
 function* compile(schema: TSchema, engine: Ajv): Generator<void, ValidateFunction> {
-  const known = compiled.get(schema);
-  if (known) return known;
+  const cachedValidator = compiled.get(schema);
+  if (cachedValidator) return cachedValidator;
   const { body, named } = ajvParts(schema, NAMED);
   for (const [name, each] of Object.entries(named)) {
     const key = NAMED + name;
@@ -137,27 +135,28 @@ export const MAX_FIELD_ERRORS = 100;
 export function fieldErrors(schema: TSchema, value: unknown, part: 'body' | 'query'): FieldError[] {
   const check = runToEnd(compile(schema, part === 'query' ? queries : bodies));
   if (check(value)) return [];
-  const found = new Map<string, FieldError>();
+  const fieldErrorsByPath = new Map<string, FieldError>();
   for (const error of check.errors ?? []) {
     if (error.keyword === 'if') continue;
     const fieldError = fieldErrorOf(error);
-    if (!found.has(fieldError.field)) found.set(fieldError.field, fieldError);
-    if (found.size >= MAX_FIELD_ERRORS) break;
+    if (!fieldErrorsByPath.has(fieldError.field))
+      fieldErrorsByPath.set(fieldError.field, fieldError);
+    if (fieldErrorsByPath.size >= MAX_FIELD_ERRORS) break;
   }
-  return [...found.values()];
+  return [...fieldErrorsByPath.values()];
 }
 
 type Form = Record<string, unknown>;
 
-/** In its schema a file is a text, of which only presence matters. */
+/** Its schema is a text, of which only the presence is checked. */
 const formAsText = (body: Form): Form => ('file' in body ? { ...body, file: '' } : body);
 
 /** All errors of a body, by its schema and by the rules beyond it. */
 export function bodyErrors(contract: Contract, body: unknown): FieldError[] {
-  const shown = contract.upload ? formAsText(body as Form) : body;
-  const errors = contract.body ? fieldErrors(contract.body, shown, 'body') : [];
-  const known = new Set(errors.map((error) => error.field));
-  const more = contract.bodyRules?.(body) ?? [];
-  const all = [...errors, ...more.filter((error) => !known.has(error.field))];
+  const bodyAsText = contract.upload ? formAsText(body as Form) : body;
+  const errors = contract.body ? fieldErrors(contract.body, bodyAsText, 'body') : [];
+  const schemaErrorFields = new Set(errors.map((error) => error.field));
+  const ruleErrors = contract.bodyRules?.(body) ?? [];
+  const all = [...errors, ...ruleErrors.filter((error) => !schemaErrorFields.has(error.field))];
   return all.slice(0, MAX_FIELD_ERRORS);
 }

@@ -1,7 +1,7 @@
 // P-256 points as wallet clients write them: hexadecimal, uncompressed (04...) or compressed
 // (02..., 03...). Keys are stored and compared in compressed lowercase form, so that one key has
-// one text. Key pairs are made from random bytes of the caller, and their scalars always have all
-// 32 bytes.
+// one text. Key pairs are generated from random bytes of the caller, and their scalars always have
+// all 32 bytes.
 import { createECDH, createPrivateKey, createPublicKey, ECDH, type KeyObject } from 'node:crypto';
 
 const CURVE = 'prime256v1';
@@ -17,7 +17,8 @@ const converted = (hex: string, form: 'compressed' | 'uncompressed'): string | u
 };
 
 /**
- * The compressed text of a point in either form, or undefined if the text is no point of the curve.
+ * The compressed text of a point in either form, or undefined if the text is not a point of the
+ * curve.
  */
 export const compressedPoint = (hex: string): string | undefined => converted(hex, 'compressed');
 
@@ -58,12 +59,12 @@ export function p256Pair(scalar: Uint8Array): P256Pair | undefined {
 }
 
 /**
- * The pair of the first 32 random bytes that are a valid scalar; one draw in four billion is
+ * The pair of the first 32 random bytes that are a valid scalar; one scalar in four billion is
  * invalid.
  */
-export function generateP256(draw: () => Uint8Array): P256Pair {
+export function generateP256(randomScalar: () => Uint8Array): P256Pair {
   for (;;) {
-    const pair = p256Pair(draw());
+    const pair = p256Pair(randomScalar());
     if (pair) return pair;
   }
 }

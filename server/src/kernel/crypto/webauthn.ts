@@ -46,7 +46,7 @@ interface Requirements {
   /** The device must have verified its user, by biometrics or a PIN. */
   userVerified: boolean;
   rpId: string;
-  /** A ceremony at any of them is valid, wherever the passkey was registered. */
+  /** A ceremony at any of them is valid, regardless of the origin of the registration. */
   origins: readonly string[];
 }
 
@@ -110,7 +110,7 @@ function imported(jwk: Record<string, string>, hash: Key['hash']): Key | undefin
   return { key, hash };
 }
 
-/** The key in COSE; undefined for an unsupported algorithm. Throws if it is no key. */
+/** The key in COSE; undefined for an unsupported algorithm. Throws for other bytes. */
 function readKey(cose: Bytes): Key | undefined {
   // The library's type has a `get` per key type, and the key type is what is read here.
   const map = decodeCredentialPublicKey(cose) as unknown as Map<number, unknown>;
@@ -208,7 +208,7 @@ const isElsewhere = (rpIdHash: Uint8Array, requirements: Requirements | undefine
 function readRegistered(text: string, requirements: Requirements | undefined): Registered | string {
   const data = attempt(bytesOf(text), (bytes) => {
     const authData: unknown = decodeAttestationObject(bytes).get('authData');
-    // A list would be read as bytes, and a number as a requested length.
+    // `Buffer.from` reads a list as bytes and a number as a length.
     if (!(authData instanceof Uint8Array)) throw new TypeError('authData is no bytes');
     return parseAuthenticatorData(new Uint8Array(authData));
   });
@@ -241,30 +241,30 @@ export function checkAttestation(
   if (!id) reject('credentialId', 'must be base64url');
   const data = readClientData(clientDataJson);
   reject('clientDataJson', clientDataProblem(data, challenge, requirements));
-  const made = readRegistered(attestationObject, requirements);
-  if (typeof made === 'string') {
-    reject('attestationObject', made);
+  const registration = readRegistered(attestationObject, requirements);
+  if (typeof registration === 'string') {
+    reject('attestationObject', registration);
     return { errors };
   }
-  if (id && !Buffer.from(id).equals(made.credentialId)) {
+  if (id && !Buffer.from(id).equals(registration.credentialId)) {
     reject('credentialId', 'must equal the credential id in the attestation object');
   }
   if (data && !siteProblem(data.origin)) {
-    reject('attestationObject', siteProblem(data.origin, made.rpIdHash));
+    reject('attestationObject', siteProblem(data.origin, registration.rpIdHash));
   }
   if (errors.length || !data) return { errors };
   const passkey = {
-    credentialId: base64url(made.credentialId),
-    publicKey: base64url(made.publicKey),
-    rpIdHash: Buffer.from(made.rpIdHash).toString('hex'),
+    credentialId: base64url(registration.credentialId),
+    publicKey: base64url(registration.publicKey),
+    rpIdHash: Buffer.from(registration.rpIdHash).toString('hex'),
     origin: data.origin,
     ...(data.framedBy === undefined ? {} : { framedBy: data.framedBy }),
   };
-  return { passkey, signCount: made.counter };
+  return { passkey, signCount: registration.counter };
 }
 
 /** Whether an assertion names this passkey, in any form of base64url. */
-export const isOf = (passkey: Passkey, credentialId: string): boolean =>
+export const matchesCredential = (passkey: Passkey, credentialId: string): boolean =>
   base64url(bytesOf(credentialId) ?? new Uint8Array()) === passkey.credentialId;
 
 export const OTHER_PASSKEY = 'The assertion was made with another passkey.';
@@ -289,9 +289,9 @@ function ceremonyProblem(
 }
 
 function isSigned(passkey: Passkey, signed: Uint8Array, signature: Uint8Array): boolean {
-  const known = attempt(bytesOf(passkey.publicKey), readKey);
-  if (!known) throw new Error('a key that was registered cannot be read');
-  const { key, hash } = known;
+  const storedKey = attempt(bytesOf(passkey.publicKey), readKey);
+  if (!storedKey) throw new Error('a key that was registered cannot be read');
+  const { key, hash } = storedKey;
   return verify(hash, signed, { key, dsaEncoding: 'der' }, signature);
 }
 
@@ -317,7 +317,7 @@ export function checkAssertion(
   if (!signature) reject('signature', 'must be base64url');
   if (!client || !data || !authenticator || !signature || errors.length) return { errors };
 
-  if (!isOf(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
+  if (!matchesCredential(passkey, assertion.credentialId)) return { failed: OTHER_PASSKEY };
   const origins = requirements?.origins ?? [passkey.origin];
   const problem = ceremonyProblem(client, passkey, challenge, origins);
   if (problem) return { failed: problem };

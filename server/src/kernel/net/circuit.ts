@@ -1,6 +1,6 @@
 // The error of an outbound call that was not made because the circuit of its provider is open. It
-// is distinct from every other failure: nothing reached the provider, so the job is postponed and
-// its payment remains unchanged.
+// is distinct from every other failure: the provider received no request, so the job is postponed
+// and its payment remains unchanged.
 import type { Time } from '../effects.ts';
 
 const CODE = 'ECIRCUITOPEN';

@@ -12,7 +12,7 @@ const SANDBOX: EndpointRule = { environment: 'sandbox', loopback: true };
 const CLOSED: EndpointRule = { environment: 'sandbox', loopback: false };
 
 /** Addresses that platforms must not make the server connect to, and why. */
-const INNER: readonly [string, string][] = [
+const INTERNAL_ADDRESSES: readonly [string, string][] = [
   ['0.0.0.0', 'this host'],
   ['0.1.2.3', 'this network'],
   ['10.0.0.1', 'private'],
@@ -72,7 +72,7 @@ const INNER: readonly [string, string][] = [
 const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00::1'];
 
 describe('isPublicAddress', () => {
-  it.each(INNER)('rejects %s (%s)', (address) => {
+  it.each(INTERNAL_ADDRESSES)('rejects %s (%s)', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
@@ -82,7 +82,7 @@ describe('isPublicAddress', () => {
 });
 
 /** Other notations of an internal address. */
-const DISGUISED = [
+const INTERNAL_URLS = [
   'https://2130706433/',
   'https://0x7f000001/',
   'https://0x7f.1/',
@@ -110,7 +110,7 @@ const DISGUISED = [
 ];
 
 describe('endpointProblem', () => {
-  it.each(INNER.slice(0, 26).map(([address]) => address))(
+  it.each(INTERNAL_ADDRESSES.slice(0, 26).map(([address]) => address))(
     'rejects https://%s in production and, but for loopback, in the sandbox',
     (address) => {
       expect(endpointProblem(`https://${address}/hook`, PRODUCTION)).not.toBeNull();
@@ -119,7 +119,7 @@ describe('endpointProblem', () => {
     },
   );
 
-  it.each(DISGUISED)('rejects %s in production', (url) => {
+  it.each(INTERNAL_URLS)('rejects %s in production', (url) => {
     expect(endpointProblem(url, PRODUCTION)).not.toBeNull();
   });
 
@@ -164,7 +164,7 @@ describe('endpointProblem', () => {
     },
   );
 
-  it.each([...DISGUISED, 'http://localhost:4001/', 'http://127.1:9/'])(
+  it.each([...INTERNAL_URLS, 'http://localhost:4001/', 'http://127.1:9/'])(
     'rejects %s in a sandbox that may not use this machine',
     (url) => expect(endpointProblem(url, CLOSED)).not.toBeNull(),
   );

@@ -1,6 +1,6 @@
-// Addresses that a platform may make the server call. A careless rule would turn webhooks into a
-// way into the operator's own network. The rule is applied twice: to the URL when it is set and
-// when it is called, and to the addresses its name resolves to at the moment of connecting
+// Addresses that a platform may make the server call. The rule prevents requests to the operator's
+// own network (SSRF). The rule is applied twice: to the URL when it is set and when it is called,
+// and to the addresses its name resolves to at the moment of connecting
 // (runtime/config/system-effects.ts). Only addresses known to be public pass.
 import ipaddr from 'ipaddr.js';
 import { readUrl } from './url.ts';
@@ -36,7 +36,7 @@ export function isPublicAddress(address: string): boolean {
 export const isIpAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (text.includes(':') && ipaddr.IPv6.isValid(text));
 
-/** Whether a host is this machine by its name or address, whatever a name server returns. */
+/** Whether a host is this machine by its name or address, regardless of name resolution. */
 export function isLoopbackHost(hostname: string): boolean {
   const host = bareHost(hostname).toLowerCase();
   if (host === 'localhost' || host.endsWith('.localhost')) return true;
@@ -64,7 +64,7 @@ export interface EndpointRule {
   loopback: boolean;
 }
 
-/** The parsed URL, or what is wrong with its form. */
+/** The parsed URL, or the error of its form. */
 function readEndpoint(endpoint: string): URL | string {
   if (endpoint.length > MAX_URL) return `must not be longer than ${MAX_URL} characters`;
   const url = /^https?:\/\//i.test(endpoint) && readUrl(endpoint);
@@ -81,7 +81,7 @@ export function publicUrlProblem(text: string): string | null {
   return typeof url === 'string' ? url : publicProblem(url);
 }
 
-/** Ports below 1024 belong to other kinds of services, which a request could reach and confuse. */
+/** Ports below 1024 are assigned to other protocols, whose servers may misinterpret a request. */
 const isProductionPort = ({ port }: URL) => port === '' || port === '443' || Number(port) >= 1_024;
 
 /**
