@@ -1,7 +1,7 @@
 // The clock of a sandbox platform as a row: it is stopped at an instant, or runs with an offset to
 // real time. A platform without a row follows real time. Rows are written by separate statements
-// (`clock-changes.ts`) and not by the committer, because a change of a clock is a loop with a lease
-// and not one change set.
+// (`clock-changes.ts`) and not by the committer, because a change of a clock is a loop with a
+// lease, not one change set.
 import type { Time } from '../../kernel/effects.ts';
 import { col, type RowOf, table } from '../db/table.ts';
 
@@ -12,7 +12,7 @@ export const sandboxClocks = table('sandbox_clocks', {
   stands_at: col.time.null,
   /** While it runs: the offset to real time in milliseconds. */
   offset_ms: col.int8,
-  /** Whether it stays where the latest change ended. */
+  /** Whether it stays at the end of the latest change. */
   frozen: col.bool,
   /** Target of the latest change; null once it was reached. */
   target: col.time.null,

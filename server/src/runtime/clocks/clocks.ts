@@ -1,7 +1,7 @@
 // The time of each platform. Production platforms follow real time; a sandbox platform may have a
-// clock of its own (`sandbox_clocks`). A process keeps what it read for `FRESH_MS`, measured from
-// the start of the read; a change of a clock waits as long before it is acknowledged, so that no
-// process uses the previous time afterwards.
+// clock of its own (`sandbox_clocks`). A process caches a clock for `FRESH_MS`, measured from the
+// start of the read; a change of a clock is acknowledged after that time, so that no process uses
+// the previous time afterwards.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
@@ -9,16 +9,16 @@ import { type ClockRow, sandboxClocks, timeOn } from './clock-table.ts';
 
 /** Maximum age of a clock that was read. */
 export const FRESH_MS = 100;
-const MAX_KEPT = 10_000;
+const MAX_CACHED = 10_000;
 
 /** The time of a platform. */
 export interface PlatformTime {
   now: Time;
-  /** Whether the platform has a clock of its own, which may stand or differ from real time. */
+  /** Whether the platform has a clock of its own, which may be stopped or differ from real time. */
   ownClock: boolean;
 }
 
-/** What decides which clock applies; a job does not state its environment. */
+/** The owner determines the clock; a job does not state its environment. */
 type Owner = Pick<Caller, 'platformId'> & Partial<Pick<Caller, 'environment'>>;
 
 export interface Clocks {
@@ -26,31 +26,31 @@ export interface Clocks {
   timeOf(owner: Owner): PlatformTime | Promise<PlatformTime>;
   /** The time of a platform. */
   nowOf(owner: Owner): Promise<Time>;
-  /** Whether a platform with a clock of its own was seen in this process. */
+  /** Whether this process has read a clock of a platform. */
   anyOwn(): boolean;
-  /** Replaces what is known of a clock. */
-  note(row: ClockRow): void;
+  /** Replaces the cached clock. */
+  replace(row: ClockRow): void;
   /** The clock was removed, and the platform follows real time. */
   forget(platformId: string): void;
 }
 
-interface Kept {
+interface CachedClock {
   row: ClockRow | undefined;
   until: number;
 }
 
-/** The clocks as one process sees them. */
+/** The clocks cached in this process. */
 export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 'now'>): Clocks {
-  const kept = new Map<string, Kept>();
+  const cached = new Map<string, CachedClock>();
   const inFlight = new Map<string, { reading: Promise<ClockRow | undefined>; until: number }>();
-  /** Counts the notes, so that a slower read does not replace one. */
-  const noted = new Map<string, number>();
-  let own = false;
+  /** Number of replacements by platform, so that a slower read does not overwrite one. */
+  const replacements = new Map<string, number>();
+  let hasOwn = false;
 
-  function keep(platformId: string, row: ClockRow | undefined, until: number): void {
-    if (row) own = true;
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value as string);
-    kept.set(platformId, { row, until });
+  function cache(platformId: string, row: ClockRow | undefined, until: number): void {
+    if (row) hasOwn = true;
+    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value as string);
+    cached.set(platformId, { row, until });
   }
 
   const timeWith = (row: ClockRow | undefined): PlatformTime => {
@@ -61,10 +61,10 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
   };
 
   async function read(platformId: string): Promise<ClockRow | undefined> {
-    const [until, before] = [performance.now() + FRESH_MS, noted.get(platformId)];
+    const [until, before] = [performance.now() + FRESH_MS, replacements.get(platformId)];
     const row = await db.read(sandboxClocks, platformId);
-    if (noted.get(platformId) !== before) return kept.get(platformId)?.row;
-    keep(platformId, row, until);
+    if (replacements.get(platformId) !== before) return cached.get(platformId)?.row;
+    cache(platformId, row, until);
     return row;
   }
 
@@ -81,21 +81,21 @@ export function createClocks(db: Pick<Database, 'read'>, effects: Pick<Effects, 
 
   function timeOf({ platformId, environment }: Owner): PlatformTime | Promise<PlatformTime> {
     if (environment === 'production' || platformId === '') return timeWith(undefined);
-    const known = kept.get(platformId);
-    if (known && performance.now() < known.until) return timeWith(known.row);
+    const entry = cached.get(platformId);
+    if (entry && performance.now() < entry.until) return timeWith(entry.row);
     return readOnce(platformId).then(timeWith);
   }
 
   function replace(platformId: string, row: ClockRow | undefined): void {
-    noted.set(platformId, (noted.get(platformId) ?? 0) + 1);
-    keep(platformId, row, performance.now() + FRESH_MS);
+    replacements.set(platformId, (replacements.get(platformId) ?? 0) + 1);
+    cache(platformId, row, performance.now() + FRESH_MS);
   }
 
   return {
     timeOf,
     nowOf: async (owner) => (await timeOf(owner)).now,
-    anyOwn: () => own,
-    note: (row) => replace(row.id, row),
+    anyOwn: () => hasOwn,
+    replace: (row) => replace(row.id, row),
     forget: (platformId) => replace(platformId, undefined),
   };
 }

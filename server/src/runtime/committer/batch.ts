@@ -1,11 +1,11 @@
 // Builds the statements of a batch: the writes, the reads for validation, and the validation of
 // each change set. The order is the same for every batch of every process, so that batches wait for
-// each other in one direction only: rows by table and id, new rows, events and transfers, accounts by
-// id and their freezes, events with a balance last. The accounts are the contended rows, so all that
-// is large is sent and written before they are locked.
+// each other in one direction only: rows by table and id, new rows, events and transfers, accounts
+// by id and their freezes, events with a balance last. The accounts are the contended rows, so
+// large data is sent and written before they are locked.
 
 import { applyPostings, type Books, emptyBooks } from '../../ledger/books.ts';
-import type { Answer } from '../db/lane.ts';
+import type { TextRow } from '../db/lane.ts';
 import { type Bound, bind, type Statement } from '../db/statement.ts';
 import type { Table } from '../db/table.ts';
 import type { ChangeSet, EventRow, Rejection, Row, Update, Versioned } from './change-set.ts';
@@ -73,10 +73,10 @@ function collect(sets: readonly ChangeSet[], order: TableOrder): ByTable {
  * The rows to lock, as parameters of `lockAndMatch` and `readVersions`; each row and version once.
  */
 function locks({ updates, removes, requires }: Work): unknown[][] {
-  const once = new Map<string, Versioned>();
-  for (const each of requires) once.set(`${each.id} ${each.version}`, each);
+  const required = new Map<string, Versioned>();
+  for (const each of requires) required.set(`${each.id} ${each.version}`, each);
   const changes = [...updates, ...removes];
-  const all = [...changes, ...once.values()];
+  const all = [...changes, ...required.values()];
   return [...columns(all, ['id', 'version']), all.map((_, i) => i < changes.length)];
 }
 
@@ -121,7 +121,7 @@ const eventWrites = (events: readonly EventRow[]): Bound[] =>
 
 const QUEUED_NAMES = ['id', 'platform_id', 'created_at', 'type'];
 
-/** Those that match, and the others. */
+/** The matching items, and the others. */
 function split<T>(all: readonly T[], isFirst: (each: T) => boolean): [T[], T[]] {
   const parts: [T[], T[]] = [[], []];
   for (const each of all) parts[isFirst(each) ? 0 : 1].push(each);
@@ -154,30 +154,30 @@ interface BatchState {
   /** Version by table and id; null for a missing row. */
   versions: Map<Table, Map<string, number | null>>;
   /** Existing client-chosen keys, by table. */
-  taken: Map<Table, Set<string>>;
+  existing: Map<Table, Set<string>>;
   books: Books;
 }
 
 function rowRead(table: Table, work: Work): BatchRead<BatchState>[] {
   if (work.updates.length + work.removes.length + work.requires.length === 0) return [];
-  const read = (rows: readonly Answer[], observedBatchState: BatchState) => {
+  const read = (rows: readonly TextRow[], state: BatchState) => {
     const versions = rows.map(
       ([id, version]) => [id as string, version == null ? null : Number(version)] as const,
     );
-    observedBatchState.versions.set(table, new Map(versions));
+    state.versions.set(table, new Map(versions));
   };
   return [{ bound: bind(readVersions(table), ...locks(work)), read }];
 }
 
 function keyRead(table: Table, { inserts }: Work): BatchRead<BatchState>[] {
   if (!table.clientKeyed || inserts.length === 0) return [];
-  const read = (rows: readonly Answer[], observedBatchState: BatchState) =>
-    void observedBatchState.taken.set(table, new Set(rows.map(([id]) => id as string)));
+  const read = (rows: readonly TextRow[], state: BatchState) =>
+    void state.existing.set(table, new Set(rows.map(([id]) => id as string)));
   return [{ bound: bind(existingKeys(table), column(inserts, 'id')), read }];
 }
 
 /**
- * Statements that lock and read what the change sets depend on, and the validation of their
+ * Statements that lock and read the rows that change sets depend on, and the validation of their
  * results.
  */
 export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
@@ -190,33 +190,33 @@ export function batchReads(sets: readonly ChangeSet[], order: TableOrder) {
   return {
     bounds: all.map((each) => each.bound),
     /** One result for each change set, in order; undefined if it is valid. */
-    validate(responses: readonly Answer[][]): (Rejection | undefined)[] {
-      const observedBatchState: BatchState = {
+    validate(responses: readonly TextRow[][]): (Rejection | undefined)[] {
+      const state: BatchState = {
         versions: new Map(),
-        taken: new Map(),
+        existing: new Map(),
         books: emptyBooks(),
       };
       all.forEach((each, i) => {
-        each.read(responses[i] ?? [], observedBatchState);
+        each.read(responses[i] ?? [], state);
       });
-      return sets.map((set) => validateSet(set, observedBatchState));
+      return sets.map((set) => validateSet(set, state));
     },
   };
 }
 
 /**
- * Change sets of one batch never share a row or a client-chosen key, so those need no bookkeeping.
+ * Change sets of one batch never share a row or a client-chosen key, so the state of these is not
+ * updated.
  */
-function validateSet(set: ChangeSet, observedBatchState: BatchState): Rejection | undefined {
+function validateSet(set: ChangeSet, state: BatchState): Rejection | undefined {
   for (const { table, row } of set.inserts) {
     const id = row.id as string;
-    if (observedBatchState.taken.get(table)?.has(id))
-      return { reason: 'exists', table: table.name, id };
+    if (state.existing.get(table)?.has(id)) return { reason: 'exists', table: table.name, id };
   }
   for (const { table, id, version } of [...set.updates, ...set.removes, ...set.requires]) {
-    if (observedBatchState.versions.get(table)?.get(id) !== version) {
+    if (state.versions.get(table)?.get(id) !== version) {
       return { reason: 'version', table: table.name, id };
     }
   }
-  return applyPostings(set, openedAccounts(set), observedBatchState.books);
+  return applyPostings(set, openedAccounts(set), state.books);
 }

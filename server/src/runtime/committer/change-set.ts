@@ -46,7 +46,7 @@ export interface EventRow {
   created_at: Time;
   /** Whether it is delivered to the webhook endpoint of its platform. */
   delivered: boolean;
-  /** The customer whose data key seals `data`; absent if `data` is in clear. */
+  /** The customer whose data key seals `data`; absent if `data` is in clear text. */
   sealed_for?: string | null;
   /** `customerKeyOf` the customer that the event is about; absent if there is none. */
   customer_key?: number | null;
@@ -72,11 +72,11 @@ export const emptyChangeSet = (): ChangeSet => ({
   events: [],
 });
 
-/** Why a change set was rejected; never because of another change set of its batch. */
+/** The reason for a rejection; never another change set of its batch. */
 export type Rejection =
-  /** A row that it changes, removes or depends on has changed: run the operation again. */
+  /** A row that it changes, removes or requires has changed: run the operation again. */
   | { reason: 'version'; table: string; id: string }
-  /** A primary key chosen by a client (an idempotency key) is taken. */
+  /** A primary key chosen by a client (an idempotency key) exists already. */
   | { reason: 'exists'; table: string; id: string }
   | LedgerRejection;
 

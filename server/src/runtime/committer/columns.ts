@@ -1,6 +1,6 @@
 // Rows as columns: the form in which statements of a batch take their parameters.
 
-import type { Answer } from '../db/lane.ts';
+import type { TextRow } from '../db/lane.ts';
 import type { Bound } from '../db/statement.ts';
 import type { Row } from './change-set.ts';
 
@@ -13,5 +13,5 @@ export const columns = (rows: readonly object[], names: readonly string[]) =>
 /** A reading statement, and how its rows are added to the state. */
 export interface BatchRead<Seen> {
   bound: Bound;
-  read(rows: readonly Answer[], seen: Seen): void;
+  read(rows: readonly TextRow[], state: Seen): void;
 }

@@ -74,7 +74,7 @@ describe('committer: ledger', () => {
     expect(await together({ transfers: [transfer(a, b, 1n)] })).toEqual([
       rejected({ reason: 'insufficient-funds', account: a }),
     ]);
-    const taken = rejected({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
+    const duplicate = rejected({ reason: 'constraint', constraint: 'ledger_transfers_pkey' });
     expect(
       await together(
         { transfers: [{ ...first, phase: 'post' }] },
@@ -82,7 +82,7 @@ describe('committer: ledger', () => {
         { transfers: [{ ...second, phase: 'void' }] },
         { transfers: [{ ...second, phase: 'post' }] },
       ),
-    ).toEqual([ok, taken, ok, taken]);
+    ).toEqual([ok, duplicate, ok, duplicate]);
     expect(await sample.holdings(a, b)).toEqual(['40/0', '60/0']);
     const steps = await sample.sql(
       'select step, phase from ledger_transfers where debit = $1 order by transaction_id, step',
@@ -98,9 +98,9 @@ describe('committer: ledger', () => {
 
   it('posts or voids a hold only with its original accounts and amount', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
-    const held = transfer(a, b, 60n, { phase: 'pending' });
-    await commit({ transfers: [held] });
-    const post = { ...held, phase: 'post' } as const;
+    const hold = transfer(a, b, 60n, { phase: 'pending' });
+    await commit({ transfers: [hold] });
+    const post = { ...hold, phase: 'post' } as const;
     const unknown = rejected({ reason: 'constraint', constraint: 'ledger_pending' });
     const outcomes = await together(
       { transfers: [{ ...post, amount: 59n }] },
@@ -115,7 +115,7 @@ describe('committer: ledger', () => {
     await commit({ transfers: [posted] });
     const twice = { transfers: [{ ...posted, phase: 'post' } as const] };
     expect(await together(twice)).toEqual([unknown]);
-    expect(await commit({ transfers: [held, post] })).toMatchObject({ ok: false });
+    expect(await commit({ transfers: [hold, post] })).toMatchObject({ ok: false });
     const whole = transfer(a, b, 5n, { phase: 'pending' });
     expect(await commit({ transfers: [whole, { ...whole, phase: 'post' }] })).toEqual({ ok: true });
     expect(await sample.holdings(a, b)).toEqual(['93/60', '7/0']);
@@ -172,11 +172,11 @@ describe('committer: ledger', () => {
       { transfers: [transfer(a, b, 10n)], events: [firstEvent] },
       { transfers: [transfer(a, b, 5n, { phase: 'pending' })], events: [secondEvent, thirdEvent] },
     );
-    const shown = await sample.sql(
+    const balances = await sample.sql(
       'select balance, held from events where id = any($1) order by id collate "C"',
       [[firstEvent.id, secondEvent.id, thirdEvent.id]],
     );
-    expect(shown).toEqual([
+    expect(balances).toEqual([
       { balance: '90', held: '5' },
       { balance: '90', held: '5' },
       { balance: null, held: null },
@@ -187,9 +187,9 @@ describe('committer: ledger', () => {
 describe('committer: freezes', () => {
   it('reject new transfers of a frozen account and allow existing holds to end', async () => {
     const [a = '', b = ''] = await sample.accounts(100n, 100n);
-    const held = transfer(a, b, 10n, { phase: 'pending' });
+    const hold = transfer(a, b, 10n, { phase: 'pending' });
     const other = transfer(a, b, 20n, { phase: 'pending' });
-    await commit({ transfers: [held, other] });
+    await commit({ transfers: [hold, other] });
     expect(await commit(freeze(a, true))).toEqual({ ok: true });
     expect(await isFrozen(a)).toBe(true);
     const frozen = rejected({ reason: 'frozen', account: a });
@@ -199,7 +199,7 @@ describe('committer: freezes', () => {
         { transfers: [transfer(b, a, 1n)] },
         { transfers: [transfer(a, b, 1n, { phase: 'pending' })] },
         { transfers: [transfer(b, a, 1n, { phase: 'pending' })] },
-        { transfers: [{ ...held, phase: 'post' }] },
+        { transfers: [{ ...hold, phase: 'post' }] },
         { transfers: [{ ...other, phase: 'void' }] },
         { transfers: [transfer(b, a, 5n, { force: true })] },
         { transfers: [transfer(b, a, 5n, { phase: 'pending', force: true })] },
@@ -222,12 +222,12 @@ describe('committer: freezes', () => {
     expect(await sample.holdings(a, b)).toEqual(['98/0', '2/0']);
   });
 
-  it('need one round trip if no transfer conflicts', async () => {
+  it('need one round trip without conflicts', async () => {
     const [a = '', b = '', c = ''] = await sample.accounts(100n, 0n, 0n);
     const { careful } = committer.stats();
     const last = { transfers: [transfer(a, b, 100n)], ...freeze(a, true, true) };
-    const late = { transfers: [transfer(b, a, 7n, { force: true })] };
-    expect(await together(last, late, freeze(c, true))).toEqual([ok, ok, ok]);
+    const laterTransfer = { transfers: [transfer(b, a, 7n, { force: true })] };
+    expect(await together(last, laterTransfer, freeze(c, true))).toEqual([ok, ok, ok]);
     expect(committer.stats().careful).toBe(careful);
     expect([await isFrozen(a), await isFrozen(b), await isFrozen(c)]).toEqual([true, false, true]);
     expect(await sample.holdings(a, b)).toEqual(['7/0', '93/0']);

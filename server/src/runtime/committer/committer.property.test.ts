@@ -1,7 +1,6 @@
 // The guarantee of the committer: with any concurrency, over several lanes and processes, ledger
 // and rows are those of some serial order of the accepted change sets, and every rejection was
-// justified. The order is not guessed: triggers log it while locks are held, and a plain model
-// replays it.
+// justified. Triggers log the order while locks are held, and a plain model replays it.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -52,7 +51,7 @@ create trigger log_account after update on ledger_accounts
 const setLog = table('set_log', { id: col.text });
 
 const ROWS = 4;
-/** The third starts empty, so that it is empty now and then; the last is a system account. */
+/** The third starts empty, so that empty accounts occur; the last is a system account. */
 const FLOORS = [0n, 0n, -30n, 0n, null];
 const STARTS = [100n, 100n, 100n, 0n, 100n];
 const WORKERS = 24;
@@ -119,7 +118,7 @@ beforeAll(async () => {
   sample = await createSample();
   await sample.sql(ORDER);
   db = openDatabase({ url: sample.url });
-  // Two committers represent two processes; small batches make them meet more often.
+  // Two committers represent two processes; small batches cause more conflicts.
   committers = [8, 32].map((max) =>
     createCommitter({ connect: () => connectLane(sample.url), max, min: 4 }),
   );
@@ -211,9 +210,9 @@ async function execute(specs: readonly Spec[]): Promise<Run> {
   for (const id of run.rowIds) await sample.thing(id);
   for (const [i, id] of run.accountIds.entries())
     await sample.account(id, STARTS[i] as bigint, FLOORS[i]);
-  const left = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
+  const remaining = specs.map((input, i) => ({ input, id: `${name}:set${i}` }));
   const worker = async (_: unknown, i: number) => {
-    for (let next = left.shift(); next; next = left.shift()) {
+    for (let next = remaining.shift(); next; next = remaining.shift()) {
       const { id, input } = next;
       const set = await build(run, id, input);
       const outcome = await (committers[i % 2] as Committer).commit(set);
@@ -266,15 +265,15 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
   }
   const before = (key: string) => key.replace(/\d+$/, (version) => String(Number(version) - 1));
   for (const [key, xid] of [...changes, ...requirements]) {
-    const made = changes.get(before(key));
-    if (made) edges.push([made, xid]);
+    const change = changes.get(before(key));
+    if (change) edges.push([change, xid]);
     const ended = changes.get(key);
     if (ended) edges.push([xid, ended]);
   }
   for (const [xid, sets] of batches) {
     for (const each of sets.flatMap(({ set }) => set.transfers)) {
-      const made = pending.get(`${each.transaction_id} ${each.step}`);
-      if (made) edges.push([made, xid]);
+      const pendingTransfer = pending.get(`${each.transaction_id} ${each.step}`);
+      if (pendingTransfer) edges.push([pendingTransfer, xid]);
     }
   }
   return edges.filter(([a, b]) => a !== b);
@@ -283,13 +282,13 @@ async function precedence(run: Run, batches: Map<string, Done[]>): Promise<[stri
 /** A topological order of the nodes; fails if there is none. */
 function sorted(nodes: readonly string[], edges: readonly [string, string][]): string[] {
   const order: string[] = [];
-  let left = [...nodes];
-  while (left.length) {
-    const waiting = new Set(edges.filter(([a]) => left.includes(a)).map(([, b]) => b));
-    const ready = left.filter((node) => !waiting.has(node));
+  let remaining = [...nodes];
+  while (remaining.length) {
+    const waiting = new Set(edges.filter(([a]) => remaining.includes(a)).map(([, b]) => b));
+    const ready = remaining.filter((node) => !waiting.has(node));
     expect(ready, 'a circle: no serial order').not.toEqual([]);
     order.push(...ready);
-    left = left.filter((node) => waiting.has(node));
+    remaining = remaining.filter((node) => waiting.has(node));
   }
   return order;
 }
@@ -329,14 +328,14 @@ async function compare(run: Run, model: Model): Promise<void> {
     'select id, balance, held, frozen from ledger_accounts where id like $1',
     like,
   );
-  const wanted = [...model.accounts].map(([id, { balance, held, frozen }]) => ({
+  const expected = [...model.accounts].map(([id, { balance, held, frozen }]) => ({
     id,
     frozen,
     balance: String(balance),
     held: String(held),
   }));
-  expect(accounts).toHaveLength(wanted.length);
-  expect(accounts).toEqual(expect.arrayContaining(wanted));
+  expect(accounts).toHaveLength(expected.length);
+  expect(accounts).toEqual(expect.arrayContaining(expected));
   const stored = await sample.sql(
     'select id, version, rank, name from things where id like $1',
     like,
@@ -357,7 +356,7 @@ async function compare(run: Run, model: Model): Promise<void> {
 
 describe('createCommitter', () => {
   it('leaves the state of a serial order of the accepted change sets', async () => {
-    const seen = {
+    const counts = {
       accepted: 0,
       version: 0,
       exists: 0,
@@ -373,7 +372,7 @@ describe('createCommitter', () => {
         const model = await replayed(run);
         await compare(run, model);
         for (const { set, outcome } of run.done) {
-          seen[outcome.ok ? 'accepted' : outcome.rejection.reason]++;
+          counts[outcome.ok ? 'accepted' : outcome.rejection.reason]++;
           if (outcome.ok) continue;
           expect(isCorrect(model, set, outcome.rejection), JSON.stringify(outcome.rejection)).toBe(
             true,
@@ -383,6 +382,6 @@ describe('createCommitter', () => {
       { numRuns: 12, endOnFailure: true }, // runs depend on timing, so shrinking is of little use
     );
     // The rarest outcome occurs about thirty times; each must occur.
-    for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(3);
+    for (const [what, times] of Object.entries(counts)) expect(times, what).toBeGreaterThan(3);
   });
 });

@@ -60,7 +60,7 @@ describe('commit', () => {
   it('writes every part of a change set', async () => {
     start();
     const changed = await sample.thing(fresh('thing'), { rank: 1 });
-    const gone = await sample.thing(fresh('thing'));
+    const removed = await sample.thing(fresh('thing'));
     const required = await sample.thing(fresh('thing'));
     const [from = '', to = ''] = await sample.accounts(100n, 0n);
     const added = thingRow(fresh('thing'), {
@@ -74,7 +74,7 @@ describe('commit', () => {
     const outcome = await commit({
       inserts: [insertThing(added)],
       updates: [updateThing(changed, { rank: 2, created_at: 0 })],
-      removes: [thingAt(gone)],
+      removes: [thingAt(removed)],
       requires: [thingAt(required)],
       transfers: [transfer(from, to, 30n)],
       events: [event],
@@ -87,7 +87,7 @@ describe('commit', () => {
     });
     const updated = { rank: 2, version: 2, created_at: new Date(NOW) };
     expect(await thingIn(changed.id)).toMatchObject(updated);
-    expect(await thingIn(gone.id)).toBe(undefined);
+    expect(await thingIn(removed.id)).toBe(undefined);
     expect(await thingIn(required.id)).toMatchObject({ version: 1 });
     expect(await sample.holdings(from, to)).toEqual(['70/0', '30/0']);
     const [stored] = await sample.sql('select * from events where id = $1', [event.id]);
@@ -301,17 +301,17 @@ describe('limits', () => {
   });
 
   it('adds no lane for a few change sets until they have waited', async () => {
-    start({ min: 4, patienceMs: 200 });
+    start({ min: 4, smallBatchDelayMs: 200 });
     const row = await sample.thing(fresh('thing'));
     await sample.sql('begin');
     await sample.sql('select from things where id = $1 for update', [row.id]);
     const blocked = commit({ updates: [updateThing(row, { rank: 3 })] });
     await sleep(20);
     const added = () => commit({ inserts: [insertThing(thingRow(fresh('thing')))] });
-    const few = [added()];
+    const changeSets = [added()];
     await sleep(20);
-    few.push(added());
-    await Promise.all(few);
+    changeSets.push(added());
+    await Promise.all(changeSets);
     expect(reports.map(({ units }) => units)).toEqual([2]);
     await Promise.all([added(), added(), added(), added()]);
     expect(reports.map(({ units }) => units)).toEqual([2, 4]);

@@ -12,7 +12,7 @@ import type { ChangeSet, Outcome } from './change-set.ts';
 import { createQueue, createUnit, type Queue, type Unit } from './queue.ts';
 import { settle, type Tally, type Verdict } from './settle.ts';
 
-/** One batch, for metrics; `mode` is the most expensive that any part of it needed. */
+/** One batch, for metrics; `mode` is the most expensive mode of its parts. */
 export interface BatchReport {
   units: number;
   ms: number;
@@ -25,9 +25,12 @@ interface CommitterOptions {
   lanes?: number;
   /** Maximum change sets in a batch. */
   max?: number;
-  /** Minimum change sets for a further lane while others are busy, unless they wait for `patienceMs`. */
+  /**
+   * Minimum change sets for a further lane while others are busy, unless they wait for
+   * `smallBatchDelayMs`.
+   */
   min?: number;
-  patienceMs?: number;
+  smallBatchDelayMs?: number;
   /** Maximum queued change sets; further ones are rejected with SERVICE_UNAVAILABLE. */
   maxWaiting?: number;
   /** Names of tables to write before all others, for foreign keys. */
@@ -46,7 +49,7 @@ interface CommitterStats {
   units: number;
   /** Batches or parts of them that were validated before writing. */
   careful: number;
-  /** Attempts that were repeated, halved or not. */
+  /** Repeated attempts, including those of halves. */
   retries: number;
   waiting: number;
   writing: number;
@@ -94,10 +97,10 @@ const isEmpty = (set: ChangeSet) =>
  */
 async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat): Promise<Tally> {
   const tally = { careful: 0, retries: 0 };
-  const answer = (group: readonly Unit[], give: (unit: Unit, i: number) => void) =>
+  const settleAll = (group: readonly Unit[], settleUnit: (unit: Unit, i: number) => void) =>
     group.forEach((unit, i) => {
       queue.release(unit);
-      give(unit, i);
+      settleUnit(unit, i);
     });
   const groups = [batch];
   for (let group = groups.shift(); group; group = groups.shift()) {
@@ -105,7 +108,7 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
       const sets = group.map((unit) => unit.set);
       const verdicts = await settle(lane, sets, format, tally);
       if (verdicts) {
-        answer(group, (unit, i) => {
+        settleAll(group, (unit, i) => {
           const verdict = verdicts[i] as Verdict;
           if (verdict instanceof Error) unit.reject(verdict);
           else unit.resolve(verdict);
@@ -115,8 +118,8 @@ async function work(lane: Lane, batch: Unit[], queue: Queue, format: BatchFormat
         groups.unshift(group.slice(0, half), group.slice(half));
       }
     } catch (error) {
-      answer(group, (unit) => unit.reject(error));
-      queue.putBack(groups.flat());
+      settleAll(group, (unit) => unit.reject(error));
+      queue.returnToFront(groups.flat());
       break;
     }
   }
@@ -132,7 +135,7 @@ export const LANES = 2;
 /** A committer whose lanes connect at once and reconnect until it is closed. */
 export function createCommitter(options: CommitterOptions): Committer {
   const { lanes: laneCount = LANES, max = 256, min = 16, maxWaiting = 20_000 } = options;
-  const { patienceMs = 5 } = options;
+  const { smallBatchDelayMs = 5 } = options;
   const { elapsed = () => 0, onBatch, timeoutMs = 60_000 } = options;
   const format = { order: tableOrder(options.tablesFirst ?? []), enqueue: options.enqueue };
   const queue = createQueue();
@@ -140,12 +143,12 @@ export function createCommitter(options: CommitterOptions): Committer {
   const busy = new Set<Lane>();
   const count = { batches: 0, units: 0, careful: 0, retries: 0 };
   let writing = 0;
-  let armed = false;
-  /** Runs while a few change sets wait for the result of a busy lane. */
-  let patience: NodeJS.Timeout | undefined;
+  let isScheduled = false;
+  /** Active while a few change sets wait for a busy lane. */
+  let smallBatchTimer: NodeJS.Timeout | undefined;
   let whenDrained: (() => void) | undefined;
 
-  // A lane that takes everything leaves nothing to overlap with: Node and PostgreSQL would
+  // A lane that takes the whole queue leaves no work for the other: Node and PostgreSQL would
   // alternate.
   const share = () =>
     Math.min(max, Math.max(min, Math.ceil((queue.waiting + writing) / laneCount)));
@@ -162,7 +165,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     busy.delete(lane);
     if (lane.up) idle.add(lane);
     onBatch?.({ units: batch.length, ms: elapsed() - startMs, mode: modeOf(tally) });
-    arm();
+    schedule();
   }
 
   /**
@@ -171,15 +174,15 @@ export function createCommitter(options: CommitterOptions): Committer {
    */
   function isTooSmall(): boolean {
     if (busy.size === 0 || queue.waiting >= min) return false;
-    patience ??= setTimeout(() => {
-      patience = undefined;
+    smallBatchTimer ??= setTimeout(() => {
+      smallBatchTimer = undefined;
       pump(true);
-    }, patienceMs);
+    }, smallBatchDelayMs);
     return true;
   }
 
   function pump(overdue = false): void {
-    armed = false;
+    isScheduled = false;
     for (const lane of idle) {
       if (queue.waiting === 0) break;
       if (!lane.up) {
@@ -187,8 +190,8 @@ export function createCommitter(options: CommitterOptions): Committer {
         continue;
       }
       if (!overdue && isTooSmall()) break;
-      clearTimeout(patience);
-      patience = undefined;
+      clearTimeout(smallBatchTimer);
+      smallBatchTimer = undefined;
       const batch = queue.take(share());
       if (batch.length === 0) break; // all wait for rows that are being written
       idle.delete(lane);
@@ -198,10 +201,10 @@ export function createCommitter(options: CommitterOptions): Committer {
     drained();
   }
 
-  /** Waits for the end of this tick, so that everything decided in it is sent together. */
-  function arm(): void {
-    if (armed) return;
-    armed = true;
+  /** Waits for the end of this tick, so that all change sets of the tick are sent together. */
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
     setImmediate(() => pump());
   }
 
@@ -217,7 +220,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       timeoutMs,
       onUp() {
         if (!busy.has(lane)) idle.add(lane);
-        arm();
+        schedule();
       },
     });
     return lane;
@@ -232,7 +235,7 @@ export function createCommitter(options: CommitterOptions): Committer {
       if (isEmpty(set)) return Promise.resolve(ACCEPTED);
       return new Promise((resolve, reject) => {
         queue.push(createUnit(set, resolve, reject));
-        if (idle.size) arm();
+        if (idle.size) schedule();
       });
     },
     stats: () => ({
@@ -244,7 +247,7 @@ export function createCommitter(options: CommitterOptions): Committer {
     async close() {
       await new Promise<void>((resolve) => {
         whenDrained = resolve;
-        arm();
+        schedule();
       });
       await Promise.all(lanes.map((lane) => lane.end()));
     },

@@ -45,8 +45,8 @@ export interface FloorBasis {
 
 /**
  * Opens accounts with these floors, or sets the floors of existing ones, never above the current
- * available balance. With a `basis` its row is locked, and nothing is done if it has changed since
- * it was read. Returns the accounts that were opened or changed, with their floors.
+ * available balance. With a `basis` its row is locked, and no floor is set if that row has changed
+ * since it was read. Returns the accounts that were opened or changed, with their floors.
  */
 export function setFloors(
   db: Pick<Database, 'query'>,

@@ -2,12 +2,12 @@
 import {
   type Account,
   type Books,
-  type KnownTransfer,
+  type StoredTransfer,
   sumOf,
   transferKey,
 } from '../../ledger/books.ts';
 import { resolves, storedStep, type TransferRow } from '../../ledger/transfer.ts';
-import type { Answer } from '../db/lane.ts';
+import type { TextRow } from '../db/lane.ts';
 import { type Bound, bind } from '../db/statement.ts';
 import type { ChangeSet } from './change-set.ts';
 import { type BatchRead, column, columns } from './columns.ts';
@@ -28,7 +28,7 @@ import {
 } from './ledger-statements.ts';
 
 /** The ledger state that was read so far. */
-interface Known {
+interface LedgerState {
   books: Books;
 }
 
@@ -67,8 +67,8 @@ export function postingWrites(sets: readonly ChangeSet[]): Bound[] | undefined {
 }
 
 /** A row of READ_TRANSFERS, and of READ_ACCOUNTS. */
-type TransferAnswer = [
-  phase: KnownTransfer['phase'],
+type TransferColumns = [
+  phase: StoredTransfer['phase'],
   transactionId: string,
   step: string,
   debit: string,
@@ -76,7 +76,7 @@ type TransferAnswer = [
   currency: string,
   amount: string,
 ];
-type AccountAnswer = [
+type AccountColumns = [
   id: string,
   currency: string,
   balance: string,
@@ -85,16 +85,16 @@ type AccountAnswer = [
   frozen: string,
 ];
 
-function readTransfers(rows: readonly Answer[], { books }: Known): void {
-  for (const row of rows as TransferAnswer[]) {
+function readTransfers(rows: readonly TextRow[], { books }: LedgerState): void {
+  for (const row of rows as TransferColumns[]) {
     const [phase, transactionId, step, debit, credit, currency, amount] = row;
     const stored = { phase, debit, credit, currency, amount: BigInt(amount) };
     books.transfers.set(transferKey(transactionId, step), stored);
   }
 }
 
-function readAccounts(rows: readonly Answer[], { books }: Known): void {
-  for (const [id, currency, balance, held, floor, frozen] of rows as AccountAnswer[]) {
+function readAccounts(rows: readonly TextRow[], { books }: LedgerState): void {
+  for (const [id, currency, balance, held, floor, frozen] of rows as AccountColumns[]) {
     books.accounts.set(id, {
       currency,
       balance: BigInt(balance),
@@ -106,13 +106,13 @@ function readAccounts(rows: readonly Answer[], { books }: Known): void {
 }
 
 /** Statements that lock and read what the postings affect. */
-export function postingReads(sets: readonly ChangeSet[]): BatchRead<Known>[] {
+export function postingReads(sets: readonly ChangeSet[]): BatchRead<LedgerState>[] {
   const transfers = sets.flatMap((set) => set.transfers);
   const freezes = sets.flatMap((set) => set.freezes);
   if (transfers.length + freezes.length === 0) return [];
   const named = transfers.flatMap((each) => {
-    const own = { id: each.transaction_id, step: storedStep(each) };
-    return resolves(each) ? [own, { id: each.transaction_id, step: each.step }] : [own];
+    const created = { id: each.transaction_id, step: storedStep(each) };
+    return resolves(each) ? [created, { id: each.transaction_id, step: each.step }] : [created];
   });
   const accounts = new Set([
     ...transfers.flatMap((each) => [each.debit, each.credit]),

@@ -15,8 +15,8 @@ export async function hasTransfersIn(
   transactionId: string,
   ...steps: readonly string[]
 ): Promise<boolean> {
-  const moved = await db.query(ANY_IN_STEPS, [transactionId, pgArray('text', steps)]);
-  return moved.length > 0;
+  const transfers = await db.query(ANY_IN_STEPS, [transactionId, pgArray('text', steps)]);
+  return transfers.length > 0;
 }
 
 /**

@@ -136,8 +136,8 @@ export const INSERT_EVENTS = statement(
 );
 
 /**
- * Parameter: transaction ids. Removes their transfers, both sides of each; only a reset of a sandbox
- * platform may. Returns account, and what the transfers changed in its balance and its holds.
+ * Parameter: transaction ids. Removes their transfers, both sides of each; allowed only in a reset
+ * of a sandbox platform. Returns each account with the sum of its postings and holds.
  */
 export const ERASE_TRANSFERS = statement(
   `with gone as (delete from ledger_transfers where transaction_id = any($1::text[])
@@ -152,8 +152,8 @@ export const ERASE_TRANSFERS = statement(
   ['text'],
 );
 
-/** Parameters: id, change of balance, change of held, both to be taken back. */
-export const TAKE_BACK = statement(
+/** Parameters: id, change of balance, change of held; both are reversed. */
+export const REVERSE_BALANCES = statement(
   `update ledger_accounts t set balance = t.balance - x.balance, held = t.held - x.held
     from ${unnest(['text', 'int8', 'int8'], ['id', 'balance', 'held'])} where t.id = x.id`,
   ['text', 'int8', 'int8'],

@@ -4,19 +4,19 @@
 // tick to tick.
 import { performance } from 'node:perf_hooks';
 
-const STRETCH_MS = 100;
+const INTERVAL_MS = 100;
 /** Share of an interval in which the loop was not idle. */
 const BUSY = 0.8;
 /** Change sets per interval above which requests count as load. */
-const MANY = 20;
+const MIN_CHANGE_SETS = 20;
 
 /**
- * A meter over a committer's count of change sets; reading it costs almost nothing. `aside` counts
- * the change sets of work that throttles itself, which must not be counted as those of requests.
+ * A meter over a committer's count of change sets. `selfThrottled` counts the change sets of work that
+ * throttles itself, which are excluded.
  */
 function createPressureMeter(
   committer: { stats(): { units: number; writing: number } },
-  aside: () => number = () => 0,
+  selfThrottled: () => number = () => 0,
 ): () => boolean {
   let loop = performance.eventLoopUtilization();
   let since = performance.now();
@@ -24,14 +24,14 @@ function createPressureMeter(
   let pressed = false;
   return () => {
     const now = performance.now();
-    if (now - since < STRETCH_MS) return pressed;
+    if (now - since < INTERVAL_MS) return pressed;
     const next = performance.eventLoopUtilization();
     const share = performance.eventLoopUtilization(next, loop).utilization;
-    // Completed work, not started work, so that both values are of the same moment.
+    // Completed work, not started work, so that both values are from the same time.
     const stats = committer.stats();
-    const written = stats.units - stats.writing - aside();
-    const rate = ((written - units) * STRETCH_MS) / (now - since);
-    pressed = share > BUSY && rate > MANY;
+    const written = stats.units - stats.writing - selfThrottled();
+    const rate = ((written - units) * INTERVAL_MS) / (now - since);
+    pressed = share > BUSY && rate > MIN_CHANGE_SETS;
     loop = next;
     since = now;
     units = written;

@@ -62,8 +62,8 @@ describe('createQueue', () => {
   it('returns unsent change sets to the front', () => {
     const [a, b, c] = [changesOf('1'), changesOf('2'), changesOf('3')];
     const queue = filled([a, b, c]);
-    const taken = queue.take(2);
-    queue.putBack(taken);
+    const batch = queue.take(2);
+    queue.returnToFront(batch);
     expect(queue.take(10)).toEqual([a, b, c]);
   });
 
@@ -79,22 +79,22 @@ describe('createQueue', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const queue = createQueue();
         const out: { changes: string[]; requirements: string[]; unit: Unit }[] = [];
-        const known = new Map<Unit, { changes: string[]; requirements: string[] }>();
+        const claims = new Map<Unit, { changes: string[]; requirements: string[] }>();
         let pushed = 0;
-        let seen = 0;
-        const take = (max: number) => {
+        let count = 0;
+        const takeUnits = (max: number) => {
           for (const unit of queue.take(max)) {
-            const mine = known.get(unit) as { changes: string[]; requirements: string[] };
+            const rows = claims.get(unit) as { changes: string[]; requirements: string[] };
             for (const other of out) {
-              const conflict = mine.changes.some(
+              const conflict = rows.changes.some(
                 (id) => other.changes.includes(id) || other.requirements.includes(id),
               );
-              expect(conflict || mine.requirements.some((id) => other.changes.includes(id))).toBe(
+              expect(conflict || rows.requirements.some((id) => other.changes.includes(id))).toBe(
                 false,
               );
             }
-            out.push({ ...mine, unit });
-            seen++;
+            out.push({ ...rows, unit });
+            count++;
           }
         };
         for (const { push, take: max, done } of steps) {
@@ -104,18 +104,18 @@ describe('createQueue', () => {
               updates: changes.map((id) => updateThing(thingRow(id), {})),
               requires: requirements.map((id) => thingAt(thingRow(id))),
             });
-            known.set(unit, { changes, requirements: sharedOnly });
+            claims.set(unit, { changes, requirements: sharedOnly });
             queue.push(unit);
             pushed++;
           }
-          take(max);
+          takeUnits(max);
           for (const { unit } of out.splice(0, done)) queue.release(unit);
         }
-        while (seen < pushed) {
+        while (count < pushed) {
           for (const { unit } of out.splice(0)) queue.release(unit);
-          const before = seen;
-          take(1_000);
-          expect(seen).toBeGreaterThan(before);
+          const before = count;
+          takeUnits(1_000);
+          expect(count).toBeGreaterThan(before);
         }
         expect(queue.waiting).toBe(0);
       }),

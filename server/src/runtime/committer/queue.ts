@@ -21,11 +21,11 @@ const keyOf = (table: Table, id: unknown) => `${table.name} ${String(id)}`;
 const readOf = (each: Versioned) => `${keyOf(each.table, each.id)} ${each.version}`;
 
 /**
- * The same change set with every row named once: a removal replaces a change, and both replace a
- * requirement. A read at another version is kept, so that the database rejects it: the decision saw
- * two states.
+ * The same change set with every row once: a removal replaces a change, and both replace a
+ * requirement. A requirement with another version is kept, so that the database rejects the change
+ * set: its decision was based on two states.
  */
-function normal(set: ChangeSet): ChangeSet {
+function withoutDuplicates(set: ChangeSet): ChangeSet {
   if (set.removes.length + set.requires.length === 0) return set;
   const removed = new Set(set.removes.map(readOf));
   const updates = set.updates.filter((each) => !removed.has(readOf(each)));
@@ -43,7 +43,7 @@ export function createUnit(
   resolve: Unit['resolve'],
   reject: Unit['reject'],
 ): Unit {
-  const set = normal(changes);
+  const set = withoutDuplicates(changes);
   const exclusive = [...set.updates, ...set.removes].map((each) => keyOf(each.table, each.id));
   for (const { table, row } of set.inserts) {
     if (table.clientKeyed) exclusive.push(keyOf(table, row.id));
@@ -58,14 +58,13 @@ export interface Queue {
   readonly waiting: number;
   push(unit: Unit): void;
   /**
-   * Up to `most` units without conflicts among each other or with those in flight; they are
-   * claimed.
+   * Up to `max` units without conflicts among each other or with those in flight; they are claimed.
    */
   take(max: number): Unit[];
   /** Releases the claims of a unit. */
   release(unit: Unit): void;
   /** Returns taken units to the front. */
-  putBack(units: readonly Unit[]): void;
+  returnToFront(units: readonly Unit[]): void;
   /** Removes and returns all waiting units. */
   clear(): Unit[];
 }
@@ -97,32 +96,32 @@ export function createQueue(): Queue {
     }
   }
 
-  function toFront(back: readonly Unit[]): void {
-    if (head < back.length) {
-      units = [...back, ...units.slice(head)];
+  function toFront(returned: readonly Unit[]): void {
+    if (head < returned.length) {
+      units = [...returned, ...units.slice(head)];
       head = 0;
       return;
     }
-    head -= back.length;
-    for (const [i, unit] of back.entries()) units[head + i] = unit;
+    head -= returned.length;
+    for (const [i, unit] of returned.entries()) units[head + i] = unit;
   }
 
   function take(max: number): Unit[] {
-    const taken: Unit[] = [];
-    const passed: Unit[] = [];
-    while (taken.length < max && head < units.length) {
+    const claimed: Unit[] = [];
+    const blocked: Unit[] = [];
+    while (claimed.length < max && head < units.length) {
       const unit = units[head++] as Unit;
       if (isFree(unit)) {
         claim(unit);
-        taken.push(unit);
-      } else passed.push(unit);
+        claimed.push(unit);
+      } else blocked.push(unit);
     }
-    if (passed.length) toFront(passed);
+    if (blocked.length) toFront(blocked);
     if (head > COMPACT_AT && head * 2 > units.length) {
       units = units.slice(head);
       head = 0;
     }
-    return taken;
+    return claimed;
   }
 
   return {
@@ -132,15 +131,15 @@ export function createQueue(): Queue {
     push: (unit) => void units.push(unit),
     take,
     release,
-    putBack(back) {
-      back.forEach(release);
-      toFront(back);
+    returnToFront(returned) {
+      returned.forEach(release);
+      toFront(returned);
     },
     clear() {
-      const left = units.slice(head);
+      const remaining = units.slice(head);
       units = [];
       head = 0;
-      return left;
+      return remaining;
     },
   };
 }

@@ -1,13 +1,18 @@
 // Removes the rows of a sandbox platform in one transaction, as if they had never existed: rows of
-// all tables but what the features keep, and their transfers with both sides, so that the books of
-// the other platforms still balance. Tables are found in the database: one with a `platform_id`
-// needs no rule, so a new feature is reset without a word about it.
+// all tables except those that features keep, and their transfers with both sides, so that the
+// books of the other platforms still balance. Tables are found in the database: a table with a
+// `platform_id` needs no rule, so a new feature is included automatically.
 import type pg from 'pg';
 import type { Database } from '../db/database.ts';
 import { type Statement, statement } from '../db/statement.ts';
-import { ERASE_ACCOUNTS, ERASE_TRANSFERS, LOCK_ACCOUNTS, TAKE_BACK } from './ledger-statements.ts';
+import {
+  ERASE_ACCOUNTS,
+  ERASE_TRANSFERS,
+  LOCK_ACCOUNTS,
+  REVERSE_BALANCES,
+} from './ledger-statements.ts';
 
-/** What a reset needs to know of a feature's tables. In a condition `t` is the table. */
+/** Rules of a feature for the reset of its tables. In a condition `t` is the table. */
 export interface ResetRules {
   /** Tables that are configuration, with the condition for the rows that stay. */
   stays?: Readonly<Record<string, string>>;
@@ -44,7 +49,7 @@ interface TableInfo {
 }
 
 /** One reset of a platform at a time; the rows that are never changed may be removed. */
-const PERMIT = statement(
+const ALLOW_DELETES = statement(
   `select pg_advisory_xact_lock(hashtextextended('reset ' || unnest($1::text[]), 0)),
     set_config('railhead.sandbox_reset', 'on', true)`,
   ['text'],
@@ -53,18 +58,22 @@ const PERMIT = statement(
 /** Statements that remove the rows of all tables: first those that belong by another table. */
 function removals(tables: readonly TableInfo[], rules: readonly ResetRules[]) {
   const stays = Object.assign({}, ...rules.map((each) => each.stays)) as Record<string, string>;
-  const belongs = Object.assign({}, ...rules.map((each) => each.belongs)) as Record<string, string>;
-  const made: { name: string; statement: Statement }[] = [];
+  const conditions = Object.assign({}, ...rules.map((each) => each.belongs)) as Record<
+    string,
+    string
+  >;
+  const statements: { name: string; statement: Statement }[] = [];
   for (const { name, owned, identified } of tables) {
-    const mine = belongs[name] ?? (owned ? 't.platform_id = any($1::text[])' : undefined);
-    if (mine === undefined) continue;
-    const kept = stays[name] ? `and not (${stays[name]})` : '';
-    const text = `delete from "${name}" t where ${mine} ${kept} returning ${identified ? 't.id' : "''"}`;
+    const ownership = conditions[name] ?? (owned ? 't.platform_id = any($1::text[])' : undefined);
+    if (ownership === undefined) continue;
+    const exception = stays[name] ? `and not (${stays[name]})` : '';
+    const returned = identified ? 't.id' : "''";
+    const text = `delete from "${name}" t where ${ownership} ${exception} returning ${returned}`;
     const each = { name, statement: statement(text, ['text']) };
-    if (name in belongs) made.unshift(each);
-    else made.push(each);
+    if (name in conditions) statements.unshift(each);
+    else statements.push(each);
   }
-  return made;
+  return statements;
 }
 
 /** Statements that clear columns of the rows that stay. */
@@ -90,19 +99,20 @@ async function remove(
     (await client.query<string[]>({ text, values: columns, rowMode: 'array' })).rows;
   const removed: Removed = {};
   const ids = new Set<string>();
-  await rowsOf(PERMIT, [platformId]);
+  await rowsOf(ALLOW_DELETES, [platformId]);
   for (const { name, statement } of tables) {
     const rows = await rowsOf(statement, [platformId]);
     if (rows.length) removed[name] = rows.length;
     for (const [id] of rows) if (id) ids.add(id);
   }
   for (const statement of cleared) await rowsOf(statement, [platformId]);
-  const moved = await rowsOf(ERASE_TRANSFERS, [...ids]);
+  const changes = await rowsOf(ERASE_TRANSFERS, [...ids]);
   const column = (rows: readonly string[][], at: number) => rows.map((row) => row[at] as string);
-  await rowsOf(LOCK_ACCOUNTS, column(moved, 0));
+  await rowsOf(LOCK_ACCOUNTS, column(changes, 0));
   await rowsOf(ERASE_ACCOUNTS, [...ids]);
-  // Accounts of limits are zero then, and stay: a process remembers which ones it has opened.
-  await rowsOf(TAKE_BACK, column(moved, 0), column(moved, 1), column(moved, 2));
+  // Accounts of limits are then zero and remain, because processes cache the accounts that they
+  // have opened.
+  await rowsOf(REVERSE_BALANCES, column(changes, 0), column(changes, 1), column(changes, 2));
   return removed;
 }
 
@@ -119,7 +129,7 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
       await client.query('commit');
       return removed;
     } finally {
-      await client.end(); // rolls back what was not committed
+      await client.end(); // rolls back an uncommitted transaction
     }
   }
 
@@ -128,7 +138,7 @@ export function platformReset({ connect, db, rules }: ResetOptions) {
       try {
         return await attempt(platformId);
       } catch (error) {
-        // It locks rows table by table, which payments of the same platform may do in another order.
+        // Payments of the same platform may lock these rows in another order.
         if ((error as { code?: string }).code !== DEADLOCK || index === MAX_ATTEMPTS) throw error;
       }
     }

@@ -1,9 +1,9 @@
 // Settles a group of change sets on one lane: first optimistically, in one round trip; if the
-// database rejects it, in two, with validation before writing. The rest is either one change set
-// with its own reason, or a group that the caller has to halve.
+// database rejects it, in two, with validation before writing. If that fails too, the result is the
+// reason of a single change set, or a group that the caller has to halve.
 import type pg from 'pg';
 import { Fault } from '../../kernel/fault.ts';
-import { isLost, type Lane } from '../db/lane.ts';
+import { isConnectionError, type Lane } from '../db/lane.ts';
 import { bind } from '../db/statement.ts';
 import { type BatchFormat, batchReads, batchWrites } from './batch.ts';
 import type { ChangeSet, Outcome } from './change-set.ts';
@@ -12,7 +12,7 @@ import { BEGIN, COMMIT, ROLLBACK } from './statements.ts';
 /** Result of a change set; an Error if no rejection describes the failure. */
 export type Verdict = Outcome | Error;
 
-/** Counted while settling. */
+/** Counters of a batch. */
 export interface Tally {
   careful: number;
   retries: number;
@@ -27,12 +27,12 @@ const GUARD = 'GC001';
 const UNIQUE = '23505';
 const CHECK = '23514';
 const LOCK_TIMEOUT = '55P03';
-const RACES = new Set([GUARD, '40001', '40P01']); // a guard, a serialization failure, a deadlock
+const CONFLICT_CODES = new Set([GUARD, '40001', '40P01']); // a guard, a serialization failure, a deadlock
 
 /** Whether validation can identify the change sets that caused the error. */
 function needsValidation(error: unknown, sets: readonly ChangeSet[]): boolean {
   const { code, table, constraint } = error as DatabaseError;
-  if (RACES.has(code ?? '')) return true;
+  if (CONFLICT_CODES.has(code ?? '')) return true;
   if (code === CHECK) return table === 'ledger_accounts';
   if (code !== UNIQUE || constraint !== `${table}_pkey`) return false;
   if (table === 'ledger_transfers') return true;
@@ -57,7 +57,7 @@ const unavailable = (cause: unknown) =>
 /** Verdict for a single change set that the database rejected. */
 function verdictOf(error: unknown): Verdict {
   const { code, constraint } = error as DatabaseError;
-  if (code === LOCK_TIMEOUT || RACES.has(code ?? '')) return unavailable(error);
+  if (code === LOCK_TIMEOUT || CONFLICT_CODES.has(code ?? '')) return unavailable(error);
   if (code?.startsWith('23') && constraint) {
     return { ok: false, rejection: { reason: 'constraint', constraint } };
   }
@@ -79,7 +79,7 @@ async function validateAndWrite(
     await lane.execute(accepted.length ? [...bodies, bind(COMMIT)] : [bind(ROLLBACK)]);
     return rejections.map((rejection) => (rejection ? { ok: false, rejection } : ACCEPTED));
   } catch (error) {
-    if (!isLost(error)) await lane.execute([bind(ROLLBACK)]);
+    if (!isConnectionError(error)) await lane.execute([bind(ROLLBACK)]);
     throw error;
   }
 }
@@ -117,7 +117,7 @@ export async function settle(
     try {
       return await write(lane, sets, format, tally);
     } catch (error) {
-      if (isLost(error)) throw error;
+      if (isConnectionError(error)) throw error;
       if (isShared(error)) return sets.map(() => unavailable(error));
       tally.retries++;
       if (sets.length > 1) return undefined;

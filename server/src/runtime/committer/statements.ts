@@ -9,14 +9,14 @@ import type { ColumnType, Table } from '../db/table.ts';
 
 /** One statement for each table, created on first use. */
 function derived(make: (table: Table) => Statement): (table: Table) => Statement {
-  const made = new WeakMap<Table, Statement>();
+  const statements = new WeakMap<Table, Statement>();
   return (table) => {
-    let knownStatement = made.get(table);
-    if (!knownStatement) {
-      knownStatement = make(table);
-      made.set(table, knownStatement);
+    let cached = statements.get(table);
+    if (!cached) {
+      cached = make(table);
+      statements.set(table, cached);
     }
-    return knownStatement;
+    return cached;
   };
 }
 
@@ -64,15 +64,15 @@ export const changingNames = (table: Table, changed: ReadonlySet<string>): reado
 
 /** Parameters: id, version as read, then `names`. All rows must match. */
 export function updateOf(table: Table, names: readonly string[]): UpdateStatement {
-  const known = updates.get(table) ?? new Map<string, UpdateStatement>();
-  updates.set(table, known);
+  const byColumns = updates.get(table) ?? new Map<string, UpdateStatement>();
+  updates.set(table, byColumns);
   const key = names.join();
-  let foundStatement = known.get(key);
-  if (!foundStatement) {
-    foundStatement = { statement: updateStatement(table, names), names };
-    known.set(key, foundStatement);
+  let update = byColumns.get(key);
+  if (!update) {
+    update = { statement: updateStatement(table, names), names };
+    byColumns.set(key, update);
   }
-  return foundStatement;
+  return update;
 }
 
 function updateStatement(table: Table, names: readonly string[]): Statement {
@@ -109,9 +109,10 @@ export const lockOf = derived((table) =>
 
 /** One pass in the order of ids that takes the stronger lock for rows to change. */
 const mixed = (table: Table) => {
-  const one = `select t.version from ${quoted(table.name)} t where t.id = x.id`;
+  const version = `select t.version from ${quoted(table.name)} t where t.id = x.id`;
   return `select x.id, x.version as wanted,
-      case when x.changes then (${one} for no key update) else (${one} for share) end as version
+      case when x.changes then (${version} for no key update) else (${version} for share) end
+        as version
     from (select * from ${unnest(['text', 'int4', 'bool'], ['id', 'version', 'changes'])}
       order by x.id collate "C") x`;
 };

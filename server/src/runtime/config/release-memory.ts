@@ -13,27 +13,27 @@ const PERIOD_MS = 6_000;
 /** Share of the event loop below which a period is idle. */
 const IDLE_UTILIZATION = 0.05;
 /** Unused bytes that are worth a collection, which blocks the process for 30 to 60 ms. */
-const WORTH_BYTES = 10 * 2 ** 20;
+const MIN_UNUSED_BYTES = 10 * 2 ** 20;
 /** The first collection of an idle time prepares, the second shrinks. */
 const MAX_COLLECTIONS = 3;
 
-/** What one observation sees. */
-interface Observed {
+/** The result of one observation. */
+interface Observation {
   /** Share of the period in which the event loop was busy. */
   utilization: number;
-  /** Bytes of the heap that the process holds and does not use. */
+  /** Allocated but unused bytes of the heap. */
   unused: number;
 }
 
 /** Decides after each period whether to collect: a few times in an idle time, never in a busy one. */
 export function createIdleCollector(collect: () => void) {
   let collections = 0;
-  return ({ utilization, unused }: Observed): void => {
+  return ({ utilization, unused }: Observation): void => {
     if (utilization >= IDLE_UTILIZATION) {
       collections = 0;
       return;
     }
-    if (unused < WORTH_BYTES || collections >= MAX_COLLECTIONS) return;
+    if (unused < MIN_UNUSED_BYTES || collections >= MAX_COLLECTIONS) return;
     collections++;
     collect();
   };
@@ -52,7 +52,7 @@ function collector(): () => void {
   return collect;
 }
 
-/** Collects what the start has left, and then while idle. Does not keep the process running. */
+/** Collects garbage of the start, and later while idle. Does not keep the process running. */
 export function releaseIdleMemory(): void {
   const collect = collector();
   const observe = createIdleCollector(collect);

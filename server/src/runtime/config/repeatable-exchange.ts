@@ -1,7 +1,7 @@
-// HTTP requests that may be sent twice, such as webhook deliveries, whose receivers recognise a
+// HTTP requests that may be sent twice, such as webhook deliveries, whose receivers detect a
 // repeated id. They use undici, which costs half the processor time of node's own client but does
-// not show whether a connection was used before. A request is sent once more if its connection broke
-// before the response and the receiver may have closed it as idle.
+// not show whether a connection was used before. A request is sent once more if its connection
+// broke before the response and the receiver may have closed it as idle.
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { HttpReply, HttpRequest } from '../../kernel/effects.ts';
@@ -24,12 +24,14 @@ const codeOf = (error: Error) => (error as { code?: string }).code ?? '';
 
 /** undici's code for a connection that ended early is not a system code. */
 const publicError = (error: Error): Error =>
-  codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without an answer') : error;
+  codeOf(error) === 'UND_ERR_SOCKET' ? failure('ECONNRESET', 'closed without a response') : error;
 
 const isBroken = (error: Error) =>
   ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(codeOf(error));
 
-const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+const joinValues = (
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
@@ -37,7 +39,7 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 /** Collects one response, up to `maxBytes`; a longer one is truncated and its connection closed. */
 function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler {
   const chunks: Buffer[] = [];
-  let room = maxBytes;
+  let remaining = maxBytes;
   let head: Omit<HttpReply, 'body'> | undefined;
   const finish = () => {
     if (head) settle(null, { ...head, body: Buffer.concat(chunks).toString('utf8') });
@@ -45,15 +47,15 @@ function handlerOf(maxBytes: number, settle: Settle): Dispatcher.DispatchHandler
   return {
     onRequestStart: () => undefined,
     onResponseStart(_controller, status, headers) {
-      head = { status, headers: flat(headers) };
+      head = { status, headers: joinValues(headers) };
     },
     onResponseData(controller, chunk) {
-      chunks.push(chunk.subarray(0, room));
-      if (chunk.length > room) {
+      chunks.push(chunk.subarray(0, remaining));
+      if (chunk.length > remaining) {
         finish();
         controller.abort(failure('ETOOLARGE', 'the response is too long'));
       }
-      room -= chunk.length;
+      remaining -= chunk.length;
     },
     onResponseEnd() {
       // undici frees the connection in an immediate that is scheduled after this call. A request that
@@ -82,7 +84,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
   /** Time of the last response of each receiver. */
   const responses = new Map<string, number>();
 
-  function noteAnswer(origin: string): void {
+  function recordResponse(origin: string): void {
     if (responses.size >= MAX_ORIGINS) responses.clear();
     responses.set(origin, performance.now());
   }
@@ -103,7 +105,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
         act();
       };
       const timer = setTimeout(() => {
-        const lateFailure = failure('ETIMEDOUT', `no complete answer within ${timeoutMs} ms`);
+        const lateFailure = failure('ETIMEDOUT', `no complete response within ${timeoutMs} ms`);
         settle(() => reject(lateFailure));
         controller?.abort(lateFailure);
       }, timeoutMs);
@@ -124,7 +126,7 @@ export function repeatableExchanges({ lookup, maxSockets, idleMs }: ExchangeOpti
           },
           onResponseStart(...head) {
             replied = true;
-            noteAnswer(origin);
+            recordResponse(origin);
             handler.onResponseStart?.(...head);
           },
         });

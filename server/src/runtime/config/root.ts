@@ -6,15 +6,15 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-let found: string | undefined;
+let root: string | undefined;
 
 /** The absolute path of the checkout: the folder that contains `server/migrations`. */
 export function projectRoot(): string {
-  if (found !== undefined) return found;
+  if (root !== undefined) return root;
   const start = path.dirname(fileURLToPath(import.meta.url));
   for (let folder = start; ; folder = path.dirname(folder)) {
     if (existsSync(path.join(folder, 'server', 'migrations'))) {
-      found = folder;
+      root = folder;
       return folder;
     }
     if (folder === path.dirname(folder)) {

@@ -17,27 +17,30 @@ import { ROLES, rolesProblem } from './roles.ts';
 function urlProblem(text: string): string | undefined {
   const problem = 'must look like postgresql://user:password@host:5432/database';
   // A unix socket as ?host= leaves the host empty, which the URL parser rejects.
-  const filled = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
-  return problemUnless(/^postgres(ql)?:\/\//.test(text) && readUrl(filled) !== undefined, problem);
+  const withHost = text.replace(/^(postgres(?:ql)?:\/\/[^/@]*@)(?=[/?])/, '$1localhost');
+  return problemUnless(
+    /^postgres(ql)?:\/\//.test(text) && readUrl(withHost) !== undefined,
+    problem,
+  );
 }
 
-/** Long enough for the owner to notice, and no longer than a user can be expected to wait. */
+/** Long enough for the owner to read the notifications; short enough for the user who waits. */
 function recoveryProblem(text: string): string | undefined {
-  const isGood = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
-  return problemUnless(isGood, 'must be a number of hours from 24 to 720');
+  const isValid = /^\d{2,3}$/.test(text) && Number(text) >= 24 && Number(text) <= 720;
+  return problemUnless(isValid, 'must be a number of hours from 24 to 720');
 }
 
 /** Addresses, and networks like 10.0.0.0/8. */
 function networksProblem(text: string): string | undefined {
-  const isGood = (each: string) => {
+  const isValid = (each: string) => {
     const [, address = '', bits = '0'] = /^([0-9a-f:.]+)(?:\/(\d{1,3}))?$/i.exec(each) ?? [];
     return Number(bits) <= ({ 4: 32, 6: 128 }[isIP(address)] ?? -1);
   };
-  const problem = 'must be addresses or networks like 10.0.0.0/8, with commas between';
-  return problemUnless(listOf(text).every(isGood), problem);
+  const problem = 'must be addresses or networks like 10.0.0.0/8, separated by commas';
+  return problemUnless(listOf(text).every(isValid), problem);
 }
 
-/** More processes than cores gain nothing; each uses 12 connections to the database. */
+/** More processes than cores are not faster; each uses 12 connections to the database. */
 const MAX_PROCESSES = 32;
 
 const MAX_DRAIN_S = 300;
@@ -95,7 +98,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'roles',
     fallback: ROLES.join(','),
     value: 'ROLES',
-    help: 'what each process does, separated by commas: serve the API, run jobs, deliver webhooks',
+    help: 'roles of each process, separated by commas: serve the API, run jobs, deliver webhooks',
     validate: rolesProblem,
   },
   {
@@ -103,7 +106,7 @@ export const SERVER_SETTINGS: readonly Setting[] = [
     flag: 'drain',
     fallback: '0',
     value: 'SECONDS',
-    help: 'after SIGTERM: seconds of service with /readyz at 503, until a load balancer has noticed',
+    help: 'after SIGTERM: seconds of service with /readyz at 503, for load balancers to detect it',
     validate: numberFrom(0, MAX_DRAIN_S, ' of seconds'),
   },
   {

@@ -79,7 +79,7 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     expect(calls).toBe(1);
   });
 
-  it('keeps connections and opens another if the server closes one meanwhile', async () => {
+  it('reuses connections, and opens another if the server closes one', async () => {
     let connections = 0;
     let responses = 0;
     const [server, url] = await listen(
@@ -122,13 +122,13 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
 
   it('times out on a receiver that never responds, sends slowly or stops half way', async () => {
     const silent = await listen(net.createServer());
-    const dripping = await listen(
+    const slowServer = await listen(
       http.createServer((_request, response) => {
-        const drip = setInterval(() => response.write('.'), 20);
-        response.on('close', () => clearInterval(drip));
+        const timer = setInterval(() => response.write('.'), 20);
+        response.on('close', () => clearInterval(timer));
       }),
     );
-    const halfway = await listen(
+    const truncatingServer = await listen(
       http.createServer((_request, response) => {
         response.writeHead(200, { 'content-length': '10' });
         response.write('12345', () => response.socket?.destroy());
@@ -136,8 +136,8 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
     );
     const patient = { timeoutMs: 300 };
     expect(await codeOf(effects.http(requestTo(silent[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(requestTo(dripping[1], patient)))).toBe('ETIMEDOUT');
-    expect(await codeOf(effects.http(requestTo(halfway[1], patient)))).toBe('ECONNRESET');
+    expect(await codeOf(effects.http(requestTo(slowServer[1], patient)))).toBe('ETIMEDOUT');
+    expect(await codeOf(effects.http(requestTo(truncatingServer[1], patient)))).toBe('ECONNRESET');
   });
 
   it('survives invalid HTTP, an unrequested upgrade and endless headers', async () => {
@@ -146,11 +146,11 @@ describe.each(CLIENTS)('http, repeatable: $repeatable', ({ repeatable }) => {
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
       `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(10_000)}\r\n`,
     ];
-    for (const answer of responses) {
+    for (const invalidResponse of responses) {
       const [, url] = await listen(
         net.createServer((socket) => {
           socket.on('error', () => undefined);
-          socket.on('data', () => socket.end(answer));
+          socket.on('data', () => socket.end(invalidResponse));
         }),
       );
       expect(await codeOf(effects.http(requestTo(url)))).not.toBe('answered');
@@ -212,10 +212,10 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
   it('resolves once and connects to the checked addresses, which prevents rebinding', async () => {
     let requested = 0;
     const lookup = publicLookup(async () => (requested++ ? ['127.0.0.1'] : ['8.8.8.8', '2a00::1']));
-    const found = await new Promise((resolve) =>
+    const result = await new Promise((resolve) =>
       lookup('a.example', { all: true }, (_error, addresses) => resolve(addresses)),
     );
-    expect(found).toEqual([
+    expect(result).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2a00::1', family: 6 },
     ]);
@@ -243,16 +243,16 @@ describe.each(CLIENTS)('publicOnly, repeatable: $repeatable', ({ repeatable }) =
 
 describe('random', () => {
   it('never returns the same bytes twice, small and large', () => {
-    const seen = new Set<string>();
-    for (let i = 0; i < 5_000; i++) seen.add(Buffer.from(effects.random(16)).toString('hex'));
-    expect(seen.size).toBe(5_000);
+    const values = new Set<string>();
+    for (let i = 0; i < 5_000; i++) values.add(Buffer.from(effects.random(16)).toString('hex'));
+    expect(values.size).toBe(5_000);
     expect(effects.random(20_000)).toHaveLength(20_000);
   });
 
   it('returns bytes that are not changed later', () => {
-    const mine = Array.from({ length: 2_000 }, () => effects.random(16).fill(7));
+    const changedBytes = Array.from({ length: 2_000 }, () => effects.random(16).fill(7));
     for (let i = 0; i < 2_000; i++) effects.random(16).fill(9);
-    expect(mine.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
+    expect(changedBytes.every((bytes) => bytes.every((byte) => byte === 7))).toBe(true);
   });
 });
 
@@ -268,11 +268,11 @@ describe('stream', () => {
   };
 
   it('times out on a receiver that never responds, stops after the head or sends slowly', async () => {
-    for (const how of ['silent', 'head', 'trickle'] as const) {
-      const server = await startHanging(how);
-      const began = performance.now();
-      expect(await codeOf(whole(server.url)), how).not.toBe('answered');
-      expect(performance.now() - began, how).toBeLessThan(3_000);
+    for (const behavior of ['silent', 'head', 'trickle'] as const) {
+      const server = await startHanging(behavior);
+      const startMs = performance.now();
+      expect(await codeOf(whole(server.url)), behavior).not.toBe('answered');
+      expect(performance.now() - startMs, behavior).toBeLessThan(3_000);
       await server.close();
     }
   });
@@ -306,7 +306,7 @@ describe('stream', () => {
 });
 
 describe('call', () => {
-  it('rejects at its deadline and aborts, whatever the library does', async () => {
+  it('rejects at its deadline and aborts, even if the library ignores it', async () => {
     let aborted = false;
     const unresponsive = (signal: AbortSignal) =>
       new Promise<never>(() => {

@@ -1,7 +1,7 @@
 // The production `Effects`: the machine's clock, its random generator and the network. Requests use
 // node's own client because addresses must be checked when connecting: a name is resolved once,
-// every address must be allowed, and the connection goes to exactly those addresses, so a name
-// server that answers differently the second time (rebinding) has no effect.
+// every address must be allowed, and the connection uses exactly those addresses, so a different
+// second response of a name server (rebinding) has no effect.
 import { randomBytes } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
@@ -34,7 +34,9 @@ const MAX_SOCKETS = 2_048;
 /** Shorter than the five seconds after which node's own servers close an idle connection. */
 const IDLE_SOCKET_MS = 4_000;
 const RESOLVE_TIMEOUT_MS = 3_000;
-/** Random bytes fetched at once: one system call per request would cost more than making the id. */
+/**
+ * Random bytes fetched at once: one system call per request would cost more than generating the id.
+ */
 const POOL_BYTES = 8_192;
 
 const failure = (code: string, message: string) => Object.assign(new Error(message), { code });
@@ -46,8 +48,8 @@ async function resolvePublic(hostname: string): Promise<string[]> {
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),
   ]);
-  const found = responses.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  if (found.length) return found;
+  const resolved = responses.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  if (resolved.length) return resolved;
   throw failure('ENOTFOUND', `${hostname} cannot be resolved`);
 }
 
@@ -71,7 +73,10 @@ export function publicLookup(resolve: Resolve): LookupFunction {
   };
 }
 
-/** Names of this machine are never resolved by a name server, whose answer would be untrusted. */
+/**
+ * Names of this machine are never resolved by a name server, because its response would be
+ * untrusted.
+ */
 const openLookup: LookupFunction = (hostname, options, callback) => {
   // The types of Node join the callbacks for one address and for all of them.
   if (!isLoopbackHost(hostname)) systemLookup(hostname, options, callback as never);
@@ -102,27 +107,27 @@ function networkWith(lookup: LookupFunction): Network {
   return { plain: new http.Agent(options), secure: new https.Agent(options) };
 }
 
-const flat = (headers: http.IncomingHttpHeaders): Record<string, string> =>
+const joinValues = (headers: http.IncomingHttpHeaders): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
   );
 
 /** Reads a response up to `maxBytes`; a longer one is truncated there and its connection closed. */
-function readAnswer(
+function readResponse(
   response: http.IncomingMessage,
   maxBytes: number,
   done: (error: Error | null, body: string) => void,
 ): void {
   const chunks: Buffer[] = [];
-  let room = maxBytes;
+  let remaining = maxBytes;
   const finish = () => done(null, Buffer.concat(chunks).toString('utf8'));
   response.on('data', (chunk: Buffer) => {
-    chunks.push(chunk.subarray(0, room));
-    if (chunk.length > room) {
+    chunks.push(chunk.subarray(0, remaining));
+    if (chunk.length > remaining) {
       finish();
       response.destroy();
     }
-    room -= chunk.length;
+    remaining -= chunk.length;
   });
   response.on('end', finish);
   response.on('error', (error) => done(error, ''));
@@ -134,7 +139,8 @@ const isStale = (call: http.ClientRequest, error: Error) =>
 
 /**
  * One exchange. A request on a reused connection that the server was just closing is sent once more
- * on a new one, as every client with persistent connections must; otherwise nothing is sent twice.
+ * on a new one, as every client with persistent connections must; in all other cases nothing is
+ * sent twice.
  */
 function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   const url = new URL(request.url);
@@ -151,7 +157,7 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       act();
     };
     const timer = setTimeout(() => {
-      settle(() => reject(late(request.timeoutMs)));
+      settle(() => reject(deadlineError(request.timeoutMs)));
       call.destroy();
     }, request.timeoutMs);
     const send = (first: boolean) => {
@@ -163,10 +169,11 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
         { method, headers, agent },
         (response) => {
           replied = true;
-          readAnswer(response, request.maxBytes, (error, text) => {
+          readResponse(response, request.maxBytes, (error, text) => {
             const { statusCode: status = 0 } = response;
             if (error) settle(() => reject(error));
-            else settle(() => resolve({ status, headers: flat(response.headers), body: text }));
+            else
+              settle(() => resolve({ status, headers: joinValues(response.headers), body: text }));
           });
         },
       );
@@ -178,7 +185,7 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
       // An unrequested upgrade ends without an error.
       outgoing.on('close', () => {
         if (replied || call !== outgoing) return;
-        settle(() => reject(failure('ECONNRESET', 'closed without an answer')));
+        settle(() => reject(failure('ECONNRESET', 'closed without a response')));
       });
       outgoing.end(body);
     };
@@ -186,13 +193,13 @@ function exchange(request: HttpRequest, network: Network): Promise<HttpReply> {
   });
 }
 
-const late = (ms: number) => failure('ETIMEDOUT', `no complete answer within ${ms} ms`);
+const deadlineError = (ms: number) => failure('ETIMEDOUT', `no complete response within ${ms} ms`);
 
 /** Destroys a call that takes too long to connect, between two chunks, or in total. */
 function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamRequest): void {
   const idle = () => void call.destroy(failure('ETIMEDOUT', `no data for ${timeoutMs} ms`));
   const connecting = setTimeout(idle, timeoutMs);
-  const whole = setTimeout(() => call.destroy(late(deadlineMs)), deadlineMs);
+  const deadline = setTimeout(() => call.destroy(deadlineError(deadlineMs)), deadlineMs);
   call.on('socket', (socket) => {
     if (!socket.connecting) clearTimeout(connecting);
     else socket.once('connect', () => clearTimeout(connecting));
@@ -200,7 +207,7 @@ function limit(call: http.ClientRequest, { timeoutMs, deadlineMs }: StreamReques
   call.setTimeout(timeoutMs, idle);
   call.on('close', () => {
     clearTimeout(connecting);
-    clearTimeout(whole);
+    clearTimeout(deadline);
   });
 }
 
@@ -213,25 +220,25 @@ function openStream(request: StreamRequest, network: Network): Promise<StreamRep
   return new Promise((resolve, reject) => {
     const call = (secure ? https : http).request(url, { method, headers, agent }, (response) => {
       const { statusCode: status = 0 } = response;
-      resolve({ status, headers: flat(response.headers), body: response });
+      resolve({ status, headers: joinValues(response.headers), body: response });
     });
     limit(call, request);
     call.on('error', reject);
-    call.on('close', () => reject(failure('ECONNRESET', 'closed without an answer')));
+    call.on('close', () => reject(failure('ECONNRESET', 'closed without a response')));
     if (request.body) pipeline(Readable.from(request.body), call).catch(reject);
     else call.end();
   });
 }
 
 /** Runs a library call with a deadline. */
-function conversed<R>(
+function callWithDeadline<R>(
   { timeoutMs }: CallLimits,
   work: (signal: AbortSignal) => Promise<R>,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
     const controller = new AbortController();
     const timer = setTimeout(() => {
-      reject(late(timeoutMs));
+      reject(deadlineError(timeoutMs));
       controller.abort();
     }, timeoutMs);
     work(controller.signal)
@@ -256,7 +263,8 @@ function pooledRandom(): (bytes: number) => Uint8Array {
   let used = 0;
   return (bytes) => {
     if (bytes > POOL_BYTES / 8) return randomBytes(bytes);
-    // A used-up pool is left to the owners of its slices; a slice is never returned twice.
+    // An exhausted pool remains in use by the owners of its slices; a slice is never returned
+    // twice.
     if (used + bytes > POOL_BYTES) {
       pool = randomBytes(POOL_BYTES);
       used = 0;
@@ -287,6 +295,6 @@ export function systemEffects(options: SystemEffectsOptions = {}): Effects {
       return exchange(request, request.publicOnly ? publicNetwork : openNetwork);
     },
     stream: (request) => openStream(request, openNetwork),
-    call: conversed,
+    call: callWithDeadline,
   };
 }

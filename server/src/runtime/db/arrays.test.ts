@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** How SQL shows an element `x` as text. */
-const shown = (type: ColumnType) => {
+const sqlText = (type: ColumnType) => {
   if (type === 'bytes') return "encode(x, 'hex')";
   if (type === 'texts') return 'to_json(x::text[])::text';
   return type === 'time' ? `to_char(x, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : 'x::text';
@@ -31,7 +31,7 @@ const shown = (type: ColumnType) => {
 /** The array as PostgreSQL reads it, each element as text. */
 async function asText(type: ColumnType, values: readonly unknown[]): Promise<unknown[]> {
   const { rows } = await client.query(
-    `select ${shown(type)} as x from unnest($1::${ARRAY_TYPE[type]}) with ordinality u(x, n)
+    `select ${sqlText(type)} as x from unnest($1::${ARRAY_TYPE[type]}) with ordinality u(x, n)
       order by n`,
     [pgArray(type, values)],
   );

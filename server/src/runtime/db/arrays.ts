@@ -184,7 +184,8 @@ export function putArray(sink: Sink, type: ColumnType, values: readonly unknown[
 const scratch = createSink(16_384);
 
 /**
- * One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError on a misfit.
+ * One array as a parameter for `pg`, which sends a Buffer as binary. Throws TypeError for a value
+ * of another type.
  */
 export function pgArray(type: ColumnType, values: readonly unknown[]): Buffer {
   scratch.at = 0;

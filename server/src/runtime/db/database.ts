@@ -1,6 +1,6 @@
-// Reads. Those of one row by id are batched (reader.ts); other queries are sent to a pool. Everything
-// is read as committed; writes are the committer's, except for a few hand-written statements of
-// loops that take leases.
+// Reads. Those of one row by id are batched (reader.ts); other queries are sent to a pool. The
+// isolation level is read committed. The committer does all writes, except for a few hand-written
+// statements of loops that take leases.
 import type { ResultRow } from './decode.ts';
 import { connectLane } from './lane.ts';
 import {
@@ -32,14 +32,15 @@ export interface FindOptions<T extends Table> {
 export interface Database {
   /** One row by id, read together with others requested in this tick. */
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
-  /** Rows whose columns equal all the given values; null matches null. */
+  /** Rows whose columns equal all these values; null matches null. */
   find<T extends Table>(
     table: T,
     where: Partial<RowOf<T>>,
     options?: FindOptions<T>,
   ): Promise<RowOf<T>[]>;
   /**
-   * A page of the matching rows, ordered by (created_at, id). A bad cursor throws INVALID_INPUT.
+   * A page of the matching rows, ordered by (created_at, id). An invalid cursor throws
+   * INVALID_INPUT.
    */
   page<T extends Table>(table: T, query: PageQuery): Promise<Page<T>>;
   /** Hand-written SQL: bigint for int8, milliseconds for timestamptz; times are passed as Date. */
@@ -56,13 +57,12 @@ interface DatabaseOptions {
   statementTimeoutMs?: number;
 }
 
-const MAX_FOUND = 1_000;
+const MAX_ROWS = 1_000;
 
 /**
- * For a `find` that must not stop at the default limit: far more rows than belong to any one
- * customer.
+ * For a `find` that must not stop at the default limit: far more rows than a single customer has.
  */
-export const ALL_OF_ONE = { limit: 100_000 } as const;
+export const UNPAGED = { limit: 100_000 } as const;
 
 /** Every matching row, oldest first; for lists that an operator reads completely. */
 export async function allRows<T extends Table>(
@@ -73,15 +73,15 @@ export async function allRows<T extends Table>(
   const all: RowOf<T>[] = [];
   let cursor: string | undefined;
   do {
-    const found = await page(table, { filters, sort: 'asc', limit: MAX_FOUND, cursor });
-    all.push(...found.rows);
-    cursor = found.nextCursor;
+    const result = await page(table, { filters, sort: 'asc', limit: MAX_ROWS, cursor });
+    all.push(...result.rows);
+    cursor = result.nextCursor;
   } while (cursor);
   return all;
 }
 
 function findSql<T extends Table>(table: T, where: object, options: FindOptions<T>): Sql {
-  const { orderBy, descending = false, limit = MAX_FOUND } = options;
+  const { orderBy, descending = false, limit = MAX_ROWS } = options;
   const filters = Object.entries(where).map(
     ([column, value]): Filter => ({ column, op: '=', value }),
   );
@@ -93,7 +93,7 @@ function findSql<T extends Table>(table: T, where: object, options: FindOptions<
   return { text, values };
 }
 
-/** Opens connections on demand; throws nothing until then. */
+/** Opens connections on demand; connection errors are thrown by queries. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, poolSize = 8, statementTimeoutMs = 15_000 } = options;
   const pool = createPool({ url, size: poolSize, statementTimeoutMs });
@@ -107,7 +107,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     read: (table, id) => reader.read(table, id) as Promise<never>,
     // The interface states the row type, which follows from the table; an arrow cannot repeat it.
-    find: async (table, where, choice = {}) => (await run(findSql(table, where, choice))) as never,
+    find: async (table, where, columnOptions = {}) =>
+      (await run(findSql(table, where, columnOptions))) as never,
     async page<T extends Table>(table: T, query: PageQuery) {
       const [rows, counted] = await Promise.all([
         run(pageSql(table, query)),

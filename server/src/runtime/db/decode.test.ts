@@ -24,7 +24,7 @@ describe('parseTime', () => {
     );
   });
 
-  it('throws for a text that is no time', () => {
+  it('throws for other texts', () => {
     for (const text of ['infinity', '', '2026-01-05 25:00']) {
       expect(() => parseTime(text)).toThrow(RangeError);
     }

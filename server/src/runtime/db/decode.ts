@@ -1,7 +1,7 @@
 // Values of PostgreSQL's text format as the code uses them: bigint for int8, milliseconds for
 // timestamptz, parsed JSON.
 import pg from 'pg';
-import type { Answer } from './lane.ts';
+import type { TextRow } from './lane.ts';
 import type { ColumnType, Table } from './table.ts';
 
 const twoDigits = (text: string, at: number) =>
@@ -59,8 +59,8 @@ const PARSE: Record<ColumnType, Parse> = {
   texts: pg.types.getTypeParser(TEXT_ARRAY_OID) as Parse,
 };
 
-/** Makes a row of the table's columns, in the order of `columnNames`. */
-export function rowDecoder({ columns, columnNames }: Table): (response: Answer) => ResultRow {
+/** Decodes a row of the table's columns, in the order of `columnNames`. */
+export function rowDecoder({ columns, columnNames }: Table): (response: TextRow) => ResultRow {
   const parsers = columnNames.map((name) => PARSE[columns[name]?.type ?? 'text']);
   return (response) => {
     const row: ResultRow = {};

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createSample, NOW, type Sample, things } from '../../../test/kit/app/sample-tables.ts';
 import { BEGIN, existingKeys, insertInto, readVersions } from '../committer/statements.ts';
 import { table } from '../db/table.ts';
-import { connectLane, isLost, type Lane, openLane } from './lane.ts';
+import { connectLane, isConnectionError, type Lane, openLane } from './lane.ts';
 import { type Bound, bind } from './statement.ts';
 
 let sample: Sample;
@@ -106,15 +106,15 @@ describe('openLane', () => {
     const lane = await open();
     await lane.execute([bind(BEGIN), insert('l5')]); // left open, so that the outcome is certain
     const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    const lost = pending.catch(async (error: unknown) => {
-      expect(isLost(error)).toBe(true);
+    const outcome = pending.catch(async (error: unknown) => {
+      expect(isConnectionError(error)).toBe(true);
       expect(lane.up).toBe(false);
-      await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isLost);
+      await expect(lane.execute([insert('l6')])).rejects.toSatisfy(isConnectionError);
       return 'lost';
     });
     await sleep(50);
     await kill();
-    expect(await lost).toBe('lost');
+    expect(await outcome).toBe('lost');
     while (!lane.up) await sleep(10);
     await lane.execute([insert('l5')]);
   });
@@ -131,7 +131,7 @@ describe('openLane', () => {
   it('abandons a connection without a response', async () => {
     const lane = await open(100);
     const pending = lane.execute([bind({ name: 'sleep', text: 'select pg_sleep(5)', types: [] })]);
-    await expect(pending).rejects.toSatisfy(isLost);
+    await expect(pending).rejects.toSatisfy(isConnectionError);
   });
 
   it('retries while the database is unreachable', async () => {

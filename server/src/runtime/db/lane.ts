@@ -9,17 +9,17 @@ import { createSink, putArray, reserve, type Sink } from './arrays.ts';
 import type { Bound, Statement } from './statement.ts';
 
 /** One result row; every value in PostgreSQL's text format. */
-export type Answer = (string | null)[];
+export type TextRow = (string | null)[];
 
 export interface Lane {
   /** Connected. */
   readonly up: boolean;
   /**
    * Runs statements in one round trip and returns the rows of each. Rejects with the database's
-   * error if nothing was done, and with code OUTCOME_UNKNOWN if the connection was lost before the
-   * result.
+   * error if the batch was rolled back, and with code OUTCOME_UNKNOWN if the connection was lost
+   * before the result.
    */
-  execute(statements: readonly Bound[]): Promise<Answer[][]>;
+  execute(statements: readonly Bound[]): Promise<TextRow[][]>;
   end(): Promise<void>;
 }
 
@@ -35,11 +35,11 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 
 const unknownOutcome = (cause: unknown) =>
-  Object.assign(new Error('the connection was lost before the answer came', { cause }), {
+  Object.assign(new Error('the connection was lost before the response', { cause }), {
     code: 'OUTCOME_UNKNOWN',
   });
 
-export const isLost = (error: unknown): boolean =>
+export const isConnectionError = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === 'OUTCOME_UNKNOWN';
 
 /** Whether PostgreSQL rejected and rolled back, as opposed to a lost connection. */
@@ -49,7 +49,7 @@ const isRejection = ({ code }: { code?: unknown }) =>
 const LANE_SETTINGS = [
   // Custom plans halve the throughput and may lock in another order.
   "plan_cache_mode = 'force_generic_plan'",
-  // A batch finds its rows by key; a plan made while a table was small must not scan it later.
+  // A batch finds its rows by key; a plan cached while a table was small must not scan it later.
   'enable_seqscan = off',
   'enable_hashjoin = off',
   'enable_mergejoin = off',
@@ -117,7 +117,9 @@ function putInt32(sink: Sink, value: number): void {
   sink.at += 4;
 }
 
-/** Close comes first: closing a missing statement is no error, while preparing one twice is. */
+/**
+ * Close comes first: closing a missing statement is allowed, while preparing one twice is an error.
+ */
 function putPrepare(sink: Sink, statement: Statement): void {
   let start = open(sink, 'C');
   putName(sink, `S${statement.name}`);
@@ -157,14 +159,14 @@ function encode(
   sink: Sink,
   statements: readonly Bound[],
   prepared: ReadonlySet<string>,
-  fresh: Set<string>,
+  newNames: Set<string>,
 ): Buffer {
   sink.at = 0;
   for (const bound of statements) {
     const { statement } = bound;
-    if (!prepared.has(statement.name) && !fresh.has(statement.name)) {
+    if (!prepared.has(statement.name) && !newNames.has(statement.name)) {
       putPrepare(sink, statement);
-      fresh.add(statement.name);
+      newNames.add(statement.name);
     }
     putRun(sink, bound);
   }
@@ -173,14 +175,14 @@ function encode(
 }
 
 /** Sends a message on a client of `pg`, which passes the results to the submitted query object. */
-function send(client: pg.Client, message: Buffer): Promise<Answer[][]> {
+function send(client: pg.Client, message: Buffer): Promise<TextRow[][]> {
   return new Promise((resolve, reject) => {
-    const responses: Answer[][] = [];
-    let rows: Answer[] = [];
+    const responses: TextRow[][] = [];
+    let rows: TextRow[] = [];
     client.query({
       submit: (connection: pg.Connection) => void connection.stream.write(message),
       handleRowDescription: () => undefined,
-      handleDataRow: ({ fields }: { fields: Answer }) => void rows.push(fields),
+      handleDataRow: ({ fields }: { fields: TextRow }) => void rows.push(fields),
       handleCommandComplete() {
         responses.push(rows);
         rows = [];
@@ -208,12 +210,12 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
   async function reconnect(): Promise<void> {
     for (let delayMs = FIRST_RETRY_MS; !ended.signal.aborted; ) {
       try {
-        const fresh = await connect();
-        if (ended.signal.aborted) return await fresh.end();
+        const newNames = await connect();
+        if (ended.signal.aborted) return await newNames.end();
         prepared.clear();
         sink = createSink(65_536); // the previous buffer may still be in use by a closed socket
-        client = fresh;
-        fresh.on('error', () => disconnect(fresh)).on('end', () => disconnect(fresh));
+        client = newNames;
+        newNames.on('error', () => disconnect(newNames)).on('end', () => disconnect(newNames));
         return onUp();
       } catch {
         await sleep(delayMs, undefined, { signal: ended.signal }).catch(() => undefined);
@@ -222,15 +224,15 @@ export function openLane({ connect, onUp, timeoutMs }: LaneOptions): Lane {
     }
   }
 
-  async function execute(statements: readonly Bound[]): Promise<Answer[][]> {
+  async function execute(statements: readonly Bound[]): Promise<TextRow[][]> {
     const current = client;
     if (!current) throw unknownOutcome('the lane is down');
-    const fresh = new Set<string>();
-    const message = encode(sink, statements, prepared, fresh);
+    const newNames = new Set<string>();
+    const message = encode(sink, statements, prepared, newNames);
     const timer = setTimeout(() => disconnect(current), timeoutMs);
     try {
       const responses = await send(current, message);
-      for (const name of fresh) prepared.add(name);
+      for (const name of newNames) prepared.add(name);
       return responses;
     } catch (error) {
       if (client === current && isRejection(error as { code?: unknown })) throw error;

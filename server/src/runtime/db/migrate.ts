@@ -1,7 +1,7 @@
 // Migrates a database to this version's schema: the plain SQL files of `server/migrations`, in
 // order, each in its own transaction, forward only. Applied files are recorded with a checksum,
-// because a file changed afterwards would leave two databases that claim the same version and
-// differ.
+// because a later change of a file would give two databases with the same version different
+// schemas.
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,7 +22,7 @@ interface Applied {
 
 /** Any number that no other program locks in the same database. */
 const LOCK = 7_245_184_346;
-const OLDEST = 150_000;
+const MIN_SERVER_VERSION = 150_000;
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 
 const migrationError = (message: string, cause?: unknown) =>
@@ -36,7 +36,7 @@ function readMigrations(folder: string): Migration[] {
   if (misnamed)
     throw migrationError(`Migration ${misnamed} is not named like 0001_some_words.sql.`);
   return names.sort().map((name) => {
-    // A checkout on Windows may have other line ends, which are not a change.
+    // A checkout on Windows may have other line ends; these are ignored.
     const sql = fs.readFileSync(path.join(folder, name), 'utf8').replaceAll('\r\n', '\n');
     return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
   });
@@ -55,9 +55,9 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
 
 /** The files still to apply. Throws if the history of the database differs from the files. */
 function pending(files: Migration[], applied: Applied[]): Migration[] {
-  const known = new Map(files.map((file) => [file.name, file]));
+  const byName = new Map(files.map((file) => [file.name, file]));
   for (const { name, checksum } of applied) {
-    const file = known.get(name);
+    const file = byName.get(name);
     if (!file) {
       throw migrationError(
         `The database has migration ${name}, which this version lacks. Use a newer Railhead.`,
@@ -72,11 +72,13 @@ function pending(files: Migration[], applied: Applied[]): Migration[] {
   }
   const done = new Set(applied.map(({ name }) => name));
   const last = applied.at(-1)?.name ?? '';
-  const missing = files.filter(({ name }) => !done.has(name));
-  const late = missing.find(({ name }) => name < last);
-  if (late)
-    throw migrationError(`Migration ${late.name} sorts before ${last}, which is already applied.`);
-  return missing;
+  const pendingFiles = files.filter(({ name }) => !done.has(name));
+  const outOfOrder = pendingFiles.find(({ name }) => name < last);
+  if (outOfOrder)
+    throw migrationError(
+      `Migration ${outOfOrder.name} sorts before ${last}, which is already applied.`,
+    );
+  return pendingFiles;
 }
 
 const lineOf = (sql: string, position: string | undefined) =>
@@ -99,15 +101,15 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration, at: 
 }
 
 async function applyPending(client: pg.Client, files: Migration[], now: () => Time) {
-  // Two processes may start at once; the second finds nothing to do.
+  // Two processes may start at once; the second then has no pending migrations.
   await client.query('select pg_advisory_lock($1)', [LOCK]);
   await client.query(
     `create table if not exists schema_migrations (
       name text collate "C" primary key, applied_at timestamptz not null, checksum text not null)`,
   );
-  const missing = pending(files, await readApplied(client));
-  for (const file of missing) await apply(client, file, now());
-  return missing.map(({ name }) => name);
+  const pendingFiles = pending(files, await readApplied(client));
+  for (const file of pendingFiles) await apply(client, file, now());
+  return pendingFiles.map(({ name }) => name);
 }
 
 /**
@@ -126,7 +128,7 @@ export async function migrate(
   await client.connect();
   try {
     const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
-    if (Number(rows[0]?.server_version_num) < OLDEST) {
+    if (Number(rows[0]?.server_version_num) < MIN_SERVER_VERSION) {
       throw migrationError('PostgreSQL 15 or newer is required; the database is older.');
     }
     // Checked without the lock first: most starts find everything applied.

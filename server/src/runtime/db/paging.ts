@@ -1,6 +1,6 @@
 // Conditions and pages as SQL text and values. A page continues from a position in the order
 // (created_at, id) instead of skipping rows, so page one thousand costs as much as page one;
-// clients hold the position as an opaque cursor.
+// clients receive the position as an opaque cursor.
 
 import type { Time } from '../../kernel/effects.ts';
 import { type FieldError, invalidField } from '../../kernel/fault.ts';
@@ -9,7 +9,7 @@ import type { ColumnType, RowOf, Table } from './table.ts';
 
 type ColumnName<T extends Table> = keyof T['columns'] & string;
 
-/** A condition on one column, or several of which one must hold. */
+/** A condition on one column, or several of which at least one must be true. */
 export type Filter<T extends Table = Table> =
   | { column: ColumnName<T>; op: '=' | '>=' | '<='; value: unknown }
   | { column: ColumnName<T>; op: 'in'; value: readonly unknown[] }
@@ -19,8 +19,8 @@ export type Filter<T extends Table = Table> =
   | { or: readonly Filter<T>[] };
 
 /** Conditions for the requested columns; undefined values add none. */
-export const equals = <C extends string>(wanted: Readonly<Record<C, unknown>>) =>
-  Object.entries(wanted).flatMap(([column, value]) =>
+export const equals = <C extends string>(accepted: Readonly<Record<C, unknown>>) =>
+  Object.entries(accepted).flatMap(([column, value]) =>
     value === undefined ? [] : [{ column: column as C, op: '=' as const, value }],
   );
 
@@ -90,7 +90,7 @@ function typeOf(table: Table, name: string): ColumnType {
 
 export const columnList = (table: Table) => table.columnNames.map(quoted).join(', ');
 
-/** A time in SQL; without a year from 1 to 9999 it is before or after everything. */
+/** A time in SQL; a year outside 1 to 9999 becomes negative or positive infinity. */
 function sqlTime(time: Time): string {
   const text = new Date(time).toISOString();
   if (text.startsWith('-') || text.startsWith('0000')) return '-infinity';
@@ -107,22 +107,22 @@ function sqlValue(type: ColumnType, value: unknown): unknown {
 }
 
 /** No text in PostgreSQL contains NUL, and sending one is an error. */
-const holdsZero = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
+const containsNul = (value: unknown) => typeof value === 'string' && value.includes('\u0000');
 
 /** SQL of one condition; its values are appended. */
 function condition(table: Table, filter: Filter, values: unknown[]): string {
   if ('or' in filter) {
-    const each = filter.or.map((one) => condition(table, one, values));
+    const each = filter.or.map((term) => condition(table, term, values));
     return each.length ? `(${each.join(' or ')})` : 'false';
   }
   const type = typeOf(table, filter.column);
   const column = quoted(filter.column);
   if (filter.op === 'isNull') return `${column} is null`;
   if (filter.op === 'in') {
-    const possible = filter.value.filter((each) => !holdsZero(each));
+    const possible = filter.value.filter((each) => !containsNul(each));
     return `${column} = any($${values.push(pgArray(type, possible))})`;
   }
-  if (holdsZero(filter.value)) return 'false';
+  if (containsNul(filter.value)) return 'false';
   if (filter.op === 'has') return `${column}::jsonb ? $${values.push(filter.value)}`;
   const value = sqlValue(type, filter.value);
   if (value === null && filter.op === '=') return `${column} is null`;
@@ -134,25 +134,25 @@ export function conditions(table: Table, filters: readonly Filter[], values: unk
   return filters.map((filter) => condition(table, filter, values)).join(' and ') || 'true';
 }
 
-interface Place {
+interface Position {
   created_at: Time;
   id: string;
 }
 
 /** The position after this row. */
-export function cursorOf({ created_at, id }: Place): string {
+export function cursorOf({ created_at, id }: Position): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url');
 }
 
-/** Throws a fault on the field `cursor` for a text that `cursorOf` did not make. */
-export function placeOf(cursor: string): Place {
+/** Throws a fault on the field `cursor` for a text that `cursorOf` did not create. */
+export function positionOf(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, time, id] = /^(\d{1,14}) ([\x20-\x7e]{1,200})$/.exec(text) ?? [];
-  const place = { created_at: Number(time), id: id ?? '' };
-  if (id === undefined || cursorOf(place) !== cursor) {
+  const position = { created_at: Number(time), id: id ?? '' };
+  if (id === undefined || cursorOf(position) !== cursor) {
     throw invalidField('cursor', 'is not a cursor of this list');
   }
-  return place;
+  return position;
 }
 
 /** Whether an index may find the rows of each branch separately. */
@@ -164,17 +164,17 @@ const isChoice = (filter: Filter) =>
 /**
  * The conditions once for each branch of the first choice among the filters, disjoint so that each
  * row is found once. An index returns the rows of one branch in order, but not those of two: with
- * separate branches the first rows of each are enough.
+ * separate branches only the first rows of each are read.
  */
 function branches(table: Table, filters: readonly Filter[], values: unknown[]): string[] {
   const at = filters.findIndex(isChoice);
   if (at < 0) return [conditions(table, filters, values)];
   const common = conditions(table, filters.toSpliced(at, 1), values);
   const choices = (filters[at] as { or: readonly Filter[] }).or;
-  const each = choices.map((one) => condition(table, one, values));
-  return each.map((one, nth) => {
-    const others = each.slice(0, nth).map((other) => ` and (${other}) is not true`);
-    return `${common} and ${one}${others.join('')}`;
+  const each = choices.map((term) => condition(table, term, values));
+  return each.map((term, nth) => {
+    const others = each.slice(0, nth).map((earlier) => ` and (${earlier}) is not true`);
+    return `${common} and ${term}${others.join('')}`;
   });
 }
 
@@ -182,19 +182,19 @@ function branches(table: Table, filters: readonly Filter[], values: unknown[]): 
  * Chooses one start of the page: an index starts at one bound only, and with the end of a requested
  * period beside a cursor it would scan from there. The later of the two implies both.
  */
-function begin(query: PageQuery): { filters: readonly Filter[]; place?: Place } {
+function begin(query: PageQuery): { filters: readonly Filter[]; position?: Position } {
   const { filters, sort, cursor } = query;
   if (cursor === undefined) return { filters };
-  const place = placeOf(cursor);
+  const position = positionOf(cursor);
   const op = sort === 'asc' ? '>=' : '<=';
   const isBound = (each: Filter) => 'op' in each && each.column === 'created_at' && each.op === op;
-  const farther = filters.some((each) => {
+  const isBoundLater = filters.some((each) => {
     if (!isBound(each)) return false;
     const { value } = each as { value: Time };
-    return sort === 'asc' ? value > place.created_at : value < place.created_at;
+    return sort === 'asc' ? value > position.created_at : value < position.created_at;
   });
-  if (farther) return { filters };
-  return { filters: filters.filter((each) => !isBound(each)), place };
+  if (isBoundLater) return { filters };
+  return { filters: filters.filter((each) => !isBound(each)), position };
 }
 
 /** The rows of a page and one more, which shows whether there is a next page. */
@@ -204,12 +204,12 @@ export function pageSql(table: Table, query: PageQuery): Sql {
     throw new RangeError(`a page of ${limit} rows`);
   }
   const values: unknown[] = [];
-  const { filters, place } = begin(query);
+  const { filters, position } = begin(query);
   const wheres = branches(table, filters, values);
   let after = '';
-  if (place) {
-    const time = values.push(sqlValue(typeOf(table, 'created_at'), place.created_at));
-    const id = values.push(place.id);
+  if (position) {
+    const time = values.push(sqlValue(typeOf(table, 'created_at'), position.created_at));
+    const id = values.push(position.id);
     after = ` and (created_at, id) ${sort === 'asc' ? '>' : '<'} ($${time}::timestamptz, $${id})`;
   }
   const end = `order by created_at ${sort}, id ${sort} limit $${values.push(limit + 1)}`;
@@ -227,9 +227,9 @@ export function countSql(table: Table, { filters }: PageQuery): Sql {
   const max = `limit ${MAX_COUNTED + 1}`;
   // Ordered, because otherwise the table may be scanned from its beginning, over other platforms'
   // rows.
-  const walk = `order by created_at, id ${max}`;
+  const order = `order by created_at, id ${max}`;
   const each = branches(table, filters, values).map(
-    (where) => `(select 1 from ${quoted(table.name)} where ${where} ${walk})`,
+    (where) => `(select 1 from ${quoted(table.name)} where ${where} ${order})`,
   );
   const text = `select count(*)::int4 as count from
     (select from (${each.join(' union all ')}) either ${max}) counted`;
@@ -238,12 +238,12 @@ export function countSql(table: Table, { filters }: PageQuery): Sql {
 
 export function pageOf<T extends Table>(
   { limit }: PageQuery,
-  found: readonly RowOf<T>[],
+  fetched: readonly RowOf<T>[],
   count: number | undefined,
 ): Page<T> {
-  const rows = found.slice(0, limit);
-  const hasMore = found.length > limit;
-  const last = rows.at(-1) as Place | undefined;
+  const rows = fetched.slice(0, limit);
+  const hasMore = fetched.length > limit;
+  const last = rows.at(-1) as Position | undefined;
   return {
     rows,
     hasMore,

@@ -19,7 +19,7 @@ interface Statement {
   text: string;
   /** Null, text, numbers, bigints, booleans, dates, bytes, `pgArray`s, or plain arrays of text. */
   values: unknown[];
-  /** Prepared under its own name and kept; for texts that are used repeatedly. */
+  /** Prepared under a name and reused; for texts that are used repeatedly. */
   keep: boolean;
   /** May be run a second time if the connection breaks. */
   repeatable: boolean;
@@ -42,11 +42,11 @@ interface Slot {
   /** The client once it is connected: a query then starts without waiting for a promise. */
   connected: pg.Client | undefined;
   load: number;
-  /** Whether a query used it since the last look at idle connections. */
+  /** Whether a query used it since the last check for idle connections. */
   used: boolean;
 }
 
-const MAX_UNDER_WAY = 20_000;
+const MAX_IN_FLIGHT = 20_000;
 const MAX_NAMES = 500;
 /** A connection without a query for one to two such periods is closed. */
 const IDLE_MS = 4_000;
@@ -93,7 +93,7 @@ function isBroken(error: unknown): boolean {
 const unavailable = (reason: string, cause?: unknown) =>
   new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 1, cause });
 
-function forget(slot: Slot, client: Promise<pg.Client>): void {
+function dropConnection(slot: Slot, client: Promise<pg.Client>): void {
   if (slot.client !== client) return;
   slot.client = undefined;
   slot.connected = undefined;
@@ -115,8 +115,8 @@ export function createPool(options: PoolOptions): Pool {
   let closed = false;
 
   function nameOf(text: string): string | undefined {
-    const known = names.get(text);
-    if (known || names.size >= MAX_NAMES) return known;
+    const cachedName = names.get(text);
+    if (cachedName || names.size >= MAX_NAMES) return cachedName;
     const name = `read_${names.size + 1}`;
     names.set(text, name);
     return name;
@@ -125,12 +125,12 @@ export function createPool(options: PoolOptions): Pool {
   function clientOf(slot: Slot): Promise<pg.Client> {
     if (slot.client) return slot.client;
     const opening = connect(url, statementTimeoutMs);
-    const gone = () => forget(slot, opening);
+    const onEnd = () => dropConnection(slot, opening);
     slot.client = opening;
     opening.then((client) => {
       slot.connected = client;
-      client.on('end', gone);
-    }, gone);
+      client.on('end', onEnd);
+    }, onEnd);
     return opening;
   }
 
@@ -143,7 +143,7 @@ export function createPool(options: PoolOptions): Pool {
       const name = keep ? nameOf(text) : undefined;
       return (await client.query<ResultRow>({ name, text, values })).rows;
     } catch (error) {
-      if (isBroken(error)) forget(slot, opening); // its 'end' may come later than the next query
+      if (isBroken(error)) dropConnection(slot, opening); // its 'end' may come later than the next query
       throw error;
     } finally {
       slot.load--;
@@ -156,7 +156,7 @@ export function createPool(options: PoolOptions): Pool {
       const idle = slot.load === 0 && !slot.used ? slot.client : undefined;
       slot.used = false;
       if (!idle) continue;
-      forget(slot, idle);
+      dropConnection(slot, idle);
       idle.then((client) => client.end()).catch(() => undefined);
     }
   }
@@ -165,7 +165,7 @@ export function createPool(options: PoolOptions): Pool {
 
   async function run(statement: Statement, preferred?: Slot): Promise<ResultRow[]> {
     if (closed) throw unavailable('The server is shutting down. Retry the request.');
-    if (inFlight >= MAX_UNDER_WAY)
+    if (inFlight >= MAX_IN_FLIGHT)
       throw unavailable('Too many requests are waiting for the database. Retry the request.');
     inFlight++;
     try {

@@ -1,6 +1,6 @@
-// Reads of one row by id. All that wait when a connection is free are sent to it as one message,
-// one select for each table; without a free connection they wait together, so that under load one
-// round trip serves many requests.
+// Reads of one row by id. All pending reads are sent to a free connection as one message, one
+// select for each table; without a free connection they wait together, so that under load one round
+// trip serves many requests.
 import { Fault } from '../../kernel/fault.ts';
 import { pgArray } from './arrays.ts';
 import { type ResultRow, rowDecoder } from './decode.ts';
@@ -12,7 +12,7 @@ import type { Table } from './table.ts';
 interface ReaderOptions {
   /** Opens a connection for a lane (`connectLane`). */
   connect: Parameters<typeof openLane>[0]['connect'];
-  /** Runs statements one by one, where no lane is connected or a batch failed. */
+  /** Runs statements one by one, if no lane is connected or a batch failed. */
   runTogether(statements: readonly Sql[]): Promise<ResultRow[]>[];
   timeoutMs: number;
   lanes?: number;
@@ -24,7 +24,7 @@ interface Waiter {
 }
 
 /** Waiters by id. */
-type Wanted = Map<string, Waiter[]>;
+type WaitersById = Map<string, Waiter[]>;
 
 interface Select {
   statement: Statement;
@@ -36,36 +36,36 @@ const MAX_WAITING = 20_000;
 const selects = new WeakMap<Table, Select>();
 
 function selectOf(table: Table): Select {
-  const known = selects.get(table);
-  if (known) return known;
+  const cached = selects.get(table);
+  if (cached) return cached;
   const text = `select ${columnList(table)} from ${quoted(table.name)} where id = any($1::text[])`;
-  const made = { statement: statement(text, ['text']), decode: rowDecoder(table) };
-  selects.set(table, made);
-  return made;
+  const select = { statement: statement(text, ['text']), decode: rowDecoder(table) };
+  selects.set(table, select);
+  return select;
 }
 
-function settle(rows: readonly ResultRow[], wanted: Wanted): void {
+function settle(rows: readonly ResultRow[], waitersById: WaitersById): void {
   for (const row of rows) {
     const id = row.id as string;
-    wanted.get(id)?.forEach((waiter, i) => {
+    waitersById.get(id)?.forEach((waiter, i) => {
       waiter.resolve(i ? { ...row } : row);
     });
-    wanted.delete(id);
+    waitersById.delete(id);
   }
-  for (const waiters of wanted.values()) for (const each of waiters) each.resolve(undefined);
+  for (const waiters of waitersById.values()) for (const each of waiters) each.resolve(undefined);
 }
 
-function fail(error: unknown, wanted: Wanted): void {
-  for (const waiters of wanted.values()) for (const each of waiters) each.reject(error);
+function fail(error: unknown, waitersById: WaitersById): void {
+  for (const waiters of waitersById.values()) for (const each of waiters) each.reject(error);
 }
 
 export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }: ReaderOptions) {
   const lanes: Lane[] = [];
   const idle = new Set<Lane>();
   const inFlight = new Set<Promise<void>>();
-  let tables = new Map<Table, Wanted>();
+  let tables = new Map<Table, WaitersById>();
   let waiting = 0;
-  let armed = false;
+  let isScheduled = false;
   let closed = false;
 
   function addLane(): void {
@@ -74,43 +74,44 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
       timeoutMs,
       onUp() {
         idle.add(lane);
-        arm();
+        schedule();
       },
     });
     lanes.push(lane);
   }
 
-  function runSingly(batch: Map<Table, Wanted>): void {
-    const statements = [...batch].map(([table, wanted]) => ({
+  function runSingly(batch: Map<Table, WaitersById>): void {
+    const statements = [...batch].map(([table, waitersById]) => ({
       text: selectOf(table).statement.text,
-      values: [pgArray('text', [...wanted.keys()])],
+      values: [pgArray('text', [...waitersById.keys()])],
     }));
     const results = runTogether(statements);
-    [...batch.values()].forEach((wanted, i) => {
+    [...batch.values()].forEach((waitersById, i) => {
       results[i]?.then(
-        (rows) => settle(rows, wanted),
-        (error: unknown) => fail(error, wanted),
+        (rows) => settle(rows, waitersById),
+        (error: unknown) => fail(error, waitersById),
       );
     });
   }
 
-  async function runOn(lane: Lane, batch: Map<Table, Wanted>): Promise<void> {
-    const bounds = [...batch].map(([table, wanted]) =>
-      bind(selectOf(table).statement, [...wanted.keys()]),
+  async function runOn(lane: Lane, batch: Map<Table, WaitersById>): Promise<void> {
+    const bounds = [...batch].map(([table, waitersById]) =>
+      bind(selectOf(table).statement, [...waitersById.keys()]),
     );
     try {
       const responses = await lane.execute(bounds);
       if (lane.up) idle.add(lane);
-      [...batch].forEach(([table, wanted], i) => {
+      [...batch].forEach(([table, waitersById], i) => {
         const { decode } = selectOf(table);
-        settle((responses[i] ?? []).map(decode), wanted);
+        settle((responses[i] ?? []).map(decode), waitersById);
       });
     } catch {
       if (lane.up) idle.add(lane);
-      // Singly, only the reads that caused an error fail, and those of a lost connection succeed.
+      // Run one by one, only the reads that caused an error fail, and those of a lost connection
+      // succeed.
       runSingly(batch);
     }
-    if (tables.size) arm();
+    if (tables.size) schedule();
   }
 
   function freeLane(): Lane | undefined {
@@ -122,11 +123,11 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
   }
 
   function flush(): void {
-    armed = false;
+    isScheduled = false;
     if (tables.size === 0) return;
     const lane = closed ? undefined : freeLane();
     if (!lane && !closed && lanes.length < max) addLane();
-    if (!lane && inFlight.size) return; // a lane takes them when it has its answer
+    if (!lane && inFlight.size) return; // a lane takes them after its current batch
     const batch = tables;
     tables = new Map();
     waiting = 0;
@@ -137,9 +138,9 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
     }
   }
 
-  function arm(): void {
-    if (armed) return;
-    armed = true;
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
     setImmediate(flush);
   }
 
@@ -155,21 +156,21 @@ export function createReader({ connect, runTogether, timeoutMs, lanes: max = 3 }
       }
       waiting++;
       return new Promise((resolve, reject) => {
-        if (tables.size === 0) arm();
-        let wanted = tables.get(table);
-        if (!wanted) {
-          wanted = new Map();
-          tables.set(table, wanted);
+        if (tables.size === 0) schedule();
+        let waitersById = tables.get(table);
+        if (!waitersById) {
+          waitersById = new Map();
+          tables.set(table, waitersById);
         }
-        const waiters = wanted.get(id);
+        const waiters = waitersById.get(id);
         if (waiters) waiters.push({ resolve, reject });
-        else wanted.set(id, [{ resolve, reject }]);
+        else waitersById.set(id, [{ resolve, reject }]);
       });
     },
     /** Waits for reads in flight and closes the lanes. */
     async close(): Promise<void> {
       closed = true;
-      arm();
+      schedule();
       while (inFlight.size) await Promise.all(inFlight);
       await Promise.all(lanes.map((lane) => lane.end()));
     },

@@ -20,15 +20,15 @@ export const bind = (statement: Statement, ...columns: (readonly unknown[])[]): 
   columns,
 });
 
-/** Text to statement, so that two definitions of one table never claim one name for two texts. */
+/** Text to statement, so that two definitions of one table never use one name for two texts. */
 const byText = new Map<string, Statement>();
 
 /** The prepared statement of this text; the same object for every caller. */
 export function statement(text: string, types: readonly ColumnType[] = []): Statement {
-  let knownStatement = byText.get(text);
-  if (!knownStatement) {
-    knownStatement = { name: `statement_${byText.size + 1}`, text, types };
-    byText.set(text, knownStatement);
+  let cached = byText.get(text);
+  if (!cached) {
+    cached = { name: `statement_${byText.size + 1}`, text, types };
+    byText.set(text, cached);
   }
-  return knownStatement;
+  return cached;
 }

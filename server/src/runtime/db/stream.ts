@@ -1,6 +1,6 @@
 // Reads more rows than fit into memory: a cursor on a separate connection, fetched in chunks as
-// fast as the caller consumes them. All rows of one stream belong to one snapshot, however long it
-// takes and whatever is written meanwhile.
+// fast as the caller consumes them. All rows of one stream belong to one snapshot, independent of
+// its duration and of concurrent writes.
 import pg from 'pg';
 import type { ResultRow } from './decode.ts';
 import { isolatedTypes } from './pool.ts';

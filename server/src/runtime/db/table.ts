@@ -91,13 +91,13 @@ export interface Table<C extends Columns = Columns, R = RowOfColumns<C>> extends
   readonly mutableNames: readonly string[];
   /** Whether rows have a `version` and so may be updated, removed and required. */
   readonly versioned: boolean;
-  /** The primary key is chosen by a client, so a duplicate is a normal event. */
+  /** The primary key is chosen by a client, so a duplicate is expected. */
   readonly clientKeyed: boolean;
   /** Name of a unique constraint or index → the fault for its violation. */
   readonly unique: Readonly<Record<string, () => Fault>>;
   /**
-   * Unique keys that concurrent operations may both insert after finding no row: a fresh read
-   * decides.
+   * Unique keys that concurrent operations may both insert after finding no row: the operation runs
+   * again.
    */
   readonly contendedKeys: readonly string[];
   /** Lifecycles that every change of a row must follow. */
@@ -139,13 +139,13 @@ export const statesOf = ({ lifecycles }: Table, row: Record<string, unknown>): s
 /** Throws `noTransition` if a change of a row is no transition of its lifecycle. */
 export function assertTransition(
   { name, lifecycles }: Table,
-  was: readonly string[],
+  before: readonly string[],
   row: Record<string, unknown>,
 ): void {
   for (const [index, lifecycle] of lifecycles.entries()) {
     const states =
       typeof lifecycle.states === 'function' ? lifecycle.states(row) : lifecycle.states;
-    const from = was[index] as string;
+    const from = before[index] as string;
     const to = lifecycle.state(row);
     if (states.allows(from, to)) continue;
     throw noTransition(
@@ -159,7 +159,7 @@ type ValueOf<X> = X extends Column<infer V, boolean> ? V : never;
 /** A row as the columns define it: bigint for int8, milliseconds for times, parsed json. */
 export type RowOfColumns<C extends Columns> = { [K in keyof C]: ValueOf<C[K]> };
 
-/** A row in the code's type. */
+/** The row type of a table. */
 export type RowOf<T extends Table> = NonNullable<T['row']>;
 
 /**

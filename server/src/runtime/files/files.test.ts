@@ -1,5 +1,5 @@
 // Files with a real database and a real folder: attached files are kept and all others removed,
-// whatever fails halfway.
+// also after failures.
 import { readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -40,9 +40,9 @@ const keep = (file: UploadedFile) => app.operate((ctx) => attachFile(ctx, file))
 
 describe('a file', () => {
   it('is measured, hashed, inspected and sealed', async () => {
-    const seen: Buffer[] = [];
+    const inspected: Buffer[] = [];
     const inspect = () => ({
-      write: (chunk: Uint8Array) => void seen.push(Buffer.from(chunk)),
+      write: (chunk: Uint8Array) => void inspected.push(Buffer.from(chunk)),
       end: () => 'looks fine',
     });
     const file = await put('hello', { inspect });
@@ -50,7 +50,7 @@ describe('a file', () => {
       ...{ fileName: 'a.pdf', size: 5, findings: 'looks fine' },
       sha256: '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824',
     });
-    expect(Buffer.concat(seen).toString()).toBe('hello');
+    expect(Buffer.concat(inspected).toString()).toBe('hello');
     const place = path.join(app.filesFolder, objectOf(file));
     expect(readFileSync(place).includes('hello')).toBe(false);
     expect(statSync(place).mode & 0o777).toBe(0o600);
@@ -143,7 +143,7 @@ describe('nothing remains', () => {
   it('if the process ends between upload and commit', async () => {
     const file = await put();
     expect(await rowOf(file)).toMatchObject({ state: 'UPLOADING' });
-    // The process that uploaded it is gone; for an hour the file may still be attached.
+    // The process that uploaded it has ended; the file can be attached for an hour.
     await app.advance(HOUR / 2);
     expect(inStorage()).toContain(objectOf(file));
     await app.advance(HOUR);

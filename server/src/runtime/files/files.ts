@@ -1,6 +1,6 @@
 // Files at rest. Content is sealed on its way into storage under a key generated for this file, so
-// storage sees no clear byte, and deleting the key erases the file in all copies of storage. A row
-// is committed before the first byte is sent: every object in storage is known to the database.
+// storage receives only encrypted bytes, and deleting the key erases the file in all copies of
+// storage. A row is committed before the first byte is sent: every object in storage has a row.
 // Files that were uploaded and never attached are removed by the sweep after a grace period.
 
 import { createHash } from 'node:crypto';
@@ -28,7 +28,7 @@ export const fileStates = stateTable<FileState, 'keep' | 'drop'>('File', {
   GONE: {},
 });
 
-/** A row exists as long as its object may: it is deleted after storage has deleted the object. */
+/** A row outlives its object: it is deleted after storage has deleted the object. */
 export const files = table(
   'files',
   {
@@ -54,7 +54,7 @@ interface PutOptions {
 export interface Files {
   /**
    * Seals `source` into storage. Throws INVALID_INPUT for the field `file` if it is longer than
-   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails; nothing remains then.
+   * `maxBytes`, and SERVICE_UNAVAILABLE if storage fails; no file remains in either case.
    */
   put(
     caller: Caller,
@@ -62,8 +62,8 @@ export interface Files {
     options: PutOptions,
   ): Promise<UploadedFile>;
   /**
-   * The clear content from byte `from` on. Throws if any of it previous truncated, swapped or changed;
-   * every chunk that previous returned before is authentic.
+   * The clear content from byte `from` on. Throws if a part was truncated, reordered or changed;
+   * every chunk that was returned before is authentic.
    */
   read(file: { id: string; key: Uint8Array }, from?: number): AsyncIterable<Buffer>;
   /** Removes a file that no operation has attached or will attach. */
@@ -78,7 +78,7 @@ const REMOVE = defineJob(
 /** Longer than any upload may take. */
 const UNATTACHED_MS = 3_600_000;
 
-/** Attaches the file to what this change set writes. The owner seals and stores the file's key. */
+/** Attaches the file in this change set. The owner seals and stores the file's key. */
 export async function attachFile(ctx: Ctx, upload: UploadedFile): Promise<void> {
   const row = await ctx.read(files, upload.id);
   if (row?.platform_id !== ctx.caller.platformId || row.state === 'GONE') {
@@ -138,13 +138,13 @@ const onBehalfOf = (platformId: string): Caller => ({
   permissions: [],
 });
 
-/** Counts, hashes and inspects the bytes that pass. */
+/** Counts, hashes and inspects the bytes of a stream. */
 function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOptions) {
   const hash = createHash('sha256');
   const inspector = inspect?.();
   let size = 0;
-  let broken: { error: unknown } | undefined;
-  async function* passing(): AsyncGenerator<Uint8Array> {
+  let sourceError: { error: unknown } | undefined;
+  async function* passThrough(): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of source) {
         size += chunk.length;
@@ -154,14 +154,14 @@ function measure(source: AsyncIterable<Uint8Array>, { maxBytes, inspect }: PutOp
         yield chunk;
       }
     } catch (error) {
-      broken = { error };
+      sourceError = { error };
       throw error;
     }
   }
   return {
-    content: passing(),
+    content: passThrough(),
     /** Reason why the source ended early, if it did. */
-    broken: () => broken,
+    broken: () => sourceError,
     measured: () => ({ size, sha256: hash.digest('hex'), findings: inspector?.end() }),
   };
 }
@@ -197,8 +197,7 @@ export function createFiles(runtime: Runtime, storage: StoragePort): Files {
         await drop(runtime, caller, id).catch(() => undefined);
         throw ended.error;
       }
-      // Storage may still complete a request that it did not answer, so removal is left to the
-      // sweep.
+      // Storage may still complete a request without a response, so removal is left to the sweep.
       const reason = 'The file could not be stored. Upload it again.';
       throw new Fault('SERVICE_UNAVAILABLE', reason, undefined, { retryAfterS: 5, cause });
     }
@@ -222,19 +221,19 @@ const WAIT_MS = 5_000;
 
 /** Deletes dropped objects from storage, then their rows. */
 export function fileJobs({ storage }: { storage: StoragePort }): JobHandler[] {
-  let under = 0;
+  let running = 0;
 
   async function run(_runtime: Runtime, { input }: JobOf<typeof REMOVE>): Promise<Result> {
     const { file, platform } = input;
     const caller = onBehalfOf(platform);
-    if (under >= REMOVALS_AT_ONCE) {
+    if (running >= REMOVALS_AT_ONCE) {
       return { caller, stage: async (ctx) => ctx.later(REMOVE, input, ctx.now + WAIT_MS) };
     }
-    under++;
+    running++;
     try {
       await storage.remove(objectOf(file));
     } finally {
-      under--;
+      running--;
     }
     return {
       caller,
@@ -254,7 +253,9 @@ const BATCH_SIZE = 100;
 const UNATTACHED = `select id, platform_id from files
   where state = 'UPLOADING' and created_at < $1 order by created_at limit ${BATCH_SIZE}`;
 
-/** Drops uploads that were never attached: the client or the receiving process is gone. */
+/**
+ * Drops uploads that were never attached, because the client or the receiving process has ended.
+ */
 export function fileSweep(): Sweep {
   let next: Time = 0;
   return {

@@ -1,5 +1,5 @@
-// Circuit breakers against real servers: what opens and closes one, that an open one makes no call,
-// and which responses do not count as failures.
+// Circuit breakers against real servers: conditions of opening and closing, no calls while open,
+// and responses that do not count as failures.
 import { afterEach, describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { opened } from '../../../test/kit/app/test-app.ts';

@@ -16,7 +16,7 @@ export interface CircuitChange {
 }
 
 export interface Circuits {
-  /** The network as one provider's connector uses it, with a circuit for each origin. */
+  /** The effects of one provider's connector, with a circuit for each origin. */
   effects(effects: Effects, provider: string, failures?: number): Effects;
   /** The worst state of each provider's circuits. */
   states(): ReadonlyMap<string, CircuitState>;
@@ -29,11 +29,11 @@ export const OPEN_MS = 30_000;
 /** Retry delay for calls made while a probe is in flight: about the longest deadline of a call. */
 const PROBING_MS = 10_000;
 
-const WORST: readonly CircuitState[] = ['closed', 'half-open', 'open'];
+const BY_SEVERITY: readonly CircuitState[] = ['closed', 'half-open', 'open'];
 
 interface Circuit {
   state(): CircuitState;
-  /** Throws where no call may be made now. */
+  /** Throws if calls are currently rejected. */
   enter(): void;
   succeeded(): void;
   failed(): void;
@@ -49,7 +49,7 @@ function createCircuit(
   let failures = 0;
   let retryAt: Time = 0;
 
-  function become(next: CircuitState): void {
+  function changeTo(next: CircuitState): void {
     state = next;
     changed({ provider, state, failures });
   }
@@ -60,23 +60,23 @@ function createCircuit(
       if (state === 'closed') return;
       if (state === 'half-open') throw circuitOpen(provider, now() + PROBING_MS);
       if (now() < retryAt) throw circuitOpen(provider, retryAt);
-      become('half-open');
+      changeTo('half-open');
     },
     succeeded() {
       failures = 0;
-      if (state !== 'closed') become('closed');
+      if (state !== 'closed') changeTo('closed');
     },
     failed() {
       failures++;
       // Calls in flight when the circuit opened carry no new information.
       if (state === 'open' || (state === 'closed' && failures < maxFailures)) return;
       retryAt = now() + OPEN_MS;
-      become('open');
+      changeTo('open');
     },
   };
 }
 
-/** Counts a body that breaks off or stalls as a failure of its provider. */
+/** Counts a truncated or stalled body as a failure of its provider. */
 async function* watched(body: AsyncIterable<Uint8Array>, failed: () => void) {
   try {
     yield* body;
@@ -134,17 +134,17 @@ export function createCircuits(
       const circuits = providers.get(provider) ?? new Map<string, Circuit>();
       providers.set(provider, circuits);
       return guarded(effects, (origin) => {
-        const known = circuits.get(origin);
-        const circuit = known ?? createCircuit(now, provider, maxFailures, changed);
+        const existing = circuits.get(origin);
+        const circuit = existing ?? createCircuit(now, provider, maxFailures, changed);
         circuits.set(origin, circuit);
         return circuit;
       });
     },
     states() {
       const worst = (circuits: Map<string, Circuit>) =>
-        Math.max(0, ...[...circuits.values()].map((each) => WORST.indexOf(each.state())));
+        Math.max(0, ...[...circuits.values()].map((each) => BY_SEVERITY.indexOf(each.state())));
       return new Map(
-        [...providers].map(([name, circuits]) => [name, WORST[worst(circuits)] ?? 'closed']),
+        [...providers].map(([name, circuits]) => [name, BY_SEVERITY[worst(circuits)] ?? 'closed']),
       );
     },
   };

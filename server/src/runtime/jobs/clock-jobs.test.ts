@@ -44,7 +44,7 @@ describe('dueOnClocks', () => {
     expect(after).toBe('');
   });
 
-  it('reads a few blocks for each platform, whatever waits', async () => {
+  it('reads a few blocks for each platform, regardless of its waiting jobs', async () => {
     await planner(client)(dueOnClocksSql(NOW, ''), PLATFORMS * BLOCKS);
   });
 });

@@ -136,7 +136,7 @@ describe('claim', () => {
     expect(job).toMatchObject({ platform_id: '', state: 'running', attempts: 1 });
   });
 
-  it('costs the same however many jobs are due', async () => {
+  it('costs the same for any number of due jobs', async () => {
     await due('sms', 'a', 200_000, 60_000);
     for (const platform of ['b', 'c', 'd']) await due('rail', platform, 1_000);
     await client.query('vacuum analyze jobs');

@@ -1,8 +1,8 @@
-// Selects the due jobs that a process runs next. The earliest due jobs are taken as far as the
-// limits allow. If more are due than were read, the claim steps along an index from lane to lane, a
-// lane being one kind of one platform, and reads the first jobs of each: ten thousand due jobs of
-// one tenant cost as much as one. The cost of a claim is bounded by rows and lanes read, never by
-// the length of the queue.
+// Selects the due jobs that a process runs next. The earliest due jobs are selected within the
+// limits. If more are due than were read, the claim steps along an index from lane to lane, a lane
+// being one kind of one platform, and reads the first jobs of each: ten thousand due jobs of one
+// tenant cost as much as one. The cost of a claim is bounded by rows and lanes read, never by the
+// length of the queue.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { RowOf } from '../db/table.ts';
@@ -76,8 +76,8 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   let after = { kind: '', platform_id: '' };
   let afterPlatform = '';
 
-  const chosenOf = (found: readonly Due[], already: ReadonlySet<string>): Due[] =>
-    found.filter((each) => isHandled(each.kind) && !already.has(each.id) && slots.take(each));
+  const selectJobs = (dueJobs: readonly Due[], excluded: ReadonlySet<string>): Due[] =>
+    dueJobs.filter((each) => isHandled(each.kind) && !excluded.has(each.id) && slots.take(each));
 
   /** The next lanes after those of the previous claim; wraps around after the last. */
   async function inLanes(now: Date): Promise<{ due: Due[]; isLast: boolean }> {
@@ -93,16 +93,16 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     return { due, isLast };
   }
 
-  async function claimed(chosen: readonly Due[], now: Time): Promise<Job[]> {
-    if (!chosen.length) return [];
-    const values = [new Date(now), new Date(now + leaseMs), chosen.map(({ id }) => id)];
+  async function claimed(selected: readonly Due[], now: Time): Promise<Job[]> {
+    if (!selected.length) return [];
+    const values = [new Date(now), new Date(now + leaseMs), selected.map(({ id }) => id)];
     try {
       const rows = await db.query<Job>(CLAIM, values);
-      const won = new Set(rows.map(({ id }) => id));
-      for (const each of chosen) if (!won.has(each.id)) slots.release(each);
+      const claimedIds = new Set(rows.map(({ id }) => id));
+      for (const each of selected) if (!claimedIds.has(each.id)) slots.release(each);
       return rows;
     } catch (error) {
-      for (const each of chosen) slots.release(each);
+      for (const each of selected) slots.release(each);
       throw error;
     }
   }
@@ -110,17 +110,17 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
   /** Claims what is due on the clocks of platforms that have their own. */
   async function claimOnClocks(now: Time): Promise<Claimed> {
     if (slots.free() === 0) return { jobs: [], more: false };
-    const found = await dueOnClocks(db, now, afterPlatform);
-    afterPlatform = found.after;
-    const chosen = chosenOf(found.due, new Set());
-    if (!chosen.length) return { jobs: [], more: afterPlatform !== '' };
-    const ids = chosen.map(({ id }) => id);
+    const dueJobs = await dueOnClocks(db, now, afterPlatform);
+    afterPlatform = dueJobs.after;
+    const selected = selectJobs(dueJobs.due, new Set());
+    if (!selected.length) return { jobs: [], more: afterPlatform !== '' };
+    const ids = selected.map(({ id }) => id);
     const jobs = await claimOnClock(db, now + leaseMs, ids).catch((error: unknown) => {
-      for (const each of chosen) slots.release(each);
+      for (const each of selected) slots.release(each);
       throw error;
     });
-    const won = new Set(jobs.map(({ id }) => id));
-    for (const each of chosen) if (!won.has(each.id)) slots.release(each);
+    const claimedIds = new Set(jobs.map(({ id }) => id));
+    for (const each of selected) if (!claimedIds.has(each.id)) slots.release(each);
     return { jobs, more: slots.free() > 0 };
   }
 
@@ -128,29 +128,32 @@ export function createClaim({ db, slots, isHandled, leaseMs }: ClaimOptions) {
     if (slots.free() === 0) return { jobs: [], more: false };
     const at = new Date(now);
     const head = await db.query<Due>(HEAD, [at, HEAD_ROWS]);
-    const chosen = chosenOf(head, new Set());
+    const selected = selectJobs(head, new Set());
     let more = false;
     if (head.length === HEAD_ROWS && slots.free() > 0) {
       const lanes = await inLanes(at).catch((error: unknown) => {
-        for (const each of chosen) slots.release(each);
+        for (const each of selected) slots.release(each);
         throw error;
       });
-      const found = chosenOf(lanes.due, new Set(chosen.map(({ id }) => id)));
-      chosen.push(...found);
-      more = !lanes.isLast || found.length > 0;
+      const dueJobs = selectJobs(lanes.due, new Set(selected.map(({ id }) => id)));
+      selected.push(...dueJobs);
+      more = !lanes.isLast || dueJobs.length > 0;
     }
-    const jobs = await claimed(chosen, now);
-    // Another process claimed some of them concurrently.
-    return { jobs, more: slots.free() > 0 && (more || jobs.length < chosen.length) };
+    const jobs = await claimed(selected, now);
+    // Another process may have claimed some of them concurrently.
+    return { jobs, more: slots.free() > 0 && (more || jobs.length < selected.length) };
   }
 
   return async function claim(now: Time, { onClocks = true } = {}): Promise<Claimed> {
-    const first = await claimInRealTime(now);
-    if (!onClocks) return first;
-    const rest = await claimOnClocks(now).catch((error: unknown) => {
-      for (const each of first.jobs) slots.release(each);
+    const inRealTime = await claimInRealTime(now);
+    if (!onClocks) return inRealTime;
+    const onPlatformClocks = await claimOnClocks(now).catch((error: unknown) => {
+      for (const each of inRealTime.jobs) slots.release(each);
       throw error;
     });
-    return { jobs: [...first.jobs, ...rest.jobs], more: first.more || rest.more };
+    return {
+      jobs: [...inRealTime.jobs, ...onPlatformClocks.jobs],
+      more: inRealTime.more || onPlatformClocks.more,
+    };
   };
 }

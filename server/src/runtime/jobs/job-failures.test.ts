@@ -8,7 +8,7 @@ import { defineJob } from '../../kernel/contract/job.ts';
 import { circuitOpen } from '../../kernel/net/circuit.ts';
 import { createLog } from '../observability/log.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { backoffMs, errorText, MAX_ATTEMPTS, NEVER } from './job-failures.ts';
+import { backoffMs, errorText, MAX_ATTEMPTS, NOT_DUE } from './job-failures.ts';
 import { createWorker, type JobHandler } from './jobs.ts';
 import { jobs } from './jobs-table.ts';
 
@@ -82,7 +82,7 @@ describe('job', () => {
       pass(backoffMs(index));
     }
     expect(await stored(id)).toMatchObject({
-      ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NEVER },
+      ...{ state: 'dead', attempts: 20, last_error: 'failure 20', due_at: NOT_DUE },
     });
     pass(100 * 365 * 86_400_000);
     expect([await worker.runDue(), runs]).toEqual([0, 20]);

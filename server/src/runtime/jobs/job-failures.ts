@@ -18,11 +18,11 @@ export const MAX_ATTEMPTS = 20;
 export const OUTAGE_ATTEMPTS = 180;
 const MAX_BACKOFF_MS = 3_600_000;
 /** Later than every lease and every clock; a release without the state `dead` never reaches it. */
-export const NEVER: Time = Date.UTC(9999, 0, 1);
+export const NOT_DUE: Time = Date.UTC(9999, 0, 1);
 /** Maximum characters of a stored error. */
 const MAX_ERROR = 300;
 /** Jobs that wait for one circuit are retried over this period. */
-const SPREAD_MS = 10_000;
+const JITTER_MS = 10_000;
 
 /**
  * The state is checked because a failure of a run that an operator has cancelled meanwhile would
@@ -73,12 +73,12 @@ export async function failJob(
   const open = circuitOpenIn(error);
   if (open) {
     const [byte = 0] = effects.random(1);
-    const delayMs = Math.max(open.retryAt - now, 0) + Math.round((byte / 256) * SPREAD_MS);
+    const delayMs = Math.max(open.retryAt - now, 0) + Math.round((byte / 256) * JITTER_MS);
     await db.query(RELEASE, [job.id, job.version, ...(await after(delayMs))]);
     return 'postponed';
   }
   const isDead = job.attempts >= maxAttempts;
-  const [at, onClock] = isDead ? [new Date(NEVER), null] : await after(backoffMs(job.attempts));
+  const [at, onClock] = isDead ? [new Date(NOT_DUE), null] : await after(backoffMs(job.attempts));
   const [state, text] = [isDead ? 'dead' : 'queued', errorText(error)];
   await db.query(FAIL, [job.id, job.version, state, at, text, new Date(now), onClock]);
   return isDead ? 'dead' : 'again';

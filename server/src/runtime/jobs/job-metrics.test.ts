@@ -23,8 +23,8 @@ const add = (kind: string, count: number, ageMs: number, state = 'queued') =>
 
 async function gauges(name: string): Promise<Record<string, number>> {
   const { body } = await app.server.inject({ url: '/metrics' });
-  const found = body.matchAll(new RegExp(`^railhead_jobs_${name}\\{kind="(.+)"\\} (.+)$`, 'gm'));
-  return Object.fromEntries([...found].map(([, kind = '', value]) => [kind, Number(value)]));
+  const matches = body.matchAll(new RegExp(`^railhead_jobs_${name}\\{kind="(.+)"\\} (.+)$`, 'gm'));
+  return Object.fromEntries([...matches].map(([, kind = '', value]) => [kind, Number(value)]));
 }
 
 describe('job gauges', () => {
@@ -46,7 +46,7 @@ describe('job gauges', () => {
     expect(await gauges('queued')).toEqual({ a: 0, b: 0, c: 0 });
   });
 
-  it('cost the same however many jobs wait', async () => {
+  it('cost the same for any number of waiting jobs', async () => {
     await add('a', 300_000, 1_000);
     await add('b', 30_000, 1_000, 'dead');
     await client.query('vacuum analyze jobs');

@@ -53,7 +53,7 @@ interface Reading {
   dead: Map<string, number>;
 }
 
-/** Reads at most once per `KEPT_MS`; a kind that was seen once remains, with zero. */
+/** Reads at most once per `KEPT_MS`; a kind that has occurred once remains, with zero. */
 function reader({ db, effects }: Pick<Runtime, 'db' | 'effects'>): () => Promise<Reading> {
   const kinds = new Set<string>();
   let reading: Promise<Reading> | undefined;

@@ -1,5 +1,5 @@
-// Jobs for review by an operator: queued, running, dead and cancelled jobs; the last are kept
-// with the reason. Inputs may hold personal data, so only the ids in them are shown.
+// Jobs for review by an operator: queued, running, dead and cancelled jobs, the latter with the
+// reason. Inputs may hold personal data, so only the ids in them are shown.
 
 import { iso, type Time } from '../../kernel/effects.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -136,13 +136,11 @@ export async function deadJobs(
   before: Time,
   limit: number,
 ): Promise<string[]> {
-  const found = await db.query<{ id: string }>(DEAD_OF, [kind, new Date(before), limit]);
-  return found.map(({ id }) => id);
+  const jobRows = await db.query<{ id: string }>(DEAD_OF, [kind, new Date(before), limit]);
+  return jobRows.map(({ id }) => id);
 }
 
-/**
- * Stages that dead jobs, and those that wait after a failure, are due now with all their attempts.
- */
+/** Makes dead jobs, and those that wait after a failure, due now with all their attempts. */
 export async function reviveJobs(ctx: Ctx, ids: readonly string[]): Promise<JobSummary[]> {
   const rows = await Promise.all(ids.map((id) => ctx.read(jobs, id)));
   const platforms = [...new Set(rows.flatMap((row) => (row ? [row.platform_id] : [])))];
@@ -168,7 +166,15 @@ export function cancelJobRow(ctx: Ctx, row: Job, reason: string): JobSummary {
   }
   ctx.remove(jobs, row);
   const { id, kind, platform_id, attempts, last_error } = row;
-  const about = aboutOf(row.input);
-  const stored = { kind, platform_id, about, attempts, last_error, reason, created_at: ctx.now };
+  const subjects = aboutOf(row.input);
+  const stored = {
+    kind,
+    platform_id,
+    about: subjects,
+    attempts,
+    last_error,
+    reason,
+    created_at: ctx.now,
+  };
   return presentCancelled(ctx.insert(cancellations, { id, ...stored }));
 }

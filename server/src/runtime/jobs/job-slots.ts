@@ -13,7 +13,7 @@ export interface JobLimits {
 
 export const JOB_LIMITS: JobLimits = { slots: 64, perKind: 24, perPlatform: 32, perLane: 16 };
 
-/** The keys that limits are counted by. */
+/** The keys of the limits. */
 interface Claimant {
   kind: string;
   platform_id: string;

@@ -50,9 +50,9 @@ export async function hasJobFor(
   { kind }: { kind: string },
   transactionId: string,
 ): Promise<boolean> {
-  const found = await db.query(
+  const rows = await db.query(
     "select 1 from jobs where kind = $1 and input ->> 'transactionId' = $2 limit 1",
     [kind, transactionId],
   );
-  return found.length > 0;
+  return rows.length > 0;
 }

@@ -1,5 +1,5 @@
 // The worker against a real database: a slow job delays no other, a failing one is retried, and a
-// job's effect occurs once however many workers run.
+// job has its effect once with any number of workers.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -107,31 +107,31 @@ describe('worker', () => {
   });
 
   it('a single worker finishes a job whose lease expired', async () => {
-    const held: (() => void)[] = [];
+    const releases: (() => void)[] = [];
     const stuck: JobHandler = {
       kind: 'stuck',
       run: async (runtime, job) => {
-        await new Promise<void>((resolve) => held.push(resolve));
+        await new Promise<void>((resolve) => releases.push(resolve));
         return writer('stuck').run(runtime, job);
       },
     };
     const [firstWorker, secondWorker] = [workerWith([stuck]), workerWith([stuck])];
     await later('stuck');
     const first = firstWorker.runDue();
-    await until(async () => held.length === 1);
+    await until(async () => releases.length === 1);
     app.effects.set(app.effects.now() + 60_000);
     const second = secondWorker.runDue();
-    await until(async () => held.length === 2);
-    for (const go of held) go();
+    await until(async () => releases.length === 2);
+    for (const go of releases) go();
     await Promise.all([first, second]);
     expect(await done('stuck')).toBe(1);
   });
 
   it('renews the lease of a long job, so that it runs once and backs off after a failure', async () => {
-    const held: ((error: Error) => void)[] = [];
+    const releases: ((error: Error) => void)[] = [];
     const slow: JobHandler = {
       kind: 'long',
-      run: () => new Promise((_, reject) => held.push(reject)),
+      run: () => new Promise((_, reject) => releases.push(reject)),
     };
     const worker = workerWith([slow]);
     const due = async () => {
@@ -140,13 +140,13 @@ describe('worker', () => {
     };
     await later('long');
     worker.start();
-    await until(async () => held.length === 1);
+    await until(async () => releases.length === 1);
     for (let step = 0; step < 3; step++) {
       app.effects.set(app.effects.now() + 15_000);
       await until(async () => (await due()) === 20_000);
     }
-    expect(held).toHaveLength(1);
-    held[0]?.(new Error('too slow'));
+    expect(releases).toHaveLength(1);
+    releases[0]?.(new Error('too slow'));
     await worker.stop();
     expect(await due()).toBe(2_000);
     await app.runtime.db.query('delete from jobs', []);

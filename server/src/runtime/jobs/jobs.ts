@@ -1,8 +1,8 @@
-// Runs jobs that change sets staged. A handler first calls external systems and then returns, as a
-// function of a context, what to stage; that change set also removes the job, so a job's effect
-// occurs exactly once however often a crash repeats the run. A claim is a lease: a job whose worker
-// died becomes due again. Not a job library, because due times follow the clock of `Effects` and
-// jobs are inserted by the committer (docs/decisions/0003).
+// Runs jobs that change sets staged. A handler first calls external systems and then returns a
+// function of a context, which stages the result; that change set also removes the job, so a job's
+// effect occurs exactly once however often a crash repeats the run. A claim is a lease: a job whose
+// worker died becomes due again. A job library is not used, because due times follow the clock of
+// `Effects` and jobs are inserted by the committer (docs/decisions/0003).
 
 import type { TObject } from '@sinclair/typebox';
 import type { Caller } from '../../kernel/caller.ts';
@@ -31,7 +31,7 @@ export type JobOf<D extends JobDefinition> = Omit<Job, 'input'> & { input: JobIn
 interface Work<J = Job> {
   /** Failed attempts after which the job is dead; default `MAX_ATTEMPTS`. */
   readonly maxAttempts?: number;
-  /** Maximum duration; a longer run has failed and frees its slot. Default `DEADLINE_MS`. */
+  /** Maximum duration; a longer run fails and frees its slot. Default `DEADLINE_MS`. */
   readonly deadlineMs?: number;
   run(runtime: Runtime, job: J): Promise<Result>;
 }
@@ -73,7 +73,10 @@ export interface Worker {
   wake(): void;
   /** Runs a claimed job and records its result; never rejects. */
   run(job: Job): Promise<void>;
-  /** Runs what is due now and has a slot, one round; returns how much there was. */
+  /**
+   * Runs one round of due jobs, as far as slots are free, and of sweeps; returns the amount of work
+   * done.
+   */
   runDue(): Promise<number>;
   start(): void;
   /** Claims no more jobs and waits for running ones. */
@@ -88,7 +91,7 @@ export const LEASE_MS = 20_000;
 const DEADLINE_MS = 120_000;
 const POLL_MS = 1_000;
 
-// Locked rows are being finished.
+// Locked rows belong to jobs whose result is being committed.
 const RENEW = `update jobs set due_at = $3 where id in (
   select j.id from jobs j join unnest($1::text[], $2::int[]) as r(id, version)
     on j.id = r.id and j.version = r.version and j.state = 'running'
@@ -97,8 +100,10 @@ const RENEW = `update jobs set due_at = $3 where id in (
 /** Rejects if `work` has no result in time. Its later result has no effect on the job. */
 function within<R>(ms: number, work: Promise<R>): Promise<R> {
   return new Promise((resolve, reject) => {
-    const late = Object.assign(new Error(`no result within ${ms} ms`), { code: 'ETIMEDOUT' });
-    const timer = setTimeout(() => reject(late), ms);
+    const timeoutError = Object.assign(new Error(`no result within ${ms} ms`), {
+      code: 'ETIMEDOUT',
+    });
+    const timer = setTimeout(() => reject(timeoutError), ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -122,18 +127,18 @@ export function createWorker(options: WorkerOptions): Worker {
     isHandled: (kind) => handlers.has(kind),
     leaseMs: LEASE_MS,
   });
-  /** Running jobs: a slow one occupies a slot and delays no other. */
+  /** Running jobs: a slow job occupies one slot and does not delay others. */
   const running = new Map<Job, { work: Promise<void>; until: Time }>();
   const sweeping = new Map<Sweep, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
-  /** Clocks are read at each poll, and at once after a commit that may concern one. */
+  /** Clocks are read at each poll, and at once if this process has read a clock of a platform. */
   let readClocks = true;
   let stopped = true;
 
   async function attempt(job: Job, { run, maxAttempts, deadlineMs }: JobHandler): Promise<void> {
-    // An attempt that ended with its process, the last one included, was never recorded.
+    // An attempt that ended with its process, including the last one, was not recorded.
     if (job.attempts > (maxAttempts ?? MAX_ATTEMPTS)) {
       throw new Error('the process ended while the job was running');
     }
@@ -148,10 +153,10 @@ export function createWorker(options: WorkerOptions): Worker {
       await attempt(job, handler);
       metrics.job(kind, 'done');
     } catch (error) {
-      const what = await failJob(runtime, job, error, handler.maxAttempts);
-      metrics.job(kind, what);
-      if (what === 'postponed') return;
-      const message = what === 'dead' ? 'job is dead' : 'job failed';
+      const outcome = await failJob(runtime, job, error, handler.maxAttempts);
+      metrics.job(kind, outcome);
+      if (outcome === 'postponed') return;
+      const message = outcome === 'dead' ? 'job is dead' : 'job failed';
       log.error({ err: error, job: id, kind, attempts }, message);
     }
   }
@@ -177,15 +182,15 @@ export function createWorker(options: WorkerOptions): Worker {
     return counts.reduce((sum, each) => sum + each, claimed.length);
   }
 
-  /** A long job is not started a second time, and waits after a failure like any other. */
+  /** Renews the leases of long jobs, so that no other process starts them. */
   async function renew(): Promise<void> {
     const now = runtime.effects.now();
     const until = now + LEASE_MS;
-    const short = [...running].filter(([, each]) => each.until < now + LEASE_MS / 2);
-    if (!short.length) return;
-    const [ids, versions] = [short.map(([{ id }]) => id), short.map(([job]) => job.version)];
+    const expiring = [...running].filter(([, each]) => each.until < now + LEASE_MS / 2);
+    if (!expiring.length) return;
+    const [ids, versions] = [expiring.map(([{ id }]) => id), expiring.map(([job]) => job.version)];
     await runtime.db.query(RENEW, [ids, versions, new Date(until)]);
-    for (const [, each] of short) each.until = until;
+    for (const [, each] of expiring) each.until = until;
   }
 
   async function claimRounds(): Promise<void> {

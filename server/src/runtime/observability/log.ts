@@ -38,7 +38,7 @@ const SECRET_TEXT = [
 
 /** Replaces everything that looks like a secret. */
 export function redactText(text: string, mark = '[redacted]'): string {
-  return SECRET_TEXT.reduce((left, pattern) => left.replaceAll(pattern, mark), text);
+  return SECRET_TEXT.reduce((redacted, pattern) => redacted.replaceAll(pattern, mark), text);
 }
 
 function plain(value: unknown, name = '', depth = 0): unknown {
@@ -70,7 +70,10 @@ interface Repeated {
   last: Fields;
 }
 
-/** Codes and names of an error and its causes; for one without a code also where it was thrown. */
+/**
+ * Codes and names of an error and its causes; for an error without a code also the line that threw
+ * it.
+ */
 function kindOf(error: unknown, depth = 0): string {
   if (!(error instanceof Error) || depth > 4) return typeof error;
   const { code, name, cause, stack = '' } = error as Error & { code?: unknown };
@@ -78,7 +81,7 @@ function kindOf(error: unknown, depth = 0): string {
   return `${name} ${place} ${cause === undefined ? '' : kindOf(cause, depth + 1)}`;
 }
 
-/** The fields, with errors reduced to what they contain without their stacks. */
+/** The fields without the stacks of errors. */
 function withoutStacks(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const { stack, ...rest } = value as Fields;
@@ -92,8 +95,8 @@ const countedOf = ({ count, last }: Repeated): Fields => ({
 
 /**
  * Writes the first line of a kind at once and in full. Later ones of the same second become a
- * single line at its end, with their count and the fields of the last: a dependency that fails
- * every request would fill the disk with stacks.
+ * single line at its end, with their count and the fields of the last: otherwise a failing
+ * dependency would fill the disk with stacks.
  */
 function collapsed(write: (fields: Fields, message: string) => void) {
   const kinds = new Map<string, Repeated>();
@@ -138,22 +141,24 @@ function collapsed(write: (fields: Fields, message: string) => void) {
 const member = (name: string, value: string | undefined) =>
   value === undefined ? '' : `,"${name}":"${value}"`;
 
-/** Names of tokens are chosen by clients; each is checked once. */
+/** Names of tokens are chosen by clients; each is redacted once. */
 const tokenNames = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
 function tokenNameOf(name: string | undefined): string {
   if (name === undefined) return '';
-  let known = tokenNames.get(name);
-  if (known === undefined) {
+  let field = tokenNames.get(name);
+  if (field === undefined) {
     if (tokenNames.size >= MAX_NAMES) tokenNames.clear();
-    known = `,"tokenName":${JSON.stringify(redactText(name))}`;
-    tokenNames.set(name, known);
+    field = `,"tokenName":${JSON.stringify(redactText(name))}`;
+    tokenNames.set(name, field);
   }
-  return known;
+  return field;
 }
 
-/** Built without a serializer, because there is one for each request. No other text is free. */
+/**
+ * Built without a serializer, because each request has a line. Only the token name is free text.
+ */
 const requestLine = (time: string, record: RequestRecord) =>
   `{"time":"${time}","level":"info","requestId":"${record.requestId}",` +
   `"operationId":"${record.operationId}","platformId":"${record.platformId}",` +
@@ -198,7 +203,7 @@ export function createLog(effects: Effects, level: Level, write: (line: string) 
 /**
  * Lines are buffered for this period: a write for each request would cost as much as the request.
  */
-const GATHER_MS = 20;
+const BUFFER_MS = 20;
 
 interface LineWriter {
   write(line: string): void;
@@ -206,9 +211,9 @@ interface LineWriter {
 }
 
 /**
- * A buffered writer of lines to a file descriptor. `flush` writes the rest; an orderly shutdown
- * calls it, a killed process loses at most the last interval. If processes share the descriptor
- * (`shared`), lines are written in pieces that do not mix.
+ * A buffered writer of lines to a file descriptor. `flush` writes the remaining lines; an orderly
+ * shutdown calls it, a killed process loses at most the last interval. If processes share the
+ * descriptor (`shared`), lines are written in pieces that do not mix.
  */
 export function lineWriter(descriptor: number, shared = false): LineWriter {
   let waiting = '';
@@ -224,7 +229,7 @@ export function lineWriter(descriptor: number, shared = false): LineWriter {
     flush,
     write(line) {
       waiting += line;
-      timer ??= setTimeout(flush, GATHER_MS).unref();
+      timer ??= setTimeout(flush, BUFFER_MS).unref();
     },
   };
 }
@@ -252,10 +257,10 @@ function piecesOf(text: string): string[] {
 }
 
 function writeAll(descriptor: number, text: string): void {
-  let rest = Buffer.from(text);
-  while (rest.length) {
+  let remaining = Buffer.from(text);
+  while (remaining.length) {
     try {
-      rest = rest.subarray(writeSync(descriptor, rest));
+      remaining = remaining.subarray(writeSync(descriptor, remaining));
     } catch (error) {
       // A full pipe is retried; a closed pipe has no reader.
       if ((error as { code?: string }).code !== 'EAGAIN') return;

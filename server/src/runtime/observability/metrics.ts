@@ -23,7 +23,8 @@ export interface Metrics {
 }
 
 /**
- * Interval at which the event loop is measured. A timer is never early, so this much is no delay.
+ * Interval at which the event loop is measured. A timer is never early, so this interval is
+ * subtracted from the delay.
  */
 const RESOLUTION_MS = 5;
 
@@ -141,9 +142,9 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   const series = new Map<string, { observe(seconds: number): void }>();
   function requestsOf(operation: string, status: number) {
     const key = `${operation} ${status}`;
-    const found = series.get(key) ?? requests.labels(operation, String(status));
-    series.set(key, found);
-    return found;
+    const duration = series.get(key) ?? requests.labels(operation, String(status));
+    series.set(key, duration);
+    return duration;
   }
   return {
     request: (operation, status, ms) => requestsOf(operation, status).observe(ms / 1000),

@@ -148,13 +148,13 @@ describe('a database', () => {
         await withCluster(path.join(dir, 'data'), async (url) => {
           const readiness = servingOn(url);
           expect(await readiness.check()).toBe('ready');
-          const ballast = fs.openSync(path.join(dir, 'ballast'), 'w');
+          const fillFile = fs.openSync(path.join(dir, 'ballast'), 'w');
           expect(() => {
-            for (;;) fs.writeSync(ballast, Buffer.alloc(65_536));
+            for (;;) fs.writeSync(fillFile, Buffer.alloc(65_536));
           }).toThrow('ENOSPC');
           expect(await readiness.check()).toBe('disk full');
-          fs.ftruncateSync(ballast);
-          fs.closeSync(ballast);
+          fs.ftruncateSync(fillFile);
+          fs.closeSync(fillFile);
           expect(await readiness.check()).toBe('ready');
         });
       } finally {

@@ -1,6 +1,6 @@
 // Readiness of the server for load balancers: whether it can commit. The probe commits a
 // transaction on a separate connection and writes a temporary file, because a small commit still
-// succeeds on a full disk as long as old pages have room. It needs no table, so any number of
+// succeeds on a full disk while existing pages have free space. It needs no table, so any number of
 // processes probe without waiting for each other.
 import pg from 'pg';
 import { within } from './within.ts';
@@ -62,16 +62,16 @@ function createProbe(url: string, deadlineMs: number) {
 
   async function commit(): Promise<ReadyStatus> {
     if (!client) {
-      const fresh = new pg.Client({
+      const opened = new pg.Client({
         connectionString: url,
         application_name: 'railhead readiness',
         connectionTimeoutMillis: deadlineMs,
       });
-      client = fresh;
-      fresh.on('error', () => undefined);
-      fresh.on('end', () => client === fresh && drop());
-      await fresh.connect();
-      await fresh.query('set default_transaction_read_only = off');
+      client = opened;
+      opened.on('error', () => undefined);
+      opened.on('end', () => client === opened && drop());
+      await opened.connect();
+      await opened.query('set default_transaction_read_only = off');
     }
     await client.query(PROBE);
     return 'ready';

@@ -1,4 +1,4 @@
-// What is stored of responses of receivers: no secret and no account, and errors that stay readable.
+// Stored responses of receivers: without secrets and account numbers, with readable errors.
 import { describe, expect, it } from 'vitest';
 import { maskBody, maskHeader, maskText } from './received-text.ts';
 
@@ -92,7 +92,7 @@ describe('maskBody', () => {
     expect(maskBody('[[')).toBe('[[');
   });
 
-  it('masks what is nested too deeply', () => {
+  it('masks values that are nested too deeply', () => {
     const deep = `${'['.repeat(8_000)}"a"${']'.repeat(8_000)}`;
     expect(maskBody(deep)).toContain('[masked]');
   });

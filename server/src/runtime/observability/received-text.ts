@@ -42,7 +42,9 @@ const TEXT_RULES: readonly (readonly [RegExp, string])[] = [
 ];
 
 const UUID = '\\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\\b';
-/** Ids of resources are kept; the alternatives after them are matched nowhere inside. */
+/**
+ * Ids of resources are kept: their alternative is first, so the others do not match inside an id.
+ */
 const NUMBERS = new RegExp(
   [
     `(?<id>${UUID})`,
@@ -58,16 +60,16 @@ const NUMBERS = new RegExp(
   ].join('|'),
   'g',
 );
-const LONG = new RegExp(`(?<id>${UUID})|[A-Za-z0-9+/_=-]{24,}`, 'g');
+const LONG_TOKEN = new RegExp(`(?<id>${UUID})|[A-Za-z0-9+/_=-]{24,}`, 'g');
 
 const isKey = (text: string) =>
   /\d/.test(text) && (/^[0-9a-f]+$/i.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text)));
 
-/** A text without what looks like a secret, an account or an address. */
+/** The text with masked secrets, account numbers and addresses. */
 export function maskText(text: string): string {
-  const ruled = TEXT_RULES.reduce((left, [rule, by]) => left.replace(rule, by), text);
+  const ruled = TEXT_RULES.reduce((redacted, [rule, by]) => redacted.replace(rule, by), text);
   const short = ruled
-    .replace(LONG, (found, id) => (id === undefined && isKey(found) ? MASKED : found))
+    .replace(LONG_TOKEN, (found, id) => (id === undefined && isKey(found) ? MASKED : found))
     .replace(NUMBERS, (found, id) => (id === undefined ? MASKED + found.slice(-4) : found));
   return redactText(short, MASKED);
 }
@@ -88,7 +90,7 @@ function maskValue(value: unknown, name: string, depth: number): unknown {
   );
 }
 
-/** JSON without secrets; undefined if the text is not JSON, which may have been cut. */
+/** JSON without secrets; undefined if the text is not JSON, for example because it is truncated. */
 function maskJson(text: string): string | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {

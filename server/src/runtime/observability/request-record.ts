@@ -1,6 +1,6 @@
-// What is recorded of an answered request: the fields of its log line, and of its row if a platform
-// sent it. The values of a request are not among them; bodies are passed beside the record and are
-// masked before they are stored.
+// The record of a completed request: the fields of its log line, and of its row if a platform sent
+// it. It contains no values of the request; bodies are passed beside the record and are masked
+// before they are stored.
 import type { Caller } from '../../kernel/caller.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
 import type { Time } from '../../kernel/effects.ts';
@@ -8,7 +8,7 @@ import type { Time } from '../../kernel/effects.ts';
 /** Credential of a request: an API token, an agent's token, the link of a hosted page, or none. */
 export type CallerType = 'TOKEN' | 'AGENT' | 'LINK' | 'NONE';
 
-/** Instead of an operation, of requests of an unknown path and with a wrong method. */
+/** Operation ids of requests with an unknown path or a wrong method. */
 export const UNKNOWN_PATH = 'unknownPath';
 export const UNSUPPORTED_METHOD = 'unsupportedMethod';
 
@@ -39,8 +39,8 @@ export interface RequestRecord {
   resourceId: string | undefined;
 }
 
-/** A request with what a recorder may keep of it after masking. */
-export interface AnsweredRequest {
+/** A completed request with the data that a recorder may store after masking. */
+export interface CompletedRequest {
   record: RequestRecord;
   contract: Contract;
   caller: Caller;
@@ -51,5 +51,5 @@ export interface AnsweredRequest {
   reply: unknown;
 }
 
-/** Receives each answered request of a platform. Never waits, and never throws. */
-export type RecordRequest = (request: AnsweredRequest) => void;
+/** Receives each completed request of a platform. Never waits, and never throws. */
+export type RecordRequest = (request: CompletedRequest) => void;

@@ -31,30 +31,30 @@ async function waited(
   }
 }
 const wait = (ms: number) => app.effects.set(app.effects.now() + ms);
-const take = (id: string) => waited((ctx) => countAttempt(ctx, id, RULES));
+const attempt = (id: string) => waited((ctx) => countAttempt(ctx, id, RULES));
 
 describe('attempts', () => {
   it('are accepted if every rule allows them; the longest wait is reported', async () => {
-    expect(await take('one')).toBe(0);
-    expect(await take('one')).toBe(30);
+    expect(await attempt('one')).toBe(0);
+    expect(await attempt('one')).toBe(30);
     wait(29_001);
-    expect(await take('one')).toBe(1);
+    expect(await attempt('one')).toBe(1);
     wait(999);
-    expect(await take('one')).toBe(0);
+    expect(await attempt('one')).toBe(0);
     wait(30_000);
-    expect(await take('one')).toBe(0);
+    expect(await attempt('one')).toBe(0);
     wait(30_000);
-    expect(await take('one')).toBe(15 * 60 - 90);
+    expect(await attempt('one')).toBe(15 * 60 - 90);
     wait((15 * 60 - 90) * 1000 - 1);
-    expect(await take('one')).toBe(1);
+    expect(await attempt('one')).toBe(1);
     wait(1);
-    expect(await take('one')).toBe(0);
+    expect(await attempt('one')).toBe(0);
   });
 
   it('are counted per key', async () => {
-    expect(await take('two')).toBe(0);
-    expect(await take('three')).toBe(0);
-    expect(await take('two')).toBe(30);
+    expect(await attempt('two')).toBe(0);
+    expect(await attempt('three')).toBe(0);
+    expect(await attempt('two')).toBe(30);
   });
 
   it('that are rejected do not count, and checking does not either', async () => {
@@ -62,8 +62,8 @@ describe('attempts', () => {
     expect(await check()).toBe(0);
     expect(await check()).toBe(0);
     expect(await app.runtime.db.read(attemptLimits, 'four')).toBeUndefined();
-    await take('four');
-    await take('four');
+    await attempt('four');
+    await attempt('four');
     expect(await check()).toBe(30);
     expect((await app.runtime.db.read(attemptLimits, 'four'))?.at).toHaveLength(1);
   });
@@ -111,12 +111,12 @@ describe('attempts', () => {
     });
     await expect(thrown).rejects.toThrow('Wrong.');
     expect(await counted()).toBe(0);
-    const answer = () =>
+    const rejected = () =>
       waited(async (ctx) => {
         await countAttempt(ctx, 'eight', rules);
         return { rejected: wrong() };
       });
-    expect([await answer(), await answer(), await answer()]).toEqual([0, 0, 60]);
+    expect([await rejected(), await rejected(), await rejected()]).toEqual([0, 0, 60]);
     expect(await counted()).toBe(2);
   });
 });

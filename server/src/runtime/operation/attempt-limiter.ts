@@ -72,9 +72,9 @@ export async function countAttempt(
   rejectTooMany(row?.at ?? [], rules, now, reason);
   const longest = Math.max(...rules.map((rule) => rule.withinMs));
   const recent = (row?.at ?? []).filter((time) => time > now - longest);
-  const fresh = { at: [...recent, now], updated_at: now };
-  if (row) ctx.update(attemptLimits, row, fresh);
-  else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...fresh });
+  const values = { at: [...recent, now], updated_at: now };
+  if (row) ctx.update(attemptLimits, row, values);
+  else ctx.insert(attemptLimits, { id, platform_id: ctx.caller.platformId, ...values });
 }
 
 /** Whether the limit of `id` is reached; stages nothing. */
@@ -83,7 +83,7 @@ export async function isLimitReached(ctx: Ctx, id: string, rules: readonly Attem
   return waitS(row?.at ?? [], rules, ctx.effects.now()) > 0;
 }
 
-/** No limit: only the row is needed. */
+/** No limit: the row only makes concurrent claims conflict. */
 const UNLIMITED: readonly AttemptRule[] = [{ max: Number.POSITIVE_INFINITY, withinMs: 0 }];
 
 /** Stages a claim on `id`: of two concurrent claims one is decided again. */
@@ -91,7 +91,7 @@ export const claim = (ctx: Ctx, id: string): Promise<void> => countAttempt(ctx, 
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Deletes attempts that no limit counts any more. */
+/** Deletes attempts that are older than every limit. */
 export const attemptsSweep = () =>
   retentionSweep(
     'tries.forget',

@@ -1,5 +1,5 @@
-// Guarantees of staging: rows merge, and no change violates the lifecycle of its table, whatever code
-// makes it and however many transitions one change set contains.
+// Guarantees of staging: changes of a row merge, and every change is checked against the lifecycle
+// of its table, for any number of transitions in one change set.
 import { Type } from '@sinclair/typebox';
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
@@ -22,7 +22,7 @@ const round = stateTable<'NEW' | 'MID' | 'OLD', 'go'>('round', {
 });
 const track = stateTable<'NONE' | 'PAID', 'pay'>('track', { NONE: { pay: 'PAID' }, PAID: {} });
 
-const lived = table(
+const tracked = table(
   'lived',
   {
     id: col.text,
@@ -52,7 +52,7 @@ const context = (db = {} as Database): Ctx =>
     { now: 0, ownClock: false },
   );
 
-const row = (overrides: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> => ({
+const row = (overrides: Partial<RowOf<typeof tracked>> = {}): RowOf<typeof tracked> => ({
   id: 'row',
   kind: 'flat',
   status: 'NEW',
@@ -65,39 +65,39 @@ const row = (overrides: Partial<RowOf<typeof lived>> = {}): RowOf<typeof lived> 
 describe('row update', () => {
   it('may keep the state or follow a transition', () => {
     const ctx = context();
-    expect(ctx.update(lived, row(), { note: 'x' }).status).toBe('NEW');
-    expect(ctx.update(lived, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
+    expect(ctx.update(tracked, row(), { note: 'x' }).status).toBe('NEW');
+    expect(ctx.update(tracked, row(), { status: 'OLD', paid: { status: 'PAID' } }).note).toBe('x');
     expect(ctx.set.updates).toMatchObject([{ row: { status: 'OLD', note: 'x' } }]);
   });
 
   it('may not skip or reverse a transition', () => {
-    const jump = () => context().update(lived, row({ kind: 'round' }), { status: 'OLD' });
-    expect(jump).toThrow('lived row: round has no transition from NEW to OLD');
-    const back = () => context().update(lived, row({ status: 'OLD' }), { status: 'NEW' });
-    expect(back).toThrow('lived row: flat has no transition from OLD to NEW');
-    const strange = () => context().update(lived, row(), { status: 'MID' });
+    const skipState = () => context().update(tracked, row({ kind: 'round' }), { status: 'OLD' });
+    expect(skipState).toThrow('lived row: round has no transition from NEW to OLD');
+    const reverseState = () => context().update(tracked, row({ status: 'OLD' }), { status: 'NEW' });
+    expect(reverseState).toThrow('lived row: flat has no transition from OLD to NEW');
+    const strange = () => context().update(tracked, row(), { status: 'MID' });
     expect(strange).toThrow('flat has no transition from NEW to MID');
   });
 
   it('applies several transitions within one change set, each checked against the one before', () => {
     const ctx = context();
     const was = row({ kind: 'round' });
-    ctx.update(lived, was, { status: 'MID' });
-    ctx.update(lived, was, { status: 'OLD' });
-    expect(() => ctx.update(lived, was, { status: 'MID' })).toThrow('from OLD to MID');
+    ctx.update(tracked, was, { status: 'MID' });
+    ctx.update(tracked, was, { status: 'OLD' });
+    expect(() => ctx.update(tracked, was, { status: 'MID' })).toThrow('from OLD to MID');
   });
 
   it('is checked against every lifecycle of the table', () => {
     const paid = row({ paid: { status: 'PAID' } });
-    expect(() => context().update(lived, paid, { paid: null })).toThrow(
+    expect(() => context().update(tracked, paid, { paid: null })).toThrow(
       'track has no transition from PAID to NONE',
     );
   });
 
   it('is checked against the state of a row inserted in the same change set', () => {
     const ctx = context();
-    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'OLD' });
-    expect(() => ctx.update(lived, made, { status: 'NEW' })).toThrow('from OLD to NEW');
+    const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'OLD' });
+    expect(() => ctx.update(tracked, inserted, { status: 'NEW' })).toThrow('from OLD to NEW');
   });
 });
 
@@ -132,8 +132,8 @@ describe('attempt', () => {
   it('discards everything staged if it throws a fault, and returns the fault', async () => {
     const ctx = context();
     const was = row({ kind: 'round' });
-    const made = ctx.insert(lived, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
-    ctx.update(lived, was, { status: 'MID' });
+    const inserted = ctx.insert(tracked, { id: 'new', kind: 'flat', status: 'NEW', note: 'first' });
+    ctx.update(tracked, was, { status: 'MID' });
     const short = () => new Fault('CONFLICT', 'Short.');
     ctx.transfer({
       ...step,
@@ -143,11 +143,11 @@ describe('attempt', () => {
     });
     const before = structuredClone(ctx.set.transfers);
     const outcome = await ctx.attempt(async () => {
-      ctx.update(lived, made, { status: 'OLD', note: 'second' });
-      ctx.update(lived, was, { status: 'OLD' });
-      ctx.insert(lived, { id: 'more', kind: 'flat', status: 'NEW' });
-      ctx.remove(lived, row({ id: 'third' }));
-      ctx.require(lived, row({ id: 'fourth' }));
+      ctx.update(tracked, inserted, { status: 'OLD', note: 'second' });
+      ctx.update(tracked, was, { status: 'OLD' });
+      ctx.insert(tracked, { id: 'more', kind: 'flat', status: 'NEW' });
+      ctx.remove(tracked, row({ id: 'third' }));
+      ctx.require(tracked, row({ id: 'fourth' }));
       ctx.transfer({
         ...step,
         debit: 'c',
@@ -171,8 +171,8 @@ describe('attempt', () => {
       ['a'],
     ]);
     // Staging continues from the state before.
-    expect(ctx.update(lived, was, { status: 'OLD' }).status).toBe('OLD');
-    expect(ctx.update(lived, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
+    expect(ctx.update(tracked, was, { status: 'OLD' }).status).toBe('OLD');
+    expect(ctx.update(tracked, row({ id: 'more' }), { note: 'z' }).note).toBe('z');
     expect(ctx.set.inserts).toHaveLength(1);
   });
 
@@ -284,8 +284,8 @@ describe('emitVersion', () => {
       ['{}', null],
       ['{}', null],
     ]);
-    const elsewhere = context();
-    emit(elsewhere, 1);
-    expect(dataOf(elsewhere)).toEqual(dataOf(first));
+    const otherContext = context();
+    emit(otherContext, 1);
+    expect(dataOf(otherContext)).toEqual(dataOf(first));
   });
 });

@@ -48,7 +48,7 @@ export interface Ctx {
   readonly caller: Caller;
   /**
    * The time of this attempt on the clock of the caller's platform; all rows of one change set
-   * share it. Real time, for limits and tokens from outside, is `effects.now()`.
+   * share it. Real time, for limits and external tokens, is `effects.now()`.
    */
   readonly now: Time;
   /** Whether the platform has a clock of its own. */
@@ -63,12 +63,12 @@ export interface Ctx {
   read<T extends Table>(table: T, id: string): Promise<RowOf<T> | undefined>;
   insert<T extends Table>(table: T, row: NewRowOf<T>): RowOf<T>;
   /**
-   * Stages a change of a row as it was read; the commit fails if it changed since. Throws if the
-   * lifecycle of the table has no such transition.
+   * Stages a change of a row as it was read; the commit fails if it has changed since. Throws if
+   * the lifecycle of the table has no such transition.
    */
   update<T extends Table>(table: T, row: RowOf<T>, patch: PatchOf<T>): RowOf<T>;
   remove<T extends Table>(table: T, row: RowOf<T>): void;
-  /** The decision depends on this row as read: the commit fails if it changed since. */
+  /** The decision depends on this row as read: the commit fails if it has changed since. */
   require<T extends Table>(table: T, row: RowOf<T>): void;
   /** Posts an amount from the debit to the credit account. */
   transfer(transfer: TransferInput): void;
@@ -111,12 +111,12 @@ export interface Ctx {
     subject: string,
     data: Static<S>,
   ): void;
-  /** Stages an event that a job of its own delivers. Returns its id. */
+  /** Stages an event that a separate job delivers. Returns its id. */
   record<S extends TSchema>(event: EventDefinition<S>, subject: string, data: Static<S>): string;
   /**
    * Runs `work`; if it throws a fault, everything that it staged is discarded and the fault is
-   * returned. If the commit finds that an account cannot pay or accept what was staged, the
-   * operation runs once more.
+   * returned. If the commit rejects a staged transfer because of funds or a freeze, the operation
+   * runs once more.
    */
   attempt<R>(work: () => Promise<R>): Promise<R | Fault>;
   /** Stages a job to run after the commit, at `at` or at once. */
@@ -144,14 +144,15 @@ function savepoint({
 }: StagedWork): () => void {
   const lists: unknown[][] = Object.values(set);
   const lengths = lists.map((list) => list.length);
-  const rows = [...staged].map(([key, row]) => ({ key, row, was: { ...row } }));
+  const rows = [...staged].map(([key, row]) => ({ key, row, before: { ...row } }));
   const [faults, accounts] = [[...insufficientFundsFaults], [...retryAccounts]];
   return () => {
     for (const [index, list] of lists.entries()) list.length = lengths[index] as number;
     staged.clear();
     insufficientFundsFaults.clear();
     retryAccounts.clear();
-    for (const { key, row, was } of rows) staged.set(key, Object.assign(row, was));
+    for (const { key, row, before: previous } of rows)
+      staged.set(key, Object.assign(row, previous));
     for (const [account, fault] of faults) insufficientFundsFaults.set(account, fault);
     for (const account of accounts) retryAccounts.add(account);
   };
@@ -208,19 +209,19 @@ export function createContext(
     return row as RowOf<T>;
   }
 
-  function update<T extends Table>(table: T, was: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
-    const key = keyOf(table, was.id);
-    const known = staged.get(key);
-    const states = statesOf(table, known ?? was);
-    if (known) {
-      assertTransition(table, states, Object.assign(known, patch));
+  function update<T extends Table>(table: T, previous: RowOf<T>, patch: PatchOf<T>): RowOf<T> {
+    const key = keyOf(table, previous.id);
+    const stagedRow = staged.get(key);
+    const states = statesOf(table, stagedRow ?? previous);
+    if (stagedRow) {
+      assertTransition(table, states, Object.assign(stagedRow, patch));
       for (const name of Object.keys(patch)) changes.get(key)?.add(name);
-      return known as RowOf<T>;
+      return stagedRow as RowOf<T>;
     }
-    const row: Row = { ...was, ...patch };
+    const row: Row = { ...previous, ...patch };
     assertTransition(table, states, row);
     const changed = new Set(Object.keys(patch));
-    set.updates.push({ ...versioned(table, was), row, changed });
+    set.updates.push({ ...versioned(table, previous), row, changed });
     changes.set(key, changed);
     staged.set(key, row);
     return row as RowOf<T>;

@@ -1,5 +1,5 @@
-// Stages the events of a change set, in their stored form: packed, and as differences from an
-// earlier event where one holds most of the data already.
+// Stages the events of a change set, in their stored form: packed, and as differences if an earlier
+// event contains most of the data.
 import type { Caller } from '../../kernel/caller.ts';
 import type { EventDefinition } from '../../kernel/contract/event.ts';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -14,7 +14,7 @@ import { packJson } from './stored-json.ts';
 export interface DescribedRow {
   id: string;
   version: number;
-  /** Another row with the same id can exist after the reset of a sandbox platform, but not its time. */
+  /** Distinguishes rows with the same id before and after the reset of a sandbox platform. */
   created_at: Time;
 }
 
@@ -26,18 +26,18 @@ interface VersionEvent {
   customerKey: number | null;
 }
 
-/** Events are deleted by their age: one that refers to another must not outlive it for long. */
+/** Events are deleted by age: an event must not outlive for long the one that it refers to. */
 const MAX_EARLIER_MS = 12 * 3_600_000;
 
-/** Rows of which a process remembers an event; 200 bytes each. */
-const MAX_REMEMBERED = 10_000;
+/** Maximum cached events, one for each row; 200 bytes each. */
+const MAX_CACHED = 10_000;
 
 /** The latest event of a row, by its type and the row, of this process. Oldest first. */
 const versionEvents = new WeakMap<Database, Map<string, VersionEvent>>();
 
 function versionEventsOf(db: Database): Map<string, VersionEvent> {
-  const known = versionEvents.get(db);
-  if (known) return known;
+  const existing = versionEvents.get(db);
+  if (existing) return existing;
   const map = new Map<string, VersionEvent>();
   versionEvents.set(db, map);
   return map;
@@ -59,7 +59,7 @@ export function rememberEvents(db: Database, { events }: ChangeSet): void {
     const key = keyOf(type, subject);
     map.delete(key);
     map.set(key, { version, id, customerKey: customer_key ?? null });
-    if (map.size <= MAX_REMEMBERED) continue;
+    if (map.size <= MAX_CACHED) continue;
     for (const oldest of map.keys()) {
       map.delete(oldest);
       break;
@@ -80,7 +80,7 @@ interface Staging {
 
 /** The first event of a subject that stores its data whole. */
 interface WholeEvent {
-  /** Place in the change set. */
+  /** Index in the change set. */
   at: number;
   row: EventRow;
   data: Row;
@@ -113,8 +113,8 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
     return row;
   }
 
-  /** Stages what differs from an earlier event of the change set about the resource, if there is one. */
-  function emitShort(event: EventDefinition, subject: string, data: Row): void {
+  /** Stages only the differences if the change set has an earlier event about the resource. */
+  function emitDifference(event: EventDefinition, subject: string, data: Row): void {
     const first = wholeEvents.get(subject);
     // A rolled-back attempt may have removed it.
     const base = first && set.events[first.at] === first.row ? first : undefined;
@@ -127,7 +127,7 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
 
   return {
     emit(event: EventDefinition, subject: string, data: unknown, account?: string): void {
-      if (account === undefined) emitShort(event, subject, data as Row);
+      if (account === undefined) emitDifference(event, subject, data as Row);
       else {
         const text = packJson(JSON.stringify(data));
         stage(event, subject, text, keyOfCustomer(subject, data)).account = account;
@@ -141,17 +141,17 @@ export function eventStaging({ effects, db, vault, caller, now, ownClock, set }:
       data: () => unknown,
     ): void {
       const earlier = versionEventsOf(db).get(keyOf(event.type, id));
-      const wanted = `${created_at} ${version}`;
+      const rowVersion = `${created_at} ${version}`;
       const isRecent = earlier && effects.now() - timeOfId(earlier.id) < MAX_EARLIER_MS;
-      if (!ownClock && isRecent && earlier.version === wanted) {
+      if (!ownClock && isRecent && earlier.version === rowVersion) {
         const row = stage(event, id, '{}', earlier.customerKey);
         Object.assign(row, { account, base_id: earlier.id });
         return;
       }
-      const whole = data();
-      const row = stage(event, id, packJson(JSON.stringify(whole)), keyOfCustomer(id, whole));
+      const fullData = data();
+      const row = stage(event, id, packJson(JSON.stringify(fullData)), keyOfCustomer(id, fullData));
       row.account = account;
-      if (!ownClock) row.version = wanted;
+      if (!ownClock) row.version = rowVersion;
     },
 
     emitSealed(

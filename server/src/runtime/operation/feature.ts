@@ -14,8 +14,8 @@ import type { PersonalData } from './personal-data.ts';
 export type Operation = Bound<Ctx>;
 
 /**
- * P is what the composition provides; C the customer that owns personal data. Functions are
- * properties, because the parameters of methods are compared bivariantly.
+ * P are the dependencies that the composition provides; C is the customer that owns personal data.
+ * Functions are properties, because the parameters of methods are compared bivariantly.
  */
 export interface Feature<P = never, C = never> {
   operations?: (parts: P) => readonly Operation[];
@@ -24,8 +24,8 @@ export interface Feature<P = never, C = never> {
   /** Work found by periodic queries. */
   sweeps?: (parts: P) => readonly Sweep[];
   /**
-   * Stages, as jobs, what sweeps find for other platforms: they follow real time. Runs when the
-   * caller's platform gets a clock of its own.
+   * Stages as jobs the work that sweeps find for platforms in real time. Runs when the caller's
+   * platform gets a clock of its own.
    */
   onOwnClock?: (ctx: Ctx) => Promise<void>;
   /** Events that the contract documents as webhooks. */
@@ -34,7 +34,7 @@ export interface Feature<P = never, C = never> {
   states?: Readonly<Record<string, Lifecycle>>;
   /** Personal data in the feature's tables. */
   personalData?: PersonalData<C>;
-  /** What a reset of a sandbox platform must know of the feature's tables. */
+  /** Rules for the feature's tables in a reset of a sandbox platform. */
   reset?: ResetRules;
   /** A page of text and at most one button. */
   page?: (runtime: Runtime, parts: P) => HostedPage;

@@ -8,7 +8,8 @@ export const idempotency = table(
   'idempotency',
   {
     /**
-     * Platform, its agent if one calls, method, path and key. Of the path only ids are in clear.
+     * Platform, agent if any, method, path and key. Parameters of the path are hashed unless they
+     * are ids.
      */
     id: col.text,
     /** Hash of the query and the body, keyed, because both may contain secrets. */

@@ -40,7 +40,7 @@ describe('operate', () => {
     expect(attempts).toBe(4);
   });
 
-  it('stops after the maximum attempts on a contended row and invites a retry', async () => {
+  it('stops after the maximum attempts on a contended row and advises a retry', async () => {
     const { id } = await customer(app);
     const run = app.operate(async (ctx) => {
       await touch(ctx, id);
@@ -65,7 +65,7 @@ describe('operate', () => {
     expect([attempts, decision]).toEqual([2, 'too late']);
   });
 
-  it('reports a transition that fresh reads do not explain', async () => {
+  it('reports a missing transition that persists after fresh reads', async () => {
     let attempts = 0;
     const run = app.operate(async () => {
       attempts++;

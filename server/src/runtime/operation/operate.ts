@@ -1,6 +1,6 @@
 // Runs an operation until its change set is committed: read, decide, commit, and again with fresh
 // reads if a row that it depends on has changed meanwhile. Requests, jobs and operator commands all
-// use it; nothing else calls the committer.
+// use it; only this module calls the committer.
 
 import { setTimeout } from 'node:timers/promises';
 import type { Caller } from '../../kernel/caller.ts';
@@ -117,7 +117,7 @@ async function decide<R>(
 ): Promise<{ ctx: Ctx; result: R }> {
   for (let attempt = 1; ; attempt++) {
     const time = runtime.clocks.timeOf(caller);
-    // Usually known; then no turn of the event loop is lost.
+    // Usually cached: awaiting only a promise saves a turn of the event loop.
     const ctx = createContext(runtime, caller, 'now' in time ? time : await time);
     try {
       return { ctx, result: await work(ctx) };
@@ -145,8 +145,8 @@ export async function operate<R>(
       if (ctx.set.inserts.some((each) => each.table.name === 'jobs')) runtime.wake.jobs();
       return result;
     }
-    const again = isRetryable(outcome.rejection, ctx) && attempt < MAX_ATTEMPTS;
-    if (!again) throw faultOf(outcome.rejection, ctx);
+    const shouldRetry = isRetryable(outcome.rejection, ctx) && attempt < MAX_ATTEMPTS;
+    if (!shouldRetry) throw faultOf(outcome.rejection, ctx);
     await pauseBefore(attempt + 1, runtime.effects);
   }
 }

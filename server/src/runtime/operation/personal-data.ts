@@ -1,6 +1,6 @@
-// Locations of customer data: each feature describes its tables, how their rows are opened for an
-// export and what an erasure does to them. The privacy feature uses the assembled descriptions, so
-// it needs no name of a later feature; a test checks the list against the database.
+// Locations of customer data: each feature describes its tables, the decryption of their rows for
+// an export, and the effect of an erasure. The privacy feature uses the assembled descriptions, so
+// it does not depend on later features; a test checks the list against the database.
 import type { Time } from '../../kernel/effects.ts';
 import type { Database } from '../db/database.ts';
 import type { DataKey, Vault } from '../security/vault.ts';
@@ -33,7 +33,7 @@ export interface DataSubject {
 export interface Opener<C = DataSubject> {
   vault: Vault;
   customer: C;
-  /** Undefined once it was erased: then nothing can be opened. */
+  /** Undefined after the erasure: sealed columns can then not be opened. */
   key: DataKey | undefined;
 }
 
@@ -87,7 +87,7 @@ export const DAY_MS = 86_400_000;
 
 /** An event id that sorts before every one created from `at` on. */
 export function eventsFrom(at: Time): string {
-  // Clocks of several processes differ a little.
+  // Clocks of several processes can differ.
   const hex = Math.max(0, at - DAY_MS)
     .toString(16)
     .padStart(12, '0');

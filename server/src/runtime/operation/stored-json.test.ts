@@ -27,7 +27,7 @@ describe('packJson', () => {
     expect(unpackJson(stored)).toBe(payment);
   });
 
-  it('leaves text as it is that has nothing to replace', () => {
+  it('does not change text without replaceable parts', () => {
     for (const text of ['{}', 'null', '"text"', '', '{"unknownName":"X:1"}', 's1.ZGF0YQ.ZGF0YQ']) {
       expect(packJson(text)).toBe(text);
       expect(unpackJson(text)).toBe(text);
@@ -40,7 +40,7 @@ describe('packJson', () => {
     }
   });
 
-  it('keeps the names that an erasure looks for', () => {
+  it('keeps the names that an erasure searches', () => {
     const names = { id: 'Quote:1', transactionId: 'Transaction:1', correlationId: 'one' };
     const text = JSON.stringify({ type: 'OUTGOING', ...names });
     const stored = packJson(text);
@@ -50,7 +50,7 @@ describe('packJson', () => {
     }
   });
 
-  it('is restored byte by byte, whatever the text holds', () => {
+  it('is restored byte by byte, for any text', () => {
     const part = fc.constantFrom(
       ...STORED_TEXTS,
       '"',
@@ -76,14 +76,14 @@ describe('packJson', () => {
 });
 
 describe('the list of texts', () => {
-  it('only grows, because stored tokens are places in it', () => {
+  it('only grows, because stored tokens are positions in it', () => {
     const first = STORED_TEXTS.slice(0, 74);
     const hash = createHash('sha256').update(JSON.stringify(first)).digest('hex');
     expect(hash).toBe('55c3dce87af0b6e4d4f06f757b517333ac1e1f81280ef03f03b232b0a9965bef');
     expect(new Set(STORED_TEXTS).size).toBe(STORED_TEXTS.length);
   });
 
-  it('is the limit of what can be read', () => {
+  it('limits the readable tokens', () => {
     expect(() => unpackJson('{"a":1}\u0007z')).toThrow('stored JSON of a newer version');
   });
 });

@@ -91,15 +91,15 @@ const ONE_BYTE = 24;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** The token of the text at this place of the list. */
-function tokenAt(place: number): string {
-  if (place < ONE_BYTE) return String.fromCharCode(8 + place);
-  const rest = place - ONE_BYTE;
-  const first = 1 + Math.floor(rest / LETTERS.length);
-  return String.fromCharCode(first) + LETTERS[rest % LETTERS.length];
+function tokenAt(index: number): string {
+  if (index < ONE_BYTE) return String.fromCharCode(8 + index);
+  const offset = index - ONE_BYTE;
+  const leading = 1 + Math.floor(offset / LETTERS.length);
+  return String.fromCharCode(leading) + LETTERS[offset % LETTERS.length];
 }
 
-const TOKENS = new Map(STORED_TEXTS.map((text, place) => [text, tokenAt(place)]));
-const TEXTS = new Map(STORED_TEXTS.map((text, place) => [tokenAt(place), text]));
+const TOKENS = new Map(STORED_TEXTS.map((text, index) => [text, tokenAt(index)]));
+const TEXTS = new Map(STORED_TEXTS.map((text, index) => [tokenAt(index), text]));
 
 /** A currency, or a name with the beginning of its value that is not a currency. */
 const REPLACEABLE =
@@ -107,13 +107,13 @@ const REPLACEABLE =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: tokens begin with them.
 const TOKEN = /[\x08-\x1f]|[\x01-\x07][A-Za-z0-9]/g;
 
-function tokenOf(found: string): string {
-  const token = TOKENS.get(found);
+function tokenOf(match: string): string {
+  const token = TOKENS.get(match);
   if (token !== undefined) return token;
-  // The name alone may have one.
-  const name = found.slice(0, found.indexOf(':') + 1);
+  // Only the name may have a token.
+  const name = match.slice(0, match.indexOf(':') + 1);
   const ofName = TOKENS.get(name);
-  return ofName === undefined ? found : ofName + found.slice(name.length);
+  return ofName === undefined ? match : ofName + match.slice(name.length);
 }
 
 function textOf(token: string): string {

@@ -14,7 +14,7 @@ export interface RunAs {
   gid: number;
 }
 
-/** An error whose message is one plain line for the person who starts the server. */
+/** An error with a message of one line for the operator. */
 export const unavailable = (message: string, cause?: unknown) =>
   Object.assign(new Error(message, { cause }), { name: 'DatabaseUnavailable' });
 
@@ -116,7 +116,7 @@ function isWhole(native: string, copy: string): boolean {
 }
 
 /** Whether only this user (or root) can change the folder's content. */
-function isOurs(folder: string): boolean {
+function isOwnedFolder(folder: string): boolean {
   const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return false;
   return stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0;
@@ -143,32 +143,32 @@ function copyAll(native: string, copy: string): void {
  */
 function relocate(from: Package, folder: string): string {
   const copy = path.join(folder, 'native');
-  if (isOurs(folder) && isWhole(from.native, copy)) return copy;
-  const fresh = fs.mkdtempSync(`${folder}.`);
+  if (isOwnedFolder(folder) && isWhole(from.native, copy)) return copy;
+  const temporary = fs.mkdtempSync(`${folder}.`);
   try {
-    copyAll(from.native, path.join(fresh, 'native'));
-    makeLinks(path.join(fresh, 'native'));
-    if (isOurs(folder) && !isWhole(from.native, copy)) {
-      fs.renameSync(folder, path.join(fresh, 'old'));
+    copyAll(from.native, path.join(temporary, 'native'));
+    makeLinks(path.join(temporary, 'native'));
+    if (isOwnedFolder(folder) && !isWhole(from.native, copy)) {
+      fs.renameSync(folder, path.join(temporary, 'old'));
     }
     try {
-      fs.renameSync(fresh, folder);
+      fs.renameSync(temporary, folder);
     } catch {
-      // Another process was faster; its copy is checked below.
+      // Another process has created the copy concurrently; it is checked below.
     }
   } finally {
-    fs.rmSync(fresh, { recursive: true, force: true });
+    fs.rmSync(temporary, { recursive: true, force: true });
   }
   fs.rmSync(path.join(folder, 'old'), { recursive: true, force: true });
-  if (isOurs(folder) && isWhole(from.native, copy)) return copy;
+  if (isOwnedFolder(folder) && isWhole(from.native, copy)) return copy;
   throw new Error(`${folder} cannot be used`);
 }
 
 function cacheFolders(user: RunAs | undefined): string[] {
   // A temporary folder is the last choice: cleaners remove old files there one by one.
   if (user) return ['/var/cache', os.tmpdir(), '/tmp'];
-  const home = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-  return [home, os.tmpdir()];
+  const cacheHome = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+  return [cacheHome, os.tmpdir()];
 }
 
 /** The folder with `bin`, `lib` and `share`, executable by `user`. */

@@ -28,7 +28,7 @@ const UNPRIVILEGED: RunAs = { uid: 65534, gid: 65534 };
 
 export const clusterOf = (dir: string) => path.join(path.resolve(dir), 'postgres');
 
-/** The environment of PostgreSQL's programs; nothing is inherited that would configure them. */
+/** The environment of PostgreSQL's programs, without inherited configuration. */
 export const cleanEnv = (): NodeJS.ProcessEnv =>
   process.platform === 'win32'
     ? process.env
@@ -64,7 +64,7 @@ function flushFolder(folder: string): void {
   fs.closeSync(handle);
 }
 
-const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() || 'no reason given';
+const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim() || 'no reason reported';
 
 function runInitdb({ binaries, cluster, user }: Place, options: ClusterOptions): void {
   const { dir, durable, random } = options;
@@ -99,21 +99,22 @@ function admitRootOnly(cluster: string): void {
 
 function createCluster(place: Place, options: ClusterOptions): void {
   const { cluster, user } = place;
-  const fresh = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
+  const temporary = fs.mkdtempSync(`${cluster}.new-${process.pid}-`);
   try {
-    if (user) fs.chownSync(fresh, user.uid, user.gid);
-    runInitdb({ ...place, cluster: fresh }, options);
-    if (user) admitRootOnly(fresh);
+    if (user) fs.chownSync(temporary, user.uid, user.gid);
+    runInitdb({ ...place, cluster: temporary }, options);
+    if (user) admitRootOnly(temporary);
     try {
-      fs.renameSync(fresh, cluster);
+      fs.renameSync(temporary, cluster);
     } catch (error) {
-      // Another process on the same folder was faster. Which one serves it is decided at the start.
+      // Another process has created the cluster concurrently. The start determines which process
+      // serves it.
       if (!fs.existsSync(path.join(cluster, 'PG_VERSION'))) throw error;
     }
     if (!options.durable) return;
     for (const folder of [options.dir, path.dirname(options.dir)]) flushFolder(folder);
   } finally {
-    fs.rmSync(fresh, { recursive: true, force: true });
+    fs.rmSync(temporary, { recursive: true, force: true });
   }
 }
 

@@ -51,7 +51,7 @@ function serves(pid: number, cluster: string): boolean {
 }
 
 /** Removes the id of an unrelated process from the lock files. */
-function disown(cluster: string, pid: number, socketFolder: string, port: string): void {
+function removeReusedPid(cluster: string, pid: number, socketFolder: string, port: string): void {
   const socketLock = path.join(socketFolder, `.s.PGSQL.${port}.lock`);
   for (const file of [path.join(cluster, PID_FILE), socketLock]) {
     if (!fs.existsSync(file)) continue;
@@ -72,7 +72,7 @@ export function runningIn(cluster: string): Running | undefined {
   const pid = Number(firstLine);
   if (!Number.isInteger(pid) || pid <= 0 || !exists(pid)) return undefined;
   if (!serves(pid, cluster)) {
-    if (socketFolder) disown(cluster, pid, socketFolder, port);
+    if (socketFolder) removeReusedPid(cluster, pid, socketFolder, port);
     return undefined;
   }
   const secret = path.join(path.dirname(cluster), PASSWORD_FILE);

@@ -1,4 +1,4 @@
-// The embedded PostgreSQL on Windows, which has neither a shell to watch it nor unix sockets that
+// The embedded PostgreSQL on Windows, which has neither a shell to monitor it nor unix sockets that
 // the client can open: a free loopback port with a password kept in the data folder, `pg_ctl` to
 // start it (it drops administrator rights, which PostgreSQL rejects) and a small Node process as
 // the guard.

@@ -160,13 +160,13 @@ describe('startEmbedded', () => {
     const results = await Promise.allSettled([startEmbedded({ dir }), startEmbedded({ dir })]);
     const won = results.filter((each) => each.status === 'fulfilled') as { value: Embedded }[];
     expect(won).toHaveLength(1);
-    const lost = results.find((each) => each.status === 'rejected') as PromiseRejectedResult;
-    expect(lost.reason).toMatchObject({ message: expect.stringContaining('already served') });
+    const failure = results.find((each) => each.status === 'rejected') as PromiseRejectedResult;
+    expect(failure.reason).toMatchObject({ message: expect.stringContaining('already served') });
     expect(fs.readdirSync(dir)).toEqual(['postgres']);
     await won[0]!.value.stop();
   });
 
-  it('removes what a killed first start left', async () => {
+  it('removes the remains of a killed first start', async () => {
     const dir = path.join(base, 'race');
     fs.mkdirSync(path.join(dir, 'postgres.new-4194305-abc'));
     await (await startEmbedded({ dir, durable: false })).stop();
@@ -250,11 +250,11 @@ describe('attachEmbedded and withEmbedded', () => {
     const dir = path.join(base, 'plain');
     expect(await attachEmbedded(path.join(base, 'none'))).toBe(undefined);
     expect(await attachEmbedded(dir)).toBe(undefined);
-    const alone = await withEmbedded({ dir }, async (url) => {
+    const result = await withEmbedded({ dir }, async (url) => {
       expect(await attachEmbedded(dir)).toBe(url);
       return query(url, 'select 1 as one');
     });
-    expect(alone).toEqual([{ one: 1 }]);
+    expect(result).toEqual([{ one: 1 }]);
     expect(await attachEmbedded(dir)).toBe(undefined);
     const { child, pid, url } = await serveElsewhere(dir);
     expect(await withEmbedded({ dir }, async (same) => same)).toBe(url);

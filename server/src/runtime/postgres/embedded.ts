@@ -1,8 +1,8 @@
 // A real PostgreSQL inside the data folder, started and stopped with this process, so that a laptop
 // needs only Node. It listens on a unix socket only (Windows: see embedded-windows.ts), runs as an
-// unprivileged user if this process is root, and is watched by a shell that shuts it down when this
-// process dies in any way, `kill -9` included. Commits are always flushed; only tests may trade
-// that for speed.
+// unprivileged user if this process is root, and is monitored by a shell that shuts it down when
+// this process ends for any reason, including `kill -9`. Commits are always flushed; only tests may
+// trade that for speed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -46,12 +46,12 @@ export interface Embedded {
   died: Promise<string>;
 }
 
-/** The database that contains everything; initdb creates it. */
+/** The only database; initdb creates it. */
 const DATABASE = 'postgres';
 const PORT = 5432;
 /** Maximum bytes of a unix socket's path: 104 on macOS, 108 on Linux, with the final NUL. */
 const MAX_SOCKET_PATH = 103;
-/** A clean shutdown flushes everything; past this the next start recovers from the log instead. */
+/** Timeout of a clean shutdown; after it the next start recovers from the write-ahead log. */
 const STOP_MS = 20_000;
 /**
  * How long to wait for a cluster that another process serves: an operator command ends within this
@@ -62,8 +62,8 @@ const BUSY_MS = 2_000;
 const CHANGE_MS = 60_000;
 
 const FLAGS = {
-  // Settings for a laptop. Compiled plans take longer than the queries run; input and output workers and
-  // the replication launcher are processes without work here.
+  // Settings for a laptop. Compiling plans takes longer than running the queries; input and output
+  // workers and the replication launcher are processes without work here.
   shared_buffers: '128MB',
   max_connections: '100',
   jit: 'off',
@@ -115,10 +115,10 @@ function flagsFor(durable: boolean, connections: number): string[] {
 
 // The socket cannot be in the data folder, whose path may be longer than a socket's may be. Trust
 // authentication is enough on it: the folder is 0700, so only its owner and root can connect, and
-// they can read the files anyway.
+// both can read the files of the cluster.
 function socketFolder(cluster: string, user: RunAs | undefined): string {
   const name = `railhead-${createHash('sha256').update(cluster).digest('hex').slice(0, 12)}`;
-  const me = process.getuid?.();
+  const uid = process.getuid?.();
   for (const base of [os.tmpdir(), '/tmp', '/var/tmp']) {
     const folder = path.join(base, name);
     // mkdtemp below adds a dash and six letters.
@@ -130,12 +130,12 @@ function socketFolder(cluster: string, user: RunAs | undefined): string {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') continue;
     }
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false });
-    const owned = stat !== undefined && [me, user?.uid].includes(stat.uid);
-    // Another user may have created the name on purpose; then any other name is used.
-    const ours = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
-    const chosen = ours ? folder : fs.mkdtempSync(`${folder}-`);
-    if (user) fs.chownSync(chosen, user.uid, user.gid);
-    return chosen;
+    const owned = stat !== undefined && [uid, user?.uid].includes(stat.uid);
+    // Another user may have created a folder of this name; then a random name is used.
+    const isUsable = owned && stat.isDirectory() && (stat.mode & 0o077) === 0;
+    const selected = isUsable ? folder : fs.mkdtempSync(`${folder}-`);
+    if (user) fs.chownSync(selected, user.uid, user.gid);
+    return selected;
   }
   throw unavailable('No temporary folder is suitable for the socket of the embedded PostgreSQL.');
 }
@@ -150,11 +150,11 @@ const inUse = (dir: string, pid?: number) =>
     `The data folder ${dir} is already served by a running PostgreSQL${pid ? ` (process ${pid})` : ''}.`,
   );
 
-/** Waits for the process that serves the cluster to leave it. */
+/** Waits until no process serves the cluster. */
 async function waitUntilFree(dir: string, cluster: string): Promise<void> {
-  let left = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
-  if (left?.status === 'stopping') left = await waitWhile(cluster, () => true, CHANGE_MS);
-  if (left) throw inUse(dir, left.pid);
+  let remaining = await waitWhile(cluster, ({ status }) => status !== 'stopping', BUSY_MS);
+  if (remaining?.status === 'stopping') remaining = await waitWhile(cluster, () => true, CHANGE_MS);
+  if (remaining) throw inUse(dir, remaining.pid);
 }
 
 function startGuard({ binaries, cluster, user }: Place, flags: string[]): ChildProcess {
@@ -179,9 +179,9 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
     const fail = (code: number | null) => {
       const fatal =
         lines.find((line) => line.startsWith('FATAL')) ?? lines.at(-1) ?? `exit ${code}`;
-      const taken = /lock file "postmaster.pid" already exists/.test(fatal);
+      const isInUse = /lock file "postmaster.pid" already exists/.test(fatal);
       const reason = fatal.replace(/^FATAL:\s+/, '');
-      reject(taken ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
+      reject(isInUse ? inUse(dir) : unavailable(`PostgreSQL does not start: ${reason}`));
     };
     guard.once('error', (error) =>
       reject(unavailable(`PostgreSQL cannot be executed: ${error.message}`)),
@@ -198,7 +198,7 @@ function ready(dir: string, guard: ChildProcess, log: (line: string) => void): P
 }
 
 /** The handle of the running PostgreSQL for its starter. */
-function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedded {
+function handleOf(guard: ChildProcess, running: Running, durable: boolean): Embedded {
   const ended = new Promise<number | null>((resolve) => guard.once('close', resolve));
   // A caller that forgets to stop must still be able to exit; the guard then shuts PostgreSQL down.
   guard.unref();
@@ -206,10 +206,10 @@ function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedd
   const end = async () => {
     guard.ref();
     guard.stdin?.end();
-    const late = await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })]);
-    if (late === 'late') process.kill(running.pid, 'SIGQUIT');
+    const result = await Promise.race([ended, sleep(STOP_MS, 'late', { ref: false })]);
+    if (result === 'late') process.kill(running.pid, 'SIGQUIT');
     await ended;
-    // Otherwise the folder is kept: the next process may already be about to use it.
+    // A durable cluster keeps its folder, because the next process may already be about to use it.
     if (!durable && running.socketFolder) fs.rmSync(running.socketFolder, { recursive: true });
   };
   let stopping: Promise<void> | undefined;
@@ -229,11 +229,11 @@ function holdOn(guard: ChildProcess, running: Running, durable: boolean): Embedd
 function plainError(dir: string, error: unknown): unknown {
   const { code, name, message } = error as NodeJS.ErrnoException;
   if (name === 'DatabaseUnavailable') return error;
-  const denied = code === 'EACCES' || code === 'EPERM';
-  const what = denied
+  const isDenied = code === 'EACCES' || code === 'EPERM';
+  const problem = isDenied
     ? `The data folder ${dir} cannot be used by this user`
     : 'The embedded PostgreSQL cannot be started';
-  return unavailable(`${what}: ${message}`, error);
+  return unavailable(`${problem}: ${message}`, error);
 }
 
 /**
@@ -252,7 +252,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     await ready(dir, guard, log);
     const running = runningIn(place.cluster);
     if (!running) throw unavailable('PostgreSQL exited immediately after its start.');
-    return holdOn(guard, running, durable);
+    return handleOf(guard, running, durable);
   } catch (error) {
     throw plainError(dir, error);
   }
@@ -277,10 +277,10 @@ export async function withEmbedded<T>(
 ): Promise<T> {
   const url = await attachEmbedded(options.dir);
   if (url !== undefined) return work(url);
-  const ownDatabase = await startEmbedded(options);
+  const started = await startEmbedded(options);
   try {
-    return await work(ownDatabase.url);
+    return await work(started.url);
   } finally {
-    await ownDatabase.stop();
+    await started.stop();
   }
 }

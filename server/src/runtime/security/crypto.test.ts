@@ -72,16 +72,16 @@ describe('AES-256-GCM', () => {
       '76fc6ece0f4e1768cddf8853bb2d551b',
     ],
   ])('meets test case %s', (_name, key, nonce, plain, aad, sealed, tag) => {
-    const made = encrypt(hex(key), hex(nonce), hex(plain), hex(aad));
-    expect(made.toString('hex')).toBe(sealed + tag);
-    expect(decrypt(hex(key), hex(nonce), made, hex(aad)).toString('hex')).toBe(plain);
+    const encrypted = encrypt(hex(key), hex(nonce), hex(plain), hex(aad));
+    expect(encrypted.toString('hex')).toBe(sealed + tag);
+    expect(decrypt(hex(key), hex(nonce), encrypted, hex(aad)).toString('hex')).toBe(plain);
   });
 });
 
 describe('seal', () => {
   const effects = countingEffects();
 
-  it('opens what it sealed, whatever it was', () => {
+  it('opens any sealed data', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string(), (bytes, context) => {
         const sealed = seal(effects, KEY, bytes, context);
@@ -90,7 +90,7 @@ describe('seal', () => {
     );
   });
 
-  it('never seals the same text the same way', () => {
+  it('seals the same text differently each time', () => {
     expect(seal(effects, KEY, 'text', 'c')).not.toBe(seal(effects, KEY, 'text', 'c'));
   });
 
@@ -134,7 +134,7 @@ describe('secrets', () => {
 });
 
 describe('keys', () => {
-  it('derives P-256 keys from random bytes and draws again for an invalid scalar', () => {
+  it('derives P-256 keys from random bytes, and again after an invalid scalar', () => {
     const none = new Uint8Array(32).fill(255);
     const firstP256Key = newP256Key(countingEffects(none));
     const secondP256Key = newP256Key(countingEffects(new Uint8Array(32)));

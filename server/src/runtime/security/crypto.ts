@@ -1,5 +1,5 @@
-// The server's cryptographic primitives: sealing what must be readable again (private keys,
-// provider credentials) under the operator's master key, hashing what need not be, constant-time
+// The server's cryptographic primitives: sealing of values that must be readable again (private
+// keys, provider credentials) under the operator's master key, hashing of all others, constant-time
 // comparison, and generating secrets and keys. Randomness comes from `Effects`, key pairs included:
 // they are derived from its bytes instead of node's own generator.
 import {
@@ -65,7 +65,10 @@ export function seal(
   ].join('.');
 }
 
-/** Opens what `seal` made. Throws one plain error for a wrong key, context or damaged text. */
+/**
+ * Opens a text that `seal` created. Throws one error for a wrong key, a wrong context or damaged
+ * text.
+ */
 export function open(key: Uint8Array, sealed: string, context: string): Buffer {
   const [version, nonce, body, more] = sealed.split('.');
   try {
@@ -81,9 +84,9 @@ export const sha256Hex = (text: string | Uint8Array): string => hash('sha256', t
 
 /** Whether two texts are equal, in a time that depends only on their lengths. */
 export function constantTimeEqual(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
+  const bufferA = Buffer.from(a);
+  const bufferB = Buffer.from(b);
+  return bufferA.length === bufferB.length && timingSafeEqual(bufferA, bufferB);
 }
 
 /** `bytes` random bytes as base64url, with a prefix that secret scanners can recognize. */

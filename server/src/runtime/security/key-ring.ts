@@ -54,7 +54,7 @@ interface KeyRingOptions {
 }
 
 const READ_EVERY_MS = 500;
-/** Public keys that were read longer ago are read again before they are shown. */
+/** Maximum age of the public keys that are returned. */
 const FRESH_MS = 1_000;
 
 /** The times at which the status of a key changes after `now`. */
@@ -85,7 +85,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       const reason = `The ${algorithm} signing key of ${environment} is missing.`;
       throw new Fault('INTERNAL_ERROR', reason);
     };
-    const own = active('P-256');
+    const service = active('P-256');
     const standard = active('Ed25519');
     const earlier = rows.filter(
       (row) =>
@@ -94,9 +94,9 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
         statusOf(rows, row, now) === 'superseded',
     );
     return {
-      keyId: keyIdOf(own.public_key),
-      privateKey: privateKeyOf(own),
-      publicKeyPem: own.public_key,
+      keyId: keyIdOf(service.public_key),
+      privateKey: privateKeyOf(service),
+      publicKeyPem: service.public_key,
       standard: { privateKey: privateKeyOf(standard), publicKeyPem: standard.public_key },
       earlierStandard: earlier.map(privateKeyOf),
     };
@@ -111,11 +111,11 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   }
 
   async function read(): Promise<void> {
-    const found = await allKeys(db);
+    const keyRows = await allKeys(db);
     const now = effects.now();
-    // Keys are opened before they are needed, so that a delivery does not fail on one.
-    for (const row of found) if (statusOf(found, row, now) !== 'retired') privateKeyOf(row);
-    rows = found;
+    // Keys are opened in advance, so that no delivery fails because of a key.
+    for (const row of keyRows) if (statusOf(keyRows, row, now) !== 'retired') privateKeyOf(row);
+    rows = keyRows;
     signing = undefined;
     readAt = performance.now();
   }
@@ -138,13 +138,13 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   };
 
   async function follow(changed: () => void): Promise<void> {
-    const shown = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
-    let before = shown();
+    const activeIds = () => `${keys.sandbox.keyId} ${keys.production.keyId}`;
+    let before = activeIds();
     const turn = async () => {
       try {
         await readOnce();
         isFailing = false;
-        const now = shown();
+        const now = activeIds();
         if (now !== before) {
           before = now;
           log.info(

@@ -1,5 +1,5 @@
-// Rotation of the keys that sign webhooks: a new pair is published, signs after the overlap, and the earlier
-// one stays published as long again.
+// Rotation of the keys that sign webhooks: a new pair is published, signs after the overlap, and
+// the earlier one remains published for the same period.
 import { createPublicKey, sign, verify } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
@@ -22,14 +22,14 @@ const sandboxKeys = async (algorithm = 'P-256') =>
 const statuses = async (algorithm?: string) =>
   (await sandboxKeys(algorithm)).map((key) => key.status);
 
-// Each test begins when the rotations of the one before are over.
+// Each test starts after the rotations of the previous one.
 beforeEach(() => app.advance(200 * HOUR));
 
 describe('rotation of signing keys', () => {
   it('publishes a pair before it signs, and the earlier one after it', async () => {
     const before = await publicKeyPem(app.runtime, 'sandbox');
-    const shown = await rotate(24);
-    expect(shown.map((key) => `${key.algorithm} ${key.status}`).sort()).toEqual([
+    const rotation = await rotate(24);
+    expect(rotation.map((key) => `${key.algorithm} ${key.status}`).sort()).toEqual([
       'Ed25519 active',
       'Ed25519 announced',
       'P-256 active',

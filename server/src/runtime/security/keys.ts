@@ -1,7 +1,8 @@
-// The keys that sign webhooks: for each environment a P-256 key, and an Ed25519 key for the Standard
-// Webhooks headers, generated on first use and rotated as a pair. Private keys are stored sealed under
-// the master key, public ones in clear, so that showing them needs no secret. Whether a key signs
-// follows from its times alone, so all processes change to a new key without being notified.
+// The keys that sign webhooks: for each environment a P-256 key, and an Ed25519 key for the
+// Standard Webhooks headers, generated on first use and rotated as a pair. Private keys are stored
+// sealed under the master key, public keys in clear text, so that showing them needs no secret.
+// Whether a key signs follows from its times alone, so all processes change to a new key without
+// being notified.
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Effects, Time } from '../../kernel/effects.ts';
@@ -95,10 +96,10 @@ export function insertKeys(
 }
 
 export const allKeys = async (db: Pick<Database, 'find'>): Promise<KeyRow[]> => {
-  const found = await Promise.all(
+  const storedKeys = await Promise.all(
     MODES.map((environment) => db.find(signingKeys, { environment })),
   );
-  return found.flat();
+  return storedKeys.flat();
 };
 
 const isRetired = ({ retired_at }: KeyRow, now: Time) => retired_at !== null && retired_at <= now;

@@ -45,8 +45,8 @@ function makeKey(file: string, effects: Effects): void {
 /** The key in the data folder, generated if absent. Throws MasterKeyError with one plain line. */
 export function masterKeyIn(dataDir: string, effects: Effects): Uint8Array {
   const file = path.join(dataDir, FILE);
-  const found = readKey(file);
-  if (found) return found;
+  const existing = readKey(file);
+  if (existing) return existing;
   try {
     makeKey(file, effects);
   } catch (error) {

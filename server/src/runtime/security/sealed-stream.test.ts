@@ -6,7 +6,7 @@ const key = Buffer.alloc(32, 3);
 const ID = 'File:00000000-0000-7000-8000-000000000001';
 const SEALED = CHUNK_BYTES + 16;
 
-/** The same bytes for the same size, no two chunks alike. */
+/** Deterministic bytes for a size, with different chunks. */
 function sample(size: number): Buffer {
   const blocks: Buffer[] = [];
   for (let index = 0; index * 32 < size; index++) {
@@ -47,7 +47,7 @@ const SIZES = [
 describe.each(SIZES)('%i bytes', (size) => {
   const clear = sample(size);
 
-  it('are restored exactly, however they arrive', async () => {
+  it('are restored exactly, for any chunks', async () => {
     const first = await sealed(clear, 1_000_000);
     for (const chunk of [997, CHUNK_BYTES, CHUNK_BYTES + 1]) {
       const text = await sealed(clear, chunk);
@@ -71,9 +71,9 @@ describe.each(SIZES)('%i bytes', (size) => {
 
   it('do not open if truncated, extended, changed, or opened as another file', async () => {
     const text = await sealed(clear);
-    const cuts = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
-    for (const cut of cuts.filter((each) => each < text.length)) {
-      await expect(opened(text.subarray(0, cut)), `cut to ${cut}`).rejects.toThrow(
+    const lengths = [0, 1, 15, SEALED - 1, SEALED, SEALED + 1, 2 * SEALED, text.length - 1];
+    for (const length of lengths.filter((each) => each < text.length)) {
+      await expect(opened(text.subarray(0, length)), `cut to ${length}`).rejects.toThrow(
         /cannot decrypt/,
       );
     }
@@ -101,7 +101,7 @@ describe('chunks', () => {
     expect((await opened(Buffer.concat([0, 1, 2, 3].map(chunk)))).length).toBe(4 * CHUNK_BYTES);
   });
 
-  it('are returned before the end arrives, and only authentic ones', async () => {
+  it('are returned before the end is received, and only authentic ones', async () => {
     const clear = sample(3 * CHUNK_BYTES);
     const text = await sealed(clear);
     text[2 * SEALED] = (text[2 * SEALED] as number) ^ 1;

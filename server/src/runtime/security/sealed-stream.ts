@@ -5,7 +5,9 @@
 // every chunk.
 import { decrypt, encrypt } from './crypto.ts';
 
-/** Clear bytes of every chunk except the last, which has the rest: none in an empty file. */
+/**
+ * Clear bytes of every chunk except the last, which has the remaining ones, none for an empty file.
+ */
 export const CHUNK_BYTES = 65_536;
 const TAG_BYTES = 16;
 const SEALED_BYTES = CHUNK_BYTES + TAG_BYTES;
@@ -30,21 +32,21 @@ async function* chunksOf(
   size: number,
 ): AsyncGenerator<{ bytes: Buffer; last: boolean }> {
   const chunk = Buffer.allocUnsafe(size);
-  let filled = 0;
+  let length = 0;
   for await (const input of source) {
     for (let index = 0; index < input.length; ) {
-      // A full chunk waits for one more byte: without it, it is the last.
-      if (filled === size) {
+      // A full chunk is yielded when a further byte arrives; otherwise it is the last.
+      if (length === size) {
         yield { bytes: chunk, last: false };
-        filled = 0;
+        length = 0;
       }
-      const taken = input.subarray(index, index + size - filled);
-      chunk.set(taken, filled);
-      filled += taken.length;
-      index += taken.length;
+      const part = input.subarray(index, index + size - length);
+      chunk.set(part, length);
+      length += part.length;
+      index += part.length;
     }
   }
-  yield { bytes: chunk.subarray(0, filled), last: true };
+  yield { bytes: chunk.subarray(0, length), last: true };
 }
 
 /** Seals `source` under a key that seals nothing else. */
@@ -62,7 +64,7 @@ export async function* sealContent(
 
 /**
  * The clear content from byte `from` on; `get` returns the sealed bytes from an offset. Throws one
- * plain error if a chunk does not open; what was returned before it is authentic.
+ * error if a chunk does not open; all chunks returned before it are authentic.
  */
 export async function* openContent(
   key: Uint8Array,
@@ -71,7 +73,7 @@ export async function* openContent(
   from = 0,
 ): AsyncGenerator<Buffer> {
   const aad = Buffer.from(id);
-  // The offset after a full last chunk has no chunk of its own: it is reached through that one.
+  // The offset after a full last chunk belongs to that chunk.
   let at = Math.floor(Math.max(0, from - 1) / CHUNK_BYTES);
   let skip = from - at * CHUNK_BYTES;
   for await (const { bytes, last } of chunksOf(get(at * SEALED_BYTES), SEALED_BYTES)) {

@@ -8,7 +8,7 @@ const vault = vaultWith(7);
 const keyFor = (owner: string) => ({ owner, sealed: vault.newKey(owner) });
 
 describe('vault', () => {
-  it('opens what was sealed under the same key for the same context', () => {
+  it('opens data that was sealed under the same key for the same context', () => {
     const key = keyFor('Customer:1');
     const sealed = vault.seal(key, 'secret', 'place');
     expect(sealed).not.toContain('secret');
@@ -16,7 +16,7 @@ describe('vault', () => {
     expect(vaultWith(7).open(key, sealed, 'place').toString()).toBe('secret');
   });
 
-  it('opens nothing for another context, with another key or under another master key', () => {
+  it('rejects another context, another key and another master key', () => {
     const key = keyFor('Customer:1');
     const sealed = vault.seal(key, 'secret', 'place');
     expect(() => vault.open(key, sealed, 'elsewhere')).toThrow('cannot decrypt');

@@ -1,4 +1,4 @@
-// Keeps personal data unreadable at rest. Every customer has a separate data key, sealed under the
+// Encrypts personal data at rest. Every customer has a separate data key, sealed under the
 // operator's master key and stored with the customer; personal data is sealed under that key.
 // Deleting the key erases all of it at once, in every copy except a backup that still has the key.
 // Values that must be searchable are stored beside it as a keyed hash, which cannot be guessed
@@ -29,8 +29,8 @@ export interface Vault {
   derive(purpose: string): Uint8Array;
 }
 
-/** Opened data keys are cached, so that a page of customers costs one opening each. */
-const KEPT_KEYS = 4_096;
+/** Maximum cached data keys, so that each key of a page of customers is opened once. */
+const MAX_CACHED_KEYS = 4_096;
 
 const contextOf = (owner: string) => `data key of ${owner}`;
 
@@ -40,11 +40,11 @@ export function createVault(effects: Effects, masterKey: () => Uint8Array): Vaul
   let digestKey: Uint8Array | undefined;
 
   function keyOf({ owner, sealed }: DataKey): Buffer {
-    const known = opened.get(sealed);
-    if (known) return known;
+    const cached = opened.get(sealed);
+    if (cached) return cached;
     const key = open(masterKey(), sealed, contextOf(owner));
     const [oldest] = opened.keys();
-    if (opened.size >= KEPT_KEYS && oldest !== undefined) opened.delete(oldest);
+    if (opened.size >= MAX_CACHED_KEYS && oldest !== undefined) opened.delete(oldest);
     opened.set(sealed, key);
     return key;
   }
