@@ -35,7 +35,7 @@ export interface Request {
   closed?: AbortSignal | undefined;
 }
 
-type Answer = Reply & { replayed?: boolean };
+type OperationReply = Reply & { replayed?: boolean };
 
 const MAX_KEY_LENGTH = 255;
 
@@ -43,8 +43,8 @@ const MAX_KEY_LENGTH = 255;
 const inFlight = new WeakMap<Runtime, Map<string, Promise<unknown>>>();
 
 function inFlightIn(runtime: Runtime): Map<string, Promise<unknown>> {
-  const known = inFlight.get(runtime);
-  if (known) return known;
+  const existing = inFlight.get(runtime);
+  if (existing) return existing;
   const map = new Map<string, Promise<unknown>>();
   inFlight.set(runtime, map);
   return map;
@@ -81,9 +81,9 @@ function errorsOf(contract: Contract, request: Request): FieldError[] {
   if (contract.body) {
     if (body === undefined) errors.push({ field: '', message: 'A JSON body is required.' });
     else {
-      const known = new Set(errors.map((error) => error.field));
-      const more = bodyErrors(contract, body);
-      errors.push(...more.filter(({ field }) => !known.has(field)));
+      const invalidFields = new Set(errors.map((error) => error.field));
+      const bodyFieldErrors = bodyErrors(contract, body);
+      errors.push(...bodyFieldErrors.filter(({ field }) => !invalidFields.has(field)));
     }
   }
   return errors.slice(0, MAX_FIELD_ERRORS);
@@ -92,34 +92,34 @@ function errorsOf(contract: Contract, request: Request): FieldError[] {
 const isUnder = (field: string, other: string) =>
   field === other || field.startsWith(`${other}.`) || other === '';
 
-/** Paths of bad fields, as a tree. */
-interface BadPaths {
+/** Paths of invalid fields, as a tree. */
+interface InvalidPaths {
   /** This value is invalid. */
-  isBad: boolean;
-  below: Map<string, BadPaths>;
+  isInvalid: boolean;
+  children: Map<string, InvalidPaths>;
 }
 
-function badPathsOf(errors: readonly FieldError[]): BadPaths {
-  const root: BadPaths = { isBad: false, below: new Map() };
+function invalidPathsOf(errors: readonly FieldError[]): InvalidPaths {
+  const root: InvalidPaths = { isInvalid: false, children: new Map() };
   for (const { field } of errors) {
     let at = root;
     for (const name of field.split('.')) {
-      const next = at.below.get(name) ?? { isBad: false, below: new Map() };
-      at.below.set(name, next);
+      const next = at.children.get(name) ?? { isInvalid: false, children: new Map() };
+      at.children.set(name, next);
       at = next;
     }
-    at.isBad = true;
+    at.isInvalid = true;
   }
   return root;
 }
 
 /** The body without its invalid fields; a list with an invalid item is omitted as a whole. */
-function without(value: unknown, { isBad, below }: BadPaths): unknown {
-  if (isBad || Array.isArray(value)) return undefined;
+function withoutInvalid(value: unknown, { isInvalid, children }: InvalidPaths): unknown {
+  if (isInvalid || Array.isArray(value)) return undefined;
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    const bad = below.get(name);
-    return [name, bad ? without(inner, bad) : inner];
+    const invalidPaths = children.get(name);
+    return [name, invalidPaths ? withoutInvalid(inner, invalidPaths) : inner];
   });
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
@@ -133,10 +133,10 @@ async function furtherErrors(
   caller: Caller,
   { contract, run }: Operation,
   request: Request,
-  found: readonly FieldError[],
+  schemaErrors: readonly FieldError[],
 ): Promise<FieldError[]> {
-  if (!contract.semanticValidation || found.some(({ field }) => field === '')) return [];
-  const body = without(request.body, badPathsOf(found));
+  if (!contract.semanticValidation || schemaErrors.some(({ field }) => field === '')) return [];
+  const body = withoutInvalid(request.body, invalidPathsOf(schemaErrors));
   const { params, query, headers } = request;
   try {
     const input = { params, query, headers, body: body as object };
@@ -146,9 +146,8 @@ async function furtherErrors(
     const listed =
       error instanceof Fault ? (error.details?.errors as FieldError[] | undefined) : [];
     return (listed ?? []).filter(({ field }) =>
-      found.every(
-        (knownFieldError) =>
-          !isUnder(field, knownFieldError.field) && !isUnder(knownFieldError.field, field),
+      schemaErrors.every(
+        (schemaError) => !isUnder(field, schemaError.field) && !isUnder(schemaError.field, field),
       ),
     );
   }
@@ -158,7 +157,7 @@ interface Keyed {
   id: string;
   /** Begins with a letter that is no hexadecimal digit. */
   hash: string;
-  /** The hash of older versions; removable a week after the last of them. */
+  /** The hash of older versions; can be removed a week after the upgrade from the last of them. */
   plainHash: () => string;
 }
 
@@ -186,7 +185,7 @@ function keyedBy(
   const body = contract.upload || raw === '' ? raw : canonical(request.body ?? {});
   return {
     id: `${owner} ${contract.method} ${path} ${key}`,
-    // Bodies contain secrets and personal data, which a plain hash would allow to guess.
+    // Bodies contain secrets and personal data, which could be guessed from a plain hash.
     hash: `${KEYED}${vault.digest('request', hashInput(body))}`,
     plainHash: () => createHash('sha256').update(hashInput(raw)).digest('hex'),
   };
@@ -199,7 +198,11 @@ const isSame = (stored: string, { hash, plainHash }: Keyed): boolean =>
 
 const sealedAs = ({ id }: Keyed) => `idempotency ${id} reply`;
 
-async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promise<Answer | null> {
+async function replay(
+  runtime: Runtime,
+  contract: Contract,
+  keyed: Keyed,
+): Promise<OperationReply | null> {
   const stored = await runtime.db.read(idempotency, keyed.id);
   if (!stored) return null;
   if (!isSame(stored.body_hash, keyed)) {
@@ -208,8 +211,8 @@ async function replay(runtime: Runtime, contract: Contract, keyed: Keyed): Promi
       'This Idempotency-Key was already used for a different request. Use a new key.',
     );
   }
-  // Stored JSON never begins like a sealed text; older versions stored replies of the same contract in
-  // clear.
+  // Stored JSON never begins like a sealed text; older versions stored replies of the same contract
+  // in clear text.
   const isSealed = stored.reply.startsWith('s');
   const reply = isSealed
     ? runtime.vault.openOwn(stored.reply, sealedAs(keyed)).toString()
@@ -226,7 +229,7 @@ const isFinal = ({ signedRetry }: Contract, status: number): boolean =>
 const storable = (contract: Contract, { body, replayBody }: Reply): unknown =>
   replayBody === undefined ? withoutSecrets(contract, body) : replayBody;
 
-function remember(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
+function storeReply(ctx: Ctx, contract: Contract, keyed: Keyed, reply: Reply): void {
   const text = packJson(JSON.stringify(storable(contract, reply) ?? null));
   ctx.insert(idempotency, {
     id: keyed.id,
@@ -245,7 +248,7 @@ async function runKeyed(
   operation: Operation,
   attempt: (ctx: Ctx) => Promise<Reply>,
   faultBody: (fault: Fault) => unknown,
-): Promise<Answer> {
+): Promise<OperationReply> {
   const { contract } = operation;
   if (contract.callsExternal) {
     const stored = await replay(runtime, contract, keyed);
@@ -254,10 +257,10 @@ async function runKeyed(
   try {
     const result = await operate(runtime, caller, async (ctx) => {
       const reply = await attempt(ctx);
-      if (isFinal(contract, reply.status)) remember(ctx, contract, keyed, reply);
+      if (isFinal(contract, reply.status)) storeReply(ctx, contract, keyed, reply);
       return reply;
     });
-    // A reply that is not stored has not met a conflict: another one may be stored under the key.
+    // A reply that is not stored causes no conflict, but another reply may be stored under the key.
     const stored = isFinal(contract, result.status) ? null : await replay(runtime, contract, keyed);
     return stored ?? result;
   } catch (error) {
@@ -269,13 +272,13 @@ async function runKeyed(
     if (!isFinal(contract, error.status)) throw error;
     const rejection = { status: error.status, body: faultBody(error) };
     try {
-      await operate(runtime, caller, async (ctx) => remember(ctx, contract, keyed, rejection));
-    } catch (again) {
-      if (!isKeyTaken(again)) throw again;
-      // Another process stored an answer to the same request concurrently, possibly a different
+      await operate(runtime, caller, async (ctx) => storeReply(ctx, contract, keyed, rejection));
+    } catch (conflict) {
+      if (!isKeyTaken(conflict)) throw conflict;
+      // Another process has concurrently stored a reply to the same request, possibly a different
       // one.
-      const first = await replay(runtime, contract, keyed);
-      if (first) return first;
+      const concurrent = await replay(runtime, contract, keyed);
+      if (concurrent) return concurrent;
     }
     throw error;
   }
@@ -288,7 +291,7 @@ export async function perform(
   operation: Operation,
   request: Request,
   faultBody: (fault: Fault) => unknown,
-): Promise<Answer> {
+): Promise<OperationReply> {
   const { contract } = operation;
   const errors = errorsOf(contract, request);
   if (errors.length) {
@@ -302,9 +305,9 @@ export async function perform(
   const keyed = keyedBy(runtime, contract, caller, request);
   const map = inFlightIn(runtime);
   if (keyed) {
-    const first = map.get(keyed.id);
-    if (first) {
-      await first.catch(() => undefined);
+    const runningRequest = map.get(keyed.id);
+    if (runningRequest) {
+      await runningRequest.catch(() => undefined);
       const stored = await replay(runtime, contract, keyed);
       return stored ?? perform(runtime, caller, operation, request, faultBody);
     }

@@ -1,6 +1,6 @@
 // The documentation site, from `site/dist` by `npm run docs` or a release. Without it `/docs` shows
 // the API reference. Files are listed when the site is first requested, so the path of a request is
-// looked up and never opened.
+// looked up and never used as a file path.
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -27,15 +27,15 @@ const siteFolder = () => path.join(projectRoot(), 'site', 'dist');
 
 /** Request path below `/docs/` → file. Pages are found without `.html`. */
 async function filesOf(folder: string): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
+  const filesByPath = new Map<string, string>();
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const file = path.join(entry.parentPath, entry.name);
     if (!entry.isFile() || !(path.extname(file) in TYPES)) continue;
     const name = path.relative(folder, file).replaceAll(path.sep, '/');
-    found.set(name, file);
-    if (name.endsWith('.html')) found.set(name.replace(/(?:index)?\.html$/, ''), file);
+    filesByPath.set(name, file);
+    if (name.endsWith('.html')) filesByPath.set(name.replace(/(?:index)?\.html$/, ''), file);
   }
-  return found;
+  return filesByPath;
 }
 
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
@@ -68,15 +68,15 @@ async function sendFile(
   reply.header('content-type', type);
   if (file.endsWith('.html')) reply.header('content-security-policy', policyOf(bytes.toString()));
   // Names of assets have a hash of their content.
-  const lasting = name.startsWith('assets/');
-  reply.header('cache-control', lasting ? 'public, max-age=31536000, immutable' : 'no-cache');
+  const isImmutable = name.startsWith('assets/');
+  reply.header('cache-control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (!COMPRESSED.has(path.extname(file))) return reply.send(bytes);
   reply.header('vary', 'accept-encoding');
   if (!acceptsGzip(headers)) return reply.send(bytes);
   return reply.header('content-encoding', 'gzip').send(await promisify(gzip)(bytes));
 }
 
-/** Adds the site below `/docs/`; `reference` answers `/docs` until there is one. */
+/** Adds the site below `/docs/`; `reference` serves `/docs` until the site is built. */
 export function addDocsSite(
   server: FastifyInstance,
   reference: (reply: FastifyReply) => FastifyReply,
@@ -103,13 +103,13 @@ export function addDocsSite(
       return file ? sendFile(request, reply, name, file) : reply.code(404).send();
     });
   server.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
-    const found = await built();
-    if (!found) return reply.redirect('/docs');
+    const filesByPath = await built();
+    if (!filesByPath) return reply.redirect('/docs');
     const name = request.params['*'];
-    const file = found.get(name);
+    const file = filesByPath.get(name);
     if (file) return sendFile(request, reply, name, file);
-    const missing = found.get('404.html');
+    const notFoundPage = filesByPath.get('404.html');
     reply.code(404);
-    return missing ? sendFile(request, reply, '404.html', missing) : reply.send();
+    return notFoundPage ? sendFile(request, reply, '404.html', notFoundPage) : reply.send();
   });
 }

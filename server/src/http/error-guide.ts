@@ -47,16 +47,16 @@ const REQUESTS = {
   ),
   HEADERS_TOO_LARGE: guide('The request headers exceed 16 KiB.', 'Send fewer or shorter headers.'),
   CONFLICT: guide(
-    'The state of the resource does not allow the request, a unique value is taken, or an idempotency ' +
-      'key was used with another request.',
-    'Read the resource, then decide; use a new idempotency key for a new request.',
+    'The state of the resource does not allow the request, a unique value is already in use, ' +
+      'or an idempotency key was used with another request.',
+    'Read the current state of the resource; use a new idempotency key for a new request.',
   ),
   RATE_LIMITED: guide(
     'Too many requests or attempts.',
     'Wait for the seconds in `Retry-After`, then send the request again.',
   ),
   INTERNAL_ERROR: guide(
-    'An unexpected error on the server; the outcome is unknown.',
+    'An unexpected error occurred on the server; the outcome is unknown.',
     'Send the request again with the same idempotency key; report it if it persists.',
   ),
   SERVICE_UNAVAILABLE: guide(
@@ -110,7 +110,7 @@ const CUSTOMERS = {
   ),
   INVITATION_CANCELLED: guide('The invitation was cancelled.', 'Create a new invitation.'),
   INVITATIONS_NOT_CONFIGURED: guide(
-    'Invitations are switched off for this platform.',
+    'Invitations are disabled for this platform.',
     'Ask the operator to enable invitations.',
   ),
   DOCUMENT_HOLDER_NOT_FOUND: guide(
@@ -143,7 +143,7 @@ const CUSTOMERS = {
   ),
   TOKEN_NOT_FOUND: guide('No API token has this id.', CHECK_ID),
   PLATFORM_NOT_FOUND: guide(
-    "The receiver's provider does not know the platform.",
+    "The platform is not registered with the receiver's provider.",
     'Ask the operator to register with that provider.',
   ),
 } as const;
@@ -205,7 +205,7 @@ const PAYMENTS = {
     'Split the payment, or ask the operator to raise the limit.',
   ),
   DAILY_VOLUME_LIMIT_EXCEEDED: guide(
-    'The daily volume of the platform is used up.',
+    'The daily volume limit of the platform is exhausted.',
     'Repeat the request after midnight UTC, or ask the operator to raise the limit.',
   ),
   VELOCITY_LIMIT_EXCEEDED: guide(
@@ -242,12 +242,12 @@ const PAYMENTS = {
   UMA_NOT_FOUND: guide('The UMA address does not exist.', 'Check the address with the receiver.'),
   INVALID_RECEIVER: guide('The receiver cannot receive this payment.', 'Choose another receiver.'),
   PAYMENT_URL_NOT_FOUND: guide("The receiver's payment address does not exist.", OTHER_PROVIDER),
-  REQUEST_NOT_FOUND: guide("The receiver's provider does not know the payment request.", RETRY),
+  REQUEST_NOT_FOUND: guide("The payment request is unknown to the receiver's provider.", RETRY),
   UNSUPPORTED_UMA_VERSION: guide(
     "The receiver's provider uses another UMA version.",
     OTHER_PROVIDER,
   ),
-  NO_COMPATIBLE_UMA_VERSION: guide('The providers share no UMA version.', OTHER_PROVIDER),
+  NO_COMPATIBLE_UMA_VERSION: guide('The providers support no common UMA version.', OTHER_PROVIDER),
   COUNTERPARTY_PUBKEY_FETCH_ERROR: guide(
     "The public keys of the receiver's provider could not be read.",
     RETRY,
@@ -282,10 +282,7 @@ const PAYMENTS = {
     "The receiver's provider rejected the format of the request.",
     OTHER_PROVIDER,
   ),
-  INVALID_SIGNATURE: guide(
-    "The signature of the receiver's provider does not verify.",
-    OTHER_PROVIDER,
-  ),
+  INVALID_SIGNATURE: guide("The signature of the receiver's provider is invalid.", OTHER_PROVIDER),
   UNRECOGNIZED_MANDATORY_PAYEE_DATA_KEY: guide(
     "The receiver's provider requires a field that is not supported.",
     'Choose another destination.',
@@ -313,7 +310,7 @@ const WALLETS = {
     'Send the body of the first request unchanged.',
   ),
   WALLET_SIGNATURE_INVALID: guide(
-    'The stamp does not verify, or its key has no session.',
+    'The stamp is invalid, or its key has no active session.',
     'Sign `payloadToSign` byte for byte with the key of an active session.',
   ),
   REQUEST_ID_MISSING: guide(

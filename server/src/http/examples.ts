@@ -1,6 +1,6 @@
 // Examples of the API reference: exchanges of tests with a real server. Each file of
 // `server/examples` is written by the test of the same name in `server/test/examples`, which fails
-// if the server answers differently.
+// if the server returns a different reply.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../runtime/config/root.ts';
@@ -55,14 +55,14 @@ const namedOf = (
 ): { examples?: Named } => {
   const examples: Named = {};
   for (const each of exchanges) {
-    const fetchedValue = value(each);
-    if (fetchedValue !== undefined)
-      examples[each.name] ??= { summary: each.summary, value: fetchedValue };
+    const exampleValue = value(each);
+    if (exampleValue !== undefined)
+      examples[each.name] ??= { summary: each.summary, value: exampleValue };
   }
   return Object.keys(examples).length ? { examples } : {};
 };
 
-/** Examples of request bodies, without those that are answered with an error. */
+/** Examples of request bodies, except those of rejected requests. */
 export const requestExamples = (exchanges: readonly Exchange[]) =>
   namedOf(
     exchanges.filter(({ status }) => status < 400),
@@ -78,15 +78,15 @@ export const replyExamples = (exchanges: readonly Exchange[], status: number) =>
 
 /** The value of a parameter in the first example that has one. */
 export function parameterExample(exchanges: readonly Exchange[], name: string): Json {
-  const found = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
-  return found ? { example: found.parameters?.[name] } : {};
+  const selected = exchanges.find(({ parameters }) => parameters?.[name] !== undefined);
+  return selected ? { example: selected.parameters?.[name] } : {};
 }
 
 /** Examples of the body of a webhook. */
 export const webhookExamples = (all: Examples, types: readonly string[]): { examples?: Named } => {
-  const foundExamples = all.webhooks.filter(({ type }) => types.includes(type));
-  if (foundExamples.length === 0) return {};
-  const examples = foundExamples.map(
+  const matching = all.webhooks.filter(({ type }) => types.includes(type));
+  if (matching.length === 0) return {};
+  const examples = matching.map(
     ({ type, body }) => [type, { summary: type, value: body }] as const,
   );
   return { examples: Object.fromEntries(examples) };

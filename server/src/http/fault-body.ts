@@ -4,7 +4,7 @@ import type { Naming } from '../catalog/naming.ts';
 import type { Fault, FieldError } from '../kernel/fault.ts';
 
 /** Errors of fields may contain names that have the service name prefix. */
-function detailsInWords(naming: Naming, details: NonNullable<Fault['details']>) {
+function detailsWithNaming(naming: Naming, details: NonNullable<Fault['details']>) {
   const errors = details.errors as FieldError[] | undefined;
   if (!errors) return details;
   const withNaming = (error: FieldError) => ({ ...error, message: naming.text(error.message) });
@@ -18,7 +18,7 @@ export function faultBody(naming: Naming, fault: Fault) {
   return {
     code,
     reason,
-    ...(fault.details ? { details: detailsInWords(naming, fault.details) } : {}),
+    ...(fault.details ? { details: detailsWithNaming(naming, fault.details) } : {}),
     status: fault.status,
     message: reason,
   };

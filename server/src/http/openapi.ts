@@ -68,7 +68,7 @@ const FieldErrorSchema = named(
           },
           {
             description:
-              'Constraint that the value violates, in machine-readable form. Absent where ' +
+              'Constraint that the value violates, in machine-readable form. Absent if ' +
               'none applies.',
           },
         ),
@@ -82,7 +82,7 @@ const FieldErrorSchema = named(
 function detailsOf(status: number): TSchema {
   const open = {
     additionalProperties: true,
-    description: 'Additional data about the error. Absent where there is none.',
+    description: 'Additional data about the error, if any.',
   };
   if (status === 400) {
     const errors = Type.Array(FieldErrorSchema, {
@@ -126,7 +126,7 @@ export function errorSchema(status: number, naming: Naming): TSchema {
         ),
         reason: Type.String({
           description:
-            'Description of the error and, where it is not obvious, its remedy. For ' +
+            'Description of the error and, if it is not obvious, its remedy. For ' +
             'people; do not parse it.',
         }),
         message: Type.String({ description: 'Same text as `reason`.' }),
@@ -199,7 +199,7 @@ const SIGNED_RETRY = [
 const counted = (description: string) => ({ description, schema: { type: 'integer' } });
 
 /** The three `RateLimit` headers of every reply to a valid credential. */
-const SLOW_DOWN = {
+const RATE_LIMIT_HEADERS = {
   'Retry-After': counted('Seconds to wait before sending the request again.'),
   'RateLimit-Limit': counted('Maximum number of requests that the platform can send in one burst.'),
   'RateLimit-Remaining': counted('Number of requests that remain in the burst.'),
@@ -209,8 +209,8 @@ const SLOW_DOWN = {
 /** Without a credential there is no platform with a limit. */
 const headersOf = (contract: Contract, status: number): Json => {
   if (status !== 429) return {};
-  const { 'Retry-After': retry } = SLOW_DOWN;
-  return { headers: contract.permission ? SLOW_DOWN : { 'Retry-After': retry } };
+  const { 'Retry-After': retry } = RATE_LIMIT_HEADERS;
+  return { headers: contract.permission ? RATE_LIMIT_HEADERS : { 'Retry-After': retry } };
 };
 
 function securityOf({ permission, auth }: Contract): Json[] {
@@ -223,7 +223,7 @@ interface Document {
   components: Json;
   /** Error replies that operations share. */
   responses: Json;
-  /** The schema of each error status, made once. */
+  /** The schema of each error status, created once. */
   errors: Map<number, TSchema>;
   examples: Examples;
 }
@@ -233,8 +233,8 @@ function errorOf(status: number, codes: readonly Code[], document: Document): Js
   const { naming, errors, components } = document;
   const schema = errors.get(status) ?? errorSchema(status, naming);
   errors.set(status, schema);
-  const own = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
-  const narrowed = { allOf: [toOpenApi(schema, components), own] };
+  const ownCodes = { properties: { code: { enum: codes.map((code) => naming.code(code)) } } };
+  const narrowed = { allOf: [toOpenApi(schema, components), ownCodes] };
   const [firstCode, ...others] = codes;
   if (firstCode === undefined || others.length > 0) return narrowed;
   // Most operations have one code of a status, and many the same.
@@ -294,14 +294,14 @@ function errorResponse(
   return { $ref: `${RESPONSE_REF}${name}` };
 }
 
-/** Error status → the codes that an operation can answer with it. */
+/** Error status → the codes that an operation can return with it. */
 function codesByStatus(contract: Contract): Map<number, Code[]> {
-  const found = new Map<number, Code[]>();
+  const codesOfStatus = new Map<number, Code[]>();
   for (const code of documentedCodesOf(contract)) {
     const status = STATUS_OF[code];
-    found.set(status, [...(found.get(status) ?? []), code]);
+    codesOfStatus.set(status, [...(codesOfStatus.get(status) ?? []), code]);
   }
-  return found;
+  return codesOfStatus;
 }
 
 function operationOf(contract: Contract, document: Document): Json {
@@ -319,14 +319,14 @@ function operationOf(contract: Contract, document: Document): Json {
   for (const [status, codes] of codesByStatus(contract)) {
     responses[String(status)] = errorResponse(contract, status, codes, document);
   }
-  const plain = [
+  const unexampled = [
     ...parametersOf(contract.params, 'path', components),
     ...parametersOf(contract.query, 'query', components),
     ...parametersOf(contract.headers, 'header', components),
     ...(contract.signedRetry ? SIGNED_RETRY : []),
     ...(idempotencyOf(contract) !== 'none' ? [keyOf(contract)] : []),
   ];
-  const parameters = plain.map((each) => ({
+  const parameters = unexampled.map((each) => ({
     ...each,
     ...parameterExample(exchanges, each.name as string),
   }));

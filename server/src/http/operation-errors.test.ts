@@ -29,7 +29,7 @@ describe('the codes that follow from the kind of an operation', () => {
     ],
     ['a read without a credential', operation({ ...base, method: 'GET', auth: 'none' }), []],
     [
-      'what a hosted page asks',
+      'an operation of a hosted page',
       operation({ ...base, method: 'POST', auth: 'hosted' }),
       ['LINK_ENDED'],
     ],
@@ -40,7 +40,7 @@ describe('the codes that follow from the kind of an operation', () => {
       ['UNAUTHORIZED', 'FORBIDDEN', 'DUPLICATE_PAY_REQUEST'],
     ],
     [
-      'what a wallet signs',
+      'an operation that a wallet signs',
       operation({ ...post, signedRetry: true }),
       [
         'UNAUTHORIZED',
@@ -56,7 +56,7 @@ describe('the codes that follow from the kind of an operation', () => {
     expect([...commonCodesOf(contract)].sort()).toEqual([...ALWAYS, ...expected].sort());
   });
 
-  it('are not listed by a contract again', () => {
+  it('are not repeated by a contract', () => {
     const repeated = publishedErrors().flatMap(({ operationId, own, common }) => {
       const once = new Set(own);
       const twice = own.filter((code) => common.includes(code) || !once.delete(code));
@@ -105,7 +105,7 @@ describe('the document', () => {
       const name = schema.$ref?.split('/').at(-1);
       return name === undefined ? schema : (document.components.schemas[name] as Shown);
     };
-    const shown = new Map<string, string[]>();
+    const codesByOperation = new Map<string, string[]>();
     for (const each of Object.values(document.paths).flatMap((item) => Object.values(item))) {
       const replies = Object.entries(each.responses as Record<string, Reply>).map(
         ([status, reply]) => {
@@ -122,13 +122,13 @@ describe('the document', () => {
           expect(resolve(all).properties?.code.enum).toEqual(expect.arrayContaining(named));
           return named;
         });
-      shown.set(each.operationId, codes);
+      codesByOperation.set(each.operationId, codes);
     }
     for (const { operationId, own, common } of publishedErrors()) {
-      const named = shown.get(operationId);
+      const named = codesByOperation.get(operationId);
       // Hosted operations are not published.
       if (named) expect(named).toEqual(expect.arrayContaining([...own, ...common]));
     }
-    expect(shown.size).toBeGreaterThan(150);
+    expect(codesByOperation.size).toBeGreaterThan(150);
   });
 });

@@ -18,7 +18,7 @@ const COMMON_ERRORS: readonly CommonError[] = [
   { codes: ['INVALID_INPUT'], of: () => true },
   { codes: ['UNAUTHORIZED'], of: isAuthenticated },
   { codes: ['LINK_ENDED'], of: ({ auth }) => auth === 'hosted' },
-  // A token lacks the permission, or is not one of the sandbox. Of agents, the policy decides.
+  // A token lacks the permission, or is not a sandbox token. For agents the policy decides.
   { codes: ['FORBIDDEN'], of: ({ auth = 'token' }) => auth === 'token' },
   // A key that was used before with another request.
   { codes: ['CONFLICT'], of: (contract) => acceptsKey(contract) && !contract.money },

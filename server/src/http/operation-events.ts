@@ -145,11 +145,11 @@ const EVENTS: Readonly<Record<string, readonly EventType[]>> = {
 /** Types of the events that an operation emits. */
 export const eventsOf = (operationId: string): readonly EventType[] => EVENTS[operationId] ?? [];
 
-/** It calls other operations, and emits what they emit; its description says so. */
-const CALLS_OTHERS = 'createSandboxFixtures';
+/** This operation calls other operations and emits their events, as its description states. */
+const COMPOSITE_OPERATION = 'createSandboxFixtures';
 
 export const emits = (operationId: string, type: string): boolean =>
-  operationId === CALLS_OTHERS || eventsOf(operationId).some((each) => each === type);
+  operationId === COMPOSITE_OPERATION || eventsOf(operationId).some((each) => each === type);
 
-/** Operations of the table, for the test that holds them against the contracts. */
+/** Operations of the table, for the test that compares them with the contracts. */
 export const EMITTING = Object.keys(EVENTS);

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { publishedDocument } from '../document.ts';
 import { projectRoot } from '../runtime/config/root.ts';
 import { EMITTING } from './operation-events.ts';
-import { noted } from './operation-notes.ts';
+import { NOTED } from './operation-notes.ts';
 import { TAGS } from './tags.ts';
 
 interface Operation {
@@ -19,18 +19,18 @@ const docs = path.join(projectRoot(), 'docs');
 
 describe('notes of the reference', () => {
   it('are about operations and tags that exist', () => {
-    const named = [...noted.operations, ...EMITTING];
+    const named = [...NOTED.operations, ...EMITTING];
     expect(named.filter((operationId) => !operationIds.has(operationId))).toEqual([]);
-    expect(noted.tags.filter((tag) => !(tag in TAGS))).toEqual([]);
+    expect(NOTED.tags.filter((tag) => !(tag in TAGS))).toEqual([]);
   });
 
   it('link to guides and sections that exist', () => {
-    const missing = noted.guides.filter((page) => !existsSync(path.join(docs, `${page}.md`)));
+    const missing = NOTED.guides.filter((page) => !existsSync(path.join(docs, `${page}.md`)));
     expect(missing).toEqual([]);
     const page = readFileSync(path.join(docs, 'concepts', 'sandbox.md'), 'utf8');
     const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) =>
       title.toLowerCase().replaceAll(' ', '-'),
     );
-    expect(noted.sections.filter((section) => !sections.includes(section))).toEqual([]);
+    expect(NOTED.sections.filter((section) => !sections.includes(section))).toEqual([]);
   });
 });

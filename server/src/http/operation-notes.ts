@@ -127,8 +127,8 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   confirmCustomerEmailVerification: code,
   confirmCustomerPhoneVerification: code,
   createCard: [
-    'last three characters of `platformCardId`: `001` stays `PROCESSING`, `002` is rejected by the ' +
-      'issuer, `003` and `004` reject the funding source, `005` is active after 30 s',
+    'last three characters of `platformCardId`: `001` stays `PROCESSING`, `002` is rejected by ' +
+      'the issuer, `003` and `004` reject the funding source, `005` is active after 30 s',
     'cards',
   ],
   createCustomer: [VERIFICATION, 'identity-verifications'],
@@ -146,8 +146,8 @@ const SANDBOX: Readonly<Record<string, SandboxNote>> = {
   ],
   lookupUma: [ADDRESSES, 'uma-addresses'],
   registerStablecoin: [
-    'last three characters of `providerTokenIdentifier`: `001` stays `PROVISIONING`, `002` is rejected, ' +
-      '`003` fails, `005` is provisioned after 30 s',
+    'last three characters of `providerTokenIdentifier`: `001` stays `PROVISIONING`, `002` is ' +
+      'rejected, `003` fails, `005` is provisioned after 30 s',
     'stablecoins',
   ],
   replaceDocument: [FILE_NAME, 'identity-verifications'],
@@ -169,8 +169,8 @@ function sandboxOf(operationId: string): string[] {
 
 const pathOf = (page: string) => (page.startsWith('/') ? page : `/guides/${page}`);
 
-/** What these tables name, for the test that holds it against contracts and pages. */
-export const noted = {
+/** The entries of these tables, for the test that compares them with contracts and pages. */
+export const NOTED = {
   operations: Object.keys(SANDBOX),
   sections: [...new Set(Object.values(SANDBOX).map(([, section]) => section))],
   tags: Object.keys(GUIDES),

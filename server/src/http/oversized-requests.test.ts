@@ -1,5 +1,5 @@
-// Requests that are too large in one way or another, over a real connection: each gets an answer in our
-// own shape or in HTTP's plainest, none costs more than reading it, and the server goes on.
+// Requests that exceed a size limit, over a real connection: each gets an API error or a plain HTTP
+// error, costs no more than reading it, and leaves the server available.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ function send(
 
 const goesOn = async () => expect((await send('/config')).status).toBe(200);
 
-/** A body of this many bytes that would be fine if it were shorter. */
+/** A body of this many bytes, valid except for its size. */
 function padded(bytes: number): string {
   const frame = JSON.stringify({ name: 'x', permissions: ['VIEW'], more: '' });
   return frame.replace('"more":""', `"more":"${'x'.repeat(bytes - frame.length)}"`);
@@ -130,7 +130,7 @@ describe('a body', () => {
     expect(rejected.body.reason).toContain('4096 values');
   });
 
-  it('may have 8,192 values at the most, however many bytes it may have', async () => {
+  it('may have at most 8,192 values, regardless of its maximum size', async () => {
     const patch = (body: string) => send('/config', { method: 'PATCH', body });
     const values = (count: number) =>
       JSON.stringify(

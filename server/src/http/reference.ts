@@ -1,5 +1,5 @@
-// The page of the API reference. Its viewer is one script that the package for Fastify holds as a
-// text; `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
+// The page of the API reference. Its viewer is one script that the package for Fastify contains as
+// a text; `@scalar/api-reference`, which has it as a file, would install 367 MB of other packages.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
@@ -17,20 +17,20 @@ const LITERAL = /standalone_default = ("(?:[^"\\]|\\.)*")/s;
 async function extracted(): Promise<string> {
   const file = createRequire(import.meta.url).resolve(PACKAGE);
   const [, literal] = LITERAL.exec(await readFile(file, 'utf8')) ?? [];
-  if (literal === undefined) throw new Error(`${PACKAGE} holds no script where it is expected.`);
+  if (literal === undefined) throw new Error(`${PACKAGE} does not contain the expected script.`);
   // In a separate context: the package only defines the text.
   return vm.runInNewContext(literal) as string;
 }
 
 /** The result of `make`, created at the first request, and again after a failure. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
+  let result: Promise<T> | undefined;
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
+    result ??= make().catch((error: unknown) => {
+      result = undefined;
       throw error;
     });
-    return made;
+    return result;
   };
 }
 

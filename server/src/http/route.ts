@@ -1,5 +1,5 @@
 // The route of a contract: admission by the head, then body and operation, and one place that logs
-// and sends the answer.
+// and sends the response.
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,13 +14,13 @@ import type { Runtime } from '../runtime/operation/operate.ts';
 import { type Admission, anonymousAt, bytesKeyOf } from './admission/admission.ts';
 import type { Limiter } from './admission/rate-limit.ts';
 import { recordsOf } from './admission/request-records.ts';
-import { advise, faultOf, send } from './answer.ts';
 import { type Operation, perform } from './bind.ts';
 import { type JsonBody, parseJson, readBody } from './body/body.ts';
 import { rejectUnreadableQuery, splitLists } from './body/query.ts';
 import type { FormParts, Uploads } from './body/upload.ts';
 import { expectationOf } from './connection/raw-errors.ts';
 import { faultBody } from './fault-body.ts';
+import { advise, faultOf, send } from './replies.ts';
 
 /** The header of a wallet stamp for operations, independent of the service name prefix. */
 const STAMP_HEADER = 'service-wallet-signature';
@@ -36,7 +36,7 @@ export interface RouteOptions {
   log: Log;
   metrics: Metrics;
   watch?: Watch | undefined;
-  /** Receives the answered requests of platforms. */
+  /** Receives the completed requests of platforms. */
   record?: RecordRequest | undefined;
   limiter?: Limiter | undefined;
 }
@@ -44,7 +44,7 @@ export interface RouteOptions {
 export const routeOf = ({ path, auth }: Contract, naming: Naming) =>
   (auth === 'hosted' ? '' : BASE_PATH) + naming.path(path).replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** State of a request until it is answered. */
+/** State of a request until its response is sent. */
 interface Exchange {
   started: number;
   caller: Caller;
@@ -52,27 +52,27 @@ interface Exchange {
   body?: unknown;
 }
 
-interface Answer {
+interface RouteResponse {
   status: number;
   body: unknown;
   replayed?: boolean;
   idleMs?: number;
 }
 
-/** Answers requests of one contract and records them. */
+/** Sends the responses of one contract and records its requests. */
 function exchangesOf(contract: Contract, options: RouteOptions) {
   const { runtime, naming, log, metrics, watch, record } = options;
   const recordOf = recordsOf(contract, runtime, naming);
   const open = new WeakMap<FastifyRequest, Exchange>();
 
-  /** The answer to a failed request. */
-  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): Answer {
+  /** The response to a failed request. */
+  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): RouteResponse {
     const fault = faultOf(error);
     advise(reply, fault);
-    const note = { err: error, requestId: request.id };
-    if (fault.status === 500) log.error(note, 'failed');
+    const logFields = { err: error, requestId: request.id };
+    if (fault.status === 500) log.error(logFields, 'failed');
     // An external dependency failed; the operator should see which.
-    else if (fault.cause !== undefined) log.warn(note, 'dependency failed');
+    else if (fault.cause !== undefined) log.warn(logFields, 'dependency failed');
     return { status: fault.status, body: faultBody(naming, fault) };
   }
 
@@ -84,21 +84,29 @@ function exchangesOf(contract: Contract, options: RouteOptions) {
     },
     of: (request: FastifyRequest) => open.get(request) as Exchange,
     failed,
-    answer(request: FastifyRequest, reply: FastifyReply, response: Answer): void {
+    respond(request: FastifyRequest, reply: FastifyReply, response: RouteResponse): void {
       const { started, caller, body } = open.get(request) as Exchange;
       const ms = performance.now() - started;
-      // Time that a request waited on purpose is no latency of the server.
+      // The intended waiting time of a long poll does not count as latency.
       const busyMs = Math.max(0, ms - (response.idleMs ?? 0));
       reply.header('cache-control', 'no-store');
       metrics.request(contract.operationId, response.status, busyMs);
       watch?.(contract, response.status, response.body);
       send(reply, response.status, naming.toWire(response.body));
-      const written = recordOf(request, caller, response, ms);
-      log.request(written);
-      if (!record || written.platformId === '') return;
+      const requestRecord = recordOf(request, caller, response, ms);
+      log.request(requestRecord);
+      if (!record || requestRecord.platformId === '') return;
       const params = request.params as Record<string, unknown>;
       const query = request.query as Record<string, unknown>;
-      record({ record: written, contract, caller, params, query, body, reply: response.body });
+      record({
+        record: requestRecord,
+        contract,
+        caller,
+        params,
+        query,
+        body,
+        reply: response.body,
+      });
     },
   };
 }
@@ -144,13 +152,13 @@ export function bindRoute(
     const query = splitLists(contract, naming.fromWire(request.query) as Record<string, unknown>);
     const { upload: rules, waits } = contract;
     const closed = waits && closedSignalOf(reply);
-    const act = (parts: FormParts) =>
+    const execute = (parts: FormParts) =>
       perform(runtime, caller, operation, { params, query, headers, closed, ...parts }, toBody);
     const isLink = contract.auth === 'hosted';
     const key = bytesKeyOf(caller);
     if (rules) {
-      const paced = (bytes: number) => limiter?.waitForBytes(key, bytes);
-      return uploads.run({ caller, rules, isLink, request, paced }, act);
+      const throttle = (bytes: number) => limiter?.waitForBytes(key, bytes);
+      return uploads.run({ caller, rules, isLink, request, throttle }, execute);
     }
     // A body of known length was counted at admission.
     const isCounted = request.headers['content-length'] !== undefined;
@@ -158,7 +166,7 @@ export function bindRoute(
       if (!isCounted) limiter?.takeBytes(key, bytes);
     });
     exchange.body = naming.fromWire(parsed?.json);
-    return act({ body: exchange.body, rawBody: parsed?.raw ?? '' });
+    return execute({ body: exchange.body, rawBody: parsed?.raw ?? '' });
   }
 
   server.route({
@@ -174,12 +182,12 @@ export function bindRoute(
         // `Expect: 100-continue`: the client waits before it sends a large body.
         if (expectationOf(request.raw)) reply.raw.writeContinue();
       } catch (error) {
-        exchanges.answer(request, reply, exchanges.failed(error, request, reply));
+        exchanges.respond(request, reply, exchanges.failed(error, request, reply));
         return reply;
       }
     },
     async handler(request, reply) {
-      let response: Answer;
+      let response: RouteResponse;
       try {
         const result = await run(request, reply, exchanges.of(request));
         if (result.replayed) reply.header('Idempotency-Replayed', 'true');
@@ -187,7 +195,7 @@ export function bindRoute(
       } catch (error) {
         response = exchanges.failed(error, request, reply);
       }
-      exchanges.answer(request, reply, response);
+      exchanges.respond(request, reply, response);
       return reply;
     },
   });

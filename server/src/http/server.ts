@@ -1,22 +1,22 @@
 // The HTTP server: routes from contracts. Only the head of a request is read before it is admitted;
-// unknown paths and wrong methods are answered by the head alone.
+// unknown paths and wrong methods are rejected by the head alone.
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../kernel/fault.ts';
 import { uuid7 } from '../kernel/id.ts';
 import type { Files } from '../runtime/files/files.ts';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission/admission.ts';
 import { createUnroutedRecords, type RecordUnrouted } from './admission/unrouted-requests.ts';
-import { faultOf, sendFault } from './answer.ts';
 import type { Operation } from './bind.ts';
 import { readQuery } from './body/query.ts';
 import { createUploads } from './body/upload.ts';
+import { addCloseHooks } from './connection/connection-close.ts';
 import { type Connections, createConnections } from './connection/connections.ts';
 import { createDrain, type Drain } from './connection/drain.ts';
-import { announceClose } from './connection/goodbye.ts';
-import { answerUnreadable, headFault } from './connection/raw-errors.ts';
+import { headFault, rejectUnreadable } from './connection/raw-errors.ts';
 import { addSecurityHeaders, securityHeadersOf } from './connection/security-headers.ts';
 import { faultBody } from './fault-body.ts';
 import { sendPage, TOO_MANY_ATTEMPTS } from './pages/pages.ts';
+import { faultOf, sendFault } from './replies.ts';
 import { bindRoute, type RouteOptions, routeOf } from './route.ts';
 
 export { BASE_PATH, type Watch } from './route.ts';
@@ -42,12 +42,12 @@ interface ServerOptions extends AdmissionOptions, RouteOptions {
 /** Health checks share the address of a load balancer with all clients. */
 const UNLIMITED = ['/healthz', '/readyz'];
 
-/** Longer than any request takes. */
+/** Longer than the longest request. */
 const STALLED_MS = 90_000;
 
 const wantsPage = ({ headers }: FastifyRequest) => headers.accept?.includes('text/html') === true;
 
-/** Checks before every route, and the answer if there is no route. */
+/** Checks before every route, and the response without a route. */
 function createGuard(
   { naming }: ServerOptions,
   admission: Admission,
@@ -55,8 +55,8 @@ function createGuard(
   connections: Connections,
   recordUnrouted: RecordUnrouted,
 ) {
-  /** Whether the connection accepts this request; otherwise there is no answer. */
-  function isTaken({ raw }: FastifyRequest, reply: FastifyReply): boolean {
+  /** Whether the connection accepts this request; otherwise it gets no response. */
+  function isAccepted({ raw }: FastifyRequest, reply: FastifyReply): boolean {
     if (drain.isClosing(raw.socket)) raw.socket.destroy();
     if (connections.admits(raw, reply.raw)) return true;
     reply.hijack();
@@ -84,8 +84,10 @@ function createGuard(
     return rejection;
   }
 
-  /** Whether a request without a credential continues to its route; otherwise it is answered. */
-  async function admitOther(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  /**
+   * Whether a request without a credential continues to its route; otherwise its error was sent.
+   */
+  async function admitUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
     // The URL is not repeated: it may contain the secret of a link or a code.
     const missing = new Fault(
       'NOT_FOUND',
@@ -102,9 +104,9 @@ function createGuard(
   }
 
   return {
-    /** Answers a request whose URL Fastify rejects before any hook runs. */
+    /** Handles a request whose URL Fastify rejects before any hook runs. */
     async rejectAddress(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-      if (!isTaken(request, reply)) return;
+      if (!isAccepted(request, reply)) return;
       const unreadable = faultOf(error);
       const head = headFaultOf(request, reply);
       const fault = head ?? (await rejectionOf(request, unreadable)) ?? unreadable;
@@ -113,12 +115,12 @@ function createGuard(
     },
     addTo(server: FastifyInstance): void {
       server.addHook('onRequest', (request, reply, done) => {
-        if (!isTaken(request, reply)) return;
+        if (!isAccepted(request, reply)) return;
         const fault = headFaultOf(request, reply);
         if (fault) return sendFault(reply, naming, fault);
         const { config, url = '' } = request.routeOptions;
         if (config.isOperation || UNLIMITED.includes(url)) return done();
-        void admitOther(request, reply).then((goesOn) => goesOn && done());
+        void admitUnrouted(request, reply).then((isAdmitted) => isAdmitted && done());
       });
       server.addHook('onSend', ({ raw, ip }, reply, _payload, done) => {
         drain.prepare(raw, reply.raw, ip);
@@ -142,9 +144,9 @@ function rejectWrongMethods(
     paths.set(route, contract.path);
     methods.set(route, (methods.get(route) ?? new Set()).add(contract.method));
   }
-  const others = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
-  for (const [route, known] of methods) {
-    const allowed = [...known].join(', ');
+  const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
+  for (const [route, supported] of methods) {
+    const allowed = [...supported].join(', ');
     const fault = new Fault('METHOD_NOT_ALLOWED', `This path supports ${allowed} only.`);
     const reject = async (request: FastifyRequest, reply: FastifyReply) => {
       await admission.delayRejection(request);
@@ -157,7 +159,7 @@ function rejectWrongMethods(
       return reply;
     };
     server.route({
-      method: others.filter((each) => !known.has(each)),
+      method: METHODS.filter((each) => !supported.has(each)),
       url: route,
       // Before the body is read.
       onRequest: reject,
@@ -184,19 +186,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
     genReqId: () => uuid7(runtime.effects),
     routerOptions: { querystringParser: readQuery, maxParamLength: 300 },
     requestTimeout: 60_000,
-    // A client that stops reading its answer is disconnected.
+    // A client that stops reading its response is disconnected.
     connectionTimeout: options.stalledMs ?? STALLED_MS,
-    // The Host header is checked with the head, so that its error has a body; late requests are
-    // noticed early.
+    // The Host header is checked with the head, so that its error has a body; timeouts are checked
+    // every second.
     http: {
       requireHostHeader: false,
       connectionsCheckingInterval: 1_000,
       IncomingMessage: connections.IncomingMessage,
     },
     forceCloseConnections: 'idle',
-    // A request that arrives during the stop gets our error body (goodbye.ts).
+    // A request that arrives during the stop gets the error body of the API (connection-close.ts).
     return503OnClosing: false,
-    clientErrorHandler: answerUnreadable(naming, securityHeaders, uploads.holds),
+    clientErrorHandler: rejectUnreadable(naming, securityHeaders, uploads.isReceiving),
     frameworkErrors: (error, request, reply) => void guard.rejectAddress(error, request, reply),
   });
   for (const event of ['checkContinue', 'checkExpectation']) {
@@ -209,7 +211,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // Bodies are read by the route after admission.
   server.addContentTypeParser('*', (_request, body, done) => done(null, body));
   addSecurityHeaders(server, securityHeaders);
-  announceClose(server);
+  addCloseHooks(server);
   guard.addTo(server);
   for (const operation of options.operations) {
     bindRoute(server, options, admission, uploads, operation);

@@ -1,4 +1,5 @@
-// Another service name prefix on the wire: headers, codes and fields change, nothing inside does.
+// Another service name prefix in requests and replies: headers, codes and fields change, stored
+// data does not.
 import { expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, ok, quoteBody } from '../../test/kit/app/fixtures.ts';
 import { testApp } from '../../test/kit/app/test-app.ts';

@@ -21,13 +21,15 @@ interface SiteOptions {
   /** Folder of the built documentation site; `site/dist` unless stated. */
   siteFolder?: string | undefined;
   /** The document that the reference shows. */
-  shown: (document: object) => Promise<object>;
+  referenceDocument: (document: object) => Promise<object>;
 }
 
 const text = (reply: FastifyReply, type: string, body: string | Buffer) =>
   reply.header('content-type', type).send(body);
 
-/** Sends a JSON document, compressed where the client accepts it. The text of each document is made once. */
+/**
+ * Sends a JSON document, compressed where the client accepts it. Each document is serialized once.
+ */
 function documentSender(indent?: number) {
   const texts = new WeakMap<object, Promise<Buffer>>();
   const compress = promisify(gzip);
@@ -42,7 +44,7 @@ function documentSender(indent?: number) {
   };
 }
 
-const WELCOME = JSON.stringify({
+const ROOT_BODY = JSON.stringify({
   name: 'railhead',
   baseUrl: BASE_PATH,
   docs: '/docs',
@@ -71,18 +73,18 @@ export function addSite(server: FastifyInstance, options: SiteOptions): void {
     openApi ??= options.openApi();
     return openApi;
   };
-  const published = documentSender(2);
-  const fetchedDocumentSender = documentSender();
+  const indented = documentSender(2);
+  const compact = documentSender();
   server.get('/openapi.json', async ({ headers }, reply) =>
-    published(headers, reply, await document()),
+    indented(headers, reply, await document()),
   );
   server.get('/docs/reference/openapi.json', async ({ headers }, reply) =>
-    fetchedDocumentSender(headers, reply, await options.shown(await document())),
+    compact(headers, reply, await options.referenceDocument(await document())),
   );
   server.get('/', async ({ headers }, reply) => {
     reply.header('vary', 'accept');
     if (/\btext\/html\b/.test(headers.accept ?? '')) return reply.redirect('/docs');
-    return text(reply, 'application/json; charset=utf-8', WELCOME);
+    return text(reply, 'application/json; charset=utf-8', ROOT_BODY);
   });
   addReference(server);
   addDocsSite(server, sendReference, options.siteFolder);

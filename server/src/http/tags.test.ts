@@ -1,4 +1,4 @@
-// Every tag and every schema of the document is described, and nothing else.
+// Descriptions exist exactly for the tags and schemas of the document.
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -35,14 +35,14 @@ describe('schemas of the document', () => {
     expect(bare.map(([name]) => name)).toEqual([]);
   });
 
-  it('exist for every note, which is used', () => {
+  it('exist for every note', () => {
     for (const name of notedSchemas) {
       const { description } = withNote(name, {}) as Schema;
       expect(components.schemas[name]?.description, name).toBe(description);
     }
   });
 
-  it('keep a description of their own', () => {
+  it('keep their own descriptions', () => {
     expect(withNote('AgentPolicy', { description: 'Own.' })).toEqual({ description: 'Own.' });
   });
 });

@@ -65,23 +65,23 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Further receivers of events, each with its own filter and signing keys. The endpoint of the ' +
     'platform configuration is the first.',
   Events:
-    'Everything that happened to the resources of the platform, as a list and as a stream to follow, ' +
+    'All events of the resources of the platform, as a list and as a stream to follow, ' +
     'with or without a webhook endpoint.',
   'Webhook deliveries':
-    'What became of each event at each endpoint: attempts, responses and the time of the next ' +
-    'attempt, and sending events again.',
+    'Result of each event at each endpoint: attempts, responses and the time of the next ' +
+    'attempt. Events can be sent again.',
   Stablecoins:
     'Stablecoins that the platform issues through a provider: registration, minting, burning and ' +
     'the operations in progress.',
   'Sandbox Fixtures':
-    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. An ' +
-    'extension.',
+    'Reset of a sandbox platform, and fixtures that bring it into a known state before a test. ' +
+    'An extension.',
   'Sandbox Clock':
-    'The clock of a sandbox platform. Moving it forward makes everything happen that is due by ' +
-    'then, so that a payment that is returned after two days is tested in a second.',
+    'The clock of a sandbox platform. Moving it forward executes all work that becomes due, so ' +
+    'that the return of a payment after two days can be tested in a second.',
   Requests:
-    'Requests of the platform that were answered, with the error and its details: what happened to ' +
-    'a request is found by the `X-Request-Id` of its reply.',
+    'Recorded requests of the platform, with errors and their details. A request is found by the ' +
+    '`X-Request-Id` of its reply.',
 };
 
 /** Unions, pages, and parts that several operations share. */

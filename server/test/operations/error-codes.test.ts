@@ -1,4 +1,4 @@
-// Provokes every error code on a real server, and generates docs/errors.md from the same rows:
+// Produces every error code on a real server, and generates docs/errors.md from the same rows:
 // `npm test -- server/test/operations/error-codes.test.ts -u` updates the page.
 import { describe, expect, it } from 'vitest';
 import { ERROR_GUIDE } from '../../src/http/error-guide.ts';
@@ -29,8 +29,8 @@ const HEAD = `# Error codes
 
 Every error reply is \`{ code, reason, details?, status, message }\`. \`code\` is for programs,
 \`reason\` for people, and \`details.errors\` names each invalid field. Each code below states its
-cause, what to do next, and how to provoke it in the sandbox. The page is generated from the table
-of codes; a test provokes every one of them.
+cause, what to do next, and how to reproduce it in the sandbox. The page is generated from the table
+of codes; a test reproduces each of them.
 `;
 
 /** The section of a code on the page. */

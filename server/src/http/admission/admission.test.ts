@@ -100,7 +100,7 @@ describe('from the head alone', () => {
     const head = 'POST /2025-10-13/quotes HTTP/1.0\r\nConnection: keep-alive\r\n';
     for (const coding of ['chunked', 'gzip, chunked']) {
       const lines = `Transfer-Encoding: ${coding}\r\n\r\n`;
-      // Answered at once; the second body is never sent.
+      // The reply is immediate; the second body is not sent.
       for (const body of ['2\r\n{}\r\n0\r\n\r\n', '']) {
         const { status, body: fault, headers } = await sendRaw(port, head + lines + body);
         expect([status, fault.code, fault.status]).toEqual([400, 'INVALID_INPUT', 400]);
@@ -217,10 +217,10 @@ describe('createRejectionDelay', () => {
     const requested = (key: string, count: number) =>
       Array.from({ length: count }, () => delay(key));
     expect(requested('a', 20)).toEqual(Array(20).fill(undefined));
-    const late = requested('a', 3);
-    for (const each of late) expect(each).toBeInstanceOf(Promise);
+    const delayed = requested('a', 3);
+    for (const each of delayed) expect(each).toBeInstanceOf(Promise);
     expect(delay('b')).toBeUndefined();
-    await Promise.all(late);
+    await Promise.all(delayed);
     now += 1_000;
     expect(delay('a')).toBeUndefined();
   });
@@ -234,7 +234,7 @@ describe('createRejectionDelay', () => {
   });
 });
 
-describe('a client that is rejected again and again', () => {
+describe('a client with repeated rejections', () => {
   const app = testApp({ rateLimits: { requests: 100 } });
   let port: number;
   beforeAll(async () => {
@@ -248,18 +248,18 @@ describe('a client that is rejected again and again', () => {
     return performance.now() - started;
   };
 
-  it('is answered late, and others are not', async () => {
+  it('gets delayed replies, and other clients do not', async () => {
     for (let index = 0; index < 200; index++) await config();
     const many = () => Promise.all(Array.from({ length: 30 }, () => config()));
     let others = 0;
-    const late = await elapsed(async () => {
+    const delayMs = await elapsed(async () => {
       const rejected = many();
       others = await elapsed(async () => {
         expect((await config(app.other)).status).toBe(200);
       });
       expect((await rejected).map(({ status }) => status)).toEqual(Array(30).fill(429));
     });
-    expect(late).toBeGreaterThan(900);
+    expect(delayMs).toBeGreaterThan(900);
     expect(others).toBeLessThan(900);
   });
 
@@ -270,11 +270,11 @@ describe('a client that is rejected again and again', () => {
   ])('is answered late %s', async (_, path, status) => {
     const knownPlatform = await app.newPlatform(path);
     const head = headOf({ path, authorization: authorizationOf(knownPlatform) });
-    const late = await elapsed(async () => {
+    const delayMs = await elapsed(async () => {
       const replies = await Promise.all(Array.from({ length: 40 }, () => sendRaw(port, head)));
       expect(replies.map((reply) => reply.status)).toEqual(Array(40).fill(status));
     });
-    expect(late).toBeGreaterThan(900);
+    expect(delayMs).toBeGreaterThan(900);
   });
 });
 

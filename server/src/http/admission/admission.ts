@@ -7,8 +7,8 @@ import type { Caller } from '../../kernel/caller.ts';
 import { type Contract, maxBodyOf } from '../../kernel/contract/operation.ts';
 import { type Code, Fault, invalid } from '../../kernel/fault.ts';
 import { tooLarge } from '../body/body.ts';
-import { MAX_BESIDE } from '../body/multipart.ts';
-import { type Limiter, neighbourhood, type Payer } from './rate-limit.ts';
+import { MAX_OVERHEAD } from '../body/multipart.ts';
+import { type Limiter, type LimitOwner, networkOf } from './rate-limit.ts';
 import { createRejectionDelay } from './rejection-delay.ts';
 
 /** Resolves the secret of a link. */
@@ -30,7 +30,7 @@ interface AgentBearers {
 export interface AdmissionOptions {
   /** The caller of a request from its Authorization header; throws UNAUTHORIZED. */
   authenticate(authorization: string | undefined): Promise<Caller>;
-  /** Whether this header was valid before: rejections of its address do not apply to it. */
+  /** Whether this header was valid before; it is then exempt from the limit of its address. */
   isProven?(authorization: string | undefined): boolean;
   /** Required if there are hosted operations. */
   bearers?: LinkBearers;
@@ -69,7 +69,7 @@ function credentialOf(
   };
 }
 
-const REFUSED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
+const REJECTED_CREDENTIAL: readonly Code[] = ['UNAUTHORIZED', 'LINK_ENDED'];
 
 /** The caller of an operation that needs no credential. */
 export const anonymousAt = (ip: string): Caller => ({
@@ -77,7 +77,7 @@ export const anonymousAt = (ip: string): Caller => ({
   environment: 'sandbox',
   tokenId: null,
   permissions: [],
-  address: neighbourhood(ip),
+  address: networkOf(ip),
 });
 
 function assertPermission(contract: Contract, caller: Caller): void {
@@ -89,7 +89,10 @@ function assertPermission(contract: Contract, caller: Caller): void {
   }
 }
 
-const payerOf = ({ auth }: Contract, { platformId, agentId, tokenId }: Caller): Payer => ({
+const limitOwnerOf = (
+  { auth }: Contract,
+  { platformId, agentId, tokenId }: Caller,
+): LimitOwner => ({
   platformId,
   share: agentId ?? (auth === 'hosted' ? (tokenId ?? undefined) : undefined),
 });
@@ -101,7 +104,7 @@ export const bytesKeyOf = ({ platformId, address }: Caller): string => platformI
 function admitLength(contract: Contract, caller: Caller, length: number, limiter?: Limiter): void {
   const { upload } = contract;
   if (upload) {
-    if (length <= upload.maxBytes + MAX_BESIDE) return;
+    if (length <= upload.maxBytes + MAX_OVERHEAD) return;
     throw invalid([{ field: 'file', message: `must not be larger than ${upload.maxBytes} bytes` }]);
   }
   const maxBytes = maxBodyOf(contract);
@@ -117,45 +120,46 @@ export function createAdmission(options: AdmissionOptions) {
     contract: Contract,
     request: FastifyRequest,
     reply: FastifyReply,
-    known: (caller: Caller) => void,
+    onCaller: (caller: Caller) => void,
   ): Promise<Caller> {
     const { ip } = request;
     if (contract.auth === 'none') {
       limiter?.admitAddress(ip);
       const caller = anonymousAt(ip);
-      known(caller);
+      onCaller(caller);
       return caller;
     }
     const credential = credentialOf(options, request, contract);
     limiter?.checkAddress(ip, credential.isProven);
     const caller = await credential.caller().catch((error: unknown) => {
-      if (error instanceof Fault && REFUSED_CREDENTIAL.includes(error.code)) limiter?.blame(ip);
+      if (error instanceof Fault && REJECTED_CREDENTIAL.includes(error.code))
+        limiter?.countRejection(ip);
       throw error;
     });
-    known(caller);
-    limiter?.admit(reply, payerOf(contract, caller), contract.rateClass === 'quotes');
+    onCaller(caller);
+    limiter?.admit(reply, limitOwnerOf(contract, caller), contract.rateClass === 'quotes');
     return caller;
   }
 
   return {
     /**
      * Returns the caller of an operation. Throws the fault of a rejected request, delayed if this
-     * client has many rejections; `known` is called as soon as the caller is known.
+     * client has many rejections; `onCaller` is called as soon as the caller is authenticated.
      */
     async admit(
       contract: Contract,
       request: FastifyRequest,
       reply: FastifyReply,
-      known: (caller: Caller) => void,
+      onCaller: (caller: Caller) => void,
     ): Promise<void> {
-      let payer = neighbourhood(request.ip);
+      let limitKey = networkOf(request.ip);
       try {
-        const caller = await callerOf(contract, request, reply, known);
-        payer = bytesKeyOf(caller);
+        const caller = await callerOf(contract, request, reply, onCaller);
+        limitKey = bytesKeyOf(caller);
         assertPermission(contract, caller);
         admitLength(contract, caller, Number(request.headers['content-length'] ?? 0), limiter);
       } catch (error) {
-        if (limiter && error instanceof Fault) await delayed(payer);
+        if (limiter && error instanceof Fault) await delayed(limitKey);
         throw error;
       }
     },
@@ -163,7 +167,7 @@ export function createAdmission(options: AdmissionOptions) {
     admitAddress: ({ ip }: FastifyRequest): void => limiter?.admitAddress(ip),
     /** Delays the rejection of a request without a route if there were many. */
     async delayRejection({ ip }: FastifyRequest): Promise<void> {
-      if (limiter) await delayed(neighbourhood(ip));
+      if (limiter) await delayed(networkOf(ip));
     },
   };
 }

@@ -16,7 +16,10 @@ export interface Meter {
   has(key: string): boolean;
 }
 
-/** Maximum number of buckets; beyond it the least recently used one is dropped, which fills it. */
+/**
+ * Maximum number of buckets; beyond it the least recently used one is dropped, which resets it to
+ * full.
+ */
 const MAX_BUCKETS = 10_000;
 
 /** `burst` is the capacity of a bucket. */
@@ -28,14 +31,14 @@ export function createMeter(perSecond: number, burst: number, now: () => Time): 
     has: (key) => buckets.size > 0 && buckets.has(key),
     of(key) {
       const time = now();
-      const known = buckets.get(key);
-      const bucket = known ?? { left: burst, at: time };
+      const existing = buckets.get(key);
+      const bucket = existing ?? { left: burst, at: time };
       // Reinserted as the most recently used.
-      if (known) buckets.delete(key);
+      if (existing) buckets.delete(key);
       else if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string);
       buckets.set(key, bucket);
-      const gained = (Math.max(0, time - bucket.at) * perSecond) / 1000;
-      bucket.left = Math.min(burst, bucket.left + gained);
+      const refill = (Math.max(0, time - bucket.at) * perSecond) / 1000;
+      bucket.left = Math.min(burst, bucket.left + refill);
       bucket.at = time;
       return bucket;
     },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { externalAccount, fundedCustomer, quoteBody } from '../../../test/kit/app/fixtures.ts';
 import type { TestApp } from '../../../test/kit/app/harness.ts';
 import { testApp } from '../../../test/kit/app/test-app.ts';
-import { createLimiter, neighbourhood, type RateLimits } from './rate-limit.ts';
+import { createLimiter, networkOf, type RateLimits } from './rate-limit.ts';
 
 function tokenLimiter(limits: Partial<RateLimits>) {
   let now = 1_000_000;
@@ -74,7 +74,7 @@ describe('createLimiter', () => {
     expect(request('b')).toBe(true);
   });
 
-  it('has a second, tighter limit for what costs more, and states the tighter one', () => {
+  it('has a second, lower limit for expensive operations, and states the lower one', () => {
     const { request, headers, rejections } = tokenLimiter({ requests: 10, costly: 1 });
     expect(requested(3, () => request('a', true))).toEqual([true, true, 1]);
     expect(headers()['RateLimit-Limit']).toBe('2');
@@ -106,16 +106,16 @@ describe('createLimiter', () => {
 
   it('counts bytes of a platform, and returns when enough are available', () => {
     const { limiter, wait, rejections } = tokenLimiter({ bytes: 1_048_576 });
-    const take = (bytes: number) => () => limiter.takeBytes('a', bytes);
-    take(2_097_152)();
-    expect(take(1)).toThrow('bytes');
+    const takeBytes = (bytes: number) => () => limiter.takeBytes('a', bytes);
+    takeBytes(2_097_152)();
+    expect(takeBytes(1)).toThrow('bytes');
     expect(rejections).toEqual(['bytes']);
     limiter.takeBytes('b', 1);
     wait(500);
-    take(524_288)();
+    takeBytes(524_288)();
     const rejected = (() => {
       try {
-        take(1_500_000)();
+        takeBytes(1_500_000)();
       } catch (error) {
         return (error as { retryAfterS?: number }).retryAfterS;
       }
@@ -161,7 +161,7 @@ describe('createLimiter', () => {
     const { request, headers, limiter } = tokenLimiter({});
     expect(requested(1_000, () => request('a', true))).toEqual(yes(1_000));
     expect(headers()).toEqual({});
-    for (let invalid = 0; invalid < 1_000; invalid++) limiter.blame('10.0.0.1');
+    for (let invalid = 0; invalid < 1_000; invalid++) limiter.countRejection('10.0.0.1');
     limiter.checkAddress('10.0.0.1', () => false);
     for (let index = 0; index < 1_000; index++) limiter.admitAddress('10.0.0.1');
     limiter.takeBytes('a', 1_000_000_000);
@@ -197,7 +197,7 @@ describe('createLimiter', () => {
         limiter.checkAddress(address, () => proven);
     for (let invalid = 0; invalid < 2; invalid++) {
       check('10.0.0.1')();
-      limiter.blame('10.0.0.1');
+      limiter.countRejection('10.0.0.1');
     }
     expect(check('10.0.0.1')).toThrow('credentials');
     expect(rejections).toEqual(['refused']);
@@ -218,7 +218,7 @@ describe('neighbourhood', () => {
     ['1::2:3:4:5:6:7', '1:0:2:3'],
     ['::1', '0:0:0:0'],
     ['fe80::', 'fe80:0:0:0'],
-  ])('%s is in %s', (address, block) => expect(neighbourhood(address)).toBe(block));
+  ])('%s is in %s', (address, block) => expect(networkOf(address)).toBe(block));
 });
 
 describe('a server with limits', () => {
@@ -241,13 +241,15 @@ describe('a server with limits', () => {
 
   it('counts all tokens of a platform together', async () => {
     app.effects.set(app.effects.now() + 60_000);
-    const made = [];
+    const replies = [];
     for (let index = 0; index < 3; index++)
-      made.push(await app.tokenWith(['VIEW'], `token ${index}`));
+      replies.push(await app.tokenWith(['VIEW'], `token ${index}`));
     app.effects.set(app.effects.now() + 60_000);
     const statuses = [];
     for (let index = 0; index < 42; index++) {
-      statuses.push((await app.call('GET', '/config', undefined, { as: made[index % 3] })).status);
+      statuses.push(
+        (await app.call('GET', '/config', undefined, { as: replies[index % 3] })).status,
+      );
     }
     expect(statuses.filter((each) => each === 200)).toHaveLength(40);
     expect(statuses.slice(40)).toEqual([429, 429]);
@@ -294,7 +296,7 @@ describe('a server with limits', () => {
     const rejection = await request('guess', '10.1.1.1');
     expect(rejection.json()).toMatchObject({ code: 'RATE_LIMITED' });
     expect(rejection.headers['retry-after']).toBe('1');
-    // The address is known, although its credential has to be read again.
+    // The address remains limited, although its credential has to be read again.
     app.effects.set(app.effects.now() + 3_000);
     for (let guess = 0; guess < 4; guess++) await request('guess', '10.1.1.1');
     expect((await request('guess', '10.1.1.1')).statusCode).toBe(429);
@@ -308,9 +310,9 @@ describe('a server behind a proxy', () => {
   const proxied = async (app: TestApp, remoteAddress: string, forwarded: string) => {
     const headers = { authorization: 'Basic Zzpn', 'x-forwarded-for': forwarded };
     const url = '/2025-10-13/config';
-    const guess = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
+    const attempt = () => app.server.inject({ method: 'GET', url, headers, remoteAddress });
     const reported = [];
-    for (let times = 0; times < 3; times++) reported.push((await guess()).statusCode);
+    for (let times = 0; times < 3; times++) reported.push((await attempt()).statusCode);
     return reported;
   };
   const app = testApp({ rateLimits, trustedProxies: ['10.0.0.0/8', '::1'] });

@@ -1,7 +1,7 @@
-// Rate limits: requests and bytes of a platform, whatever the number of its tokens, and requests of
-// an address without valid credentials. The counts are per process: N processes allow N times as
-// much. Each reply to valid credentials states the limit, so that a client can slow down before it
-// is rejected.
+// Rate limits: requests and bytes of a platform, regardless of the number of its tokens, and
+// requests of an address without valid credentials. The counts are per process: N processes allow N
+// times as much. Each reply to valid credentials states the limit, so that a client can slow down
+// before it is rejected.
 import { isIPv6 } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Time } from '../../kernel/effects.ts';
@@ -25,7 +25,7 @@ export interface RateLimits {
 type LimitName = keyof RateLimits;
 
 /** The owner of a rate limit. */
-export interface Payer {
+export interface LimitOwner {
   platformId: string;
   /** An agent or a link of the platform, limited to a share of the platform's limit. */
   share?: string | undefined;
@@ -33,7 +33,7 @@ export interface Payer {
 
 export interface Limiter {
   /** Counts a request and writes the headers; throws RATE_LIMITED. */
-  admit(reply: HeaderWriter, payer: Payer, costly: boolean): void;
+  admit(reply: HeaderWriter, owner: LimitOwner, costly: boolean): void;
   /** Counts a request that needs no credential; throws RATE_LIMITED. */
   admitAddress(address: string): void;
   /** Counts bytes of a body of this platform or address; throws RATE_LIMITED. */
@@ -42,11 +42,12 @@ export interface Limiter {
   waitForBytes(key: string, bytes: number): Promise<void> | undefined;
   /**
    * Throws RATE_LIMITED for an address with too many rejected credentials, unless these are
-   * `proven`: behind a proxy many clients share one address, and none may lock out the others.
+   * `proven`: behind a proxy many clients share one address, and one client must not lock out the
+   * others.
    */
   checkAddress(address: string, proven: () => boolean): void;
   /** Counts a rejected credential. */
-  blame(address: string): void;
+  countRejection(address: string): void;
 }
 
 interface HeaderWriter {
@@ -61,7 +62,7 @@ interface RequestMeter extends Meter {
 }
 
 const BURST_S = 2;
-/** An agent or a link may use one part in this many of its platform's limit. */
+/** An agent or a link may use the platform's limit divided by this number. */
 const SHARES = 10;
 /** The burst of the byte limit is at least this, so that the largest JSON body fits. */
 const MIN_BYTE_BURST = 1_048_576;
@@ -90,13 +91,18 @@ function writeHeaders(reply: HeaderWriter, meter: RequestMeter, left: number): v
   reply.header('RateLimit-Policy', policy);
 }
 
-function rejection({ perSecond }: Meter, { left }: Bucket, wanted: number, reason: string): Fault {
-  const retryAfterS = Math.max(1, Math.ceil((wanted - left) / perSecond));
+function rejection(
+  { perSecond }: Meter,
+  { left }: Bucket,
+  requested: number,
+  reason: string,
+): Fault {
+  const retryAfterS = Math.max(1, Math.ceil((requested - left) / perSecond));
   return new Fault('RATE_LIMITED', reason, undefined, { retryAfterS });
 }
 
-/** An IPv6 address stands for its /64, which one subscriber usually has. */
-export function neighbourhood(address: string): string {
+/** The unit of limits by address: for IPv6 the /64, the usual network of one subscriber. */
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
   const left = head ? head.split(':') : [];
@@ -137,7 +143,7 @@ function createRequestLimit(
       bucket.left -= 1;
       if (!tightest || bucket.left < tightest.left) tightest = { meter, left: bucket.left };
     };
-    // The share first: a request that exceeds it uses nothing of the platform's limit.
+    // The share first: a request that exceeds it does not count toward the platform's limit.
     if (share !== undefined) {
       take(shared, share, TOO_MANY.share);
       if (isCostly) take(sharedCostly, share, TOO_MANY.share);
@@ -163,7 +169,7 @@ export function createLimiter(
   return {
     admit: createRequestLimit(limits, now, limited),
     admitAddress(address) {
-      const bucket = anonymous?.of(neighbourhood(address));
+      const bucket = anonymous?.of(networkOf(address));
       if (!anonymous || !bucket) return;
       if (bucket.left < 1) {
         limited(anonymous.name);
@@ -171,23 +177,23 @@ export function createLimiter(
       }
       bucket.left -= 1;
     },
-    takeBytes(key, wanted) {
+    takeBytes(key, requested) {
       const bucket = bytes?.of(key);
       if (!bytes || !bucket) return;
-      if (bucket.left < wanted) {
+      if (bucket.left < requested) {
         limited('bytes');
-        throw rejection(bytes, bucket, wanted, TOO_MANY.bytes);
+        throw rejection(bytes, bucket, requested, TOO_MANY.bytes);
       }
-      bucket.left -= wanted;
+      bucket.left -= requested;
     },
-    waitForBytes(key, wanted) {
+    waitForBytes(key, requested) {
       if (!bytes) return undefined;
       // The other half is reserved for the platform's payments.
       const reserve = burst / 2;
       const take = (): number => {
         const bucket = bytes.of(key);
         if (bucket.left < reserve) return ((reserve - bucket.left) * 1000) / bytes.perSecond;
-        bucket.left -= wanted;
+        bucket.left -= requested;
         return 0;
       };
       const first = take();
@@ -197,16 +203,16 @@ export function createLimiter(
       })();
     },
     checkAddress(address, proven) {
-      const key = neighbourhood(address);
+      const key = networkOf(address);
       if (!refused?.has(key)) return;
       const bucket = refused.of(key);
       if (bucket.left >= 1 || proven()) return;
       limited(refused.name);
       throw rejection(refused, bucket, 1, TOO_MANY.refused);
     },
-    blame(address) {
+    countRejection(address) {
       if (!refused) return;
-      const bucket = refused.of(neighbourhood(address));
+      const bucket = refused.of(networkOf(address));
       bucket.left = Math.max(0, bucket.left - 1);
     },
   };

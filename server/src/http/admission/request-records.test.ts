@@ -1,4 +1,4 @@
-// Which resource a record names, over the recorded replies of all operations.
+// The resource of a request record, for the recorded replies of all operations.
 import { expect, it } from 'vitest';
 import { testApp } from '../../../test/kit/app/test-app.ts';
 import { readExamples } from '../examples.ts';
@@ -16,9 +16,9 @@ const WITHOUT_ID = [
 it('names the resource of each write whose path has none', () => {
   const unnamed = new Set<string>();
   for (const { operationId, status, reply, parameters = {} } of readExamples().exchanges) {
-    const found = app.operations.find((each) => each.contract.operationId === operationId);
-    if (!found || found.contract.method === 'GET' || status >= 400 || !reply) continue;
-    if (resourceOf(found.contract, { status, body: reply }, parameters) === undefined) {
+    const operation = app.operations.find((each) => each.contract.operationId === operationId);
+    if (!operation || operation.contract.method === 'GET' || status >= 400 || !reply) continue;
+    if (resourceOf(operation.contract, { status, body: reply }, parameters) === undefined) {
       unnamed.add(operationId);
     }
   }
@@ -27,9 +27,9 @@ it('names the resource of each write whose path has none', () => {
 
 it('is the created resource, also if the reply has more than it', () => {
   const contractOf = (operationId: string) => {
-    const found = app.operations.find((each) => each.contract.operationId === operationId);
-    if (!found) throw new Error(operationId);
-    return found.contract;
+    const operation = app.operations.find((each) => each.contract.operationId === operationId);
+    if (!operation) throw new Error(operationId);
+    return operation.contract;
   };
   const id = 'Agent:0193d0e4-7c1f-7000-8000-000000000000';
   const other = 'Customer:0193d0e4-7c1f-7000-8000-000000000001';

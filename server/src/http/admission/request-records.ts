@@ -1,4 +1,4 @@
-// What is recorded of a request when its reply is sent.
+// Records of requests, created when the reply is sent.
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Naming } from '../../catalog/naming.ts';
@@ -8,7 +8,7 @@ import { isAnyId, timeOfUuid7 } from '../../kernel/id.ts';
 import type { CallerType, RequestRecord } from '../../runtime/observability/request-record.ts';
 import type { Runtime } from '../../runtime/operation/operate.ts';
 
-interface Answer {
+interface RecordedReply {
   status: number;
   body: unknown;
   replayed?: boolean;
@@ -17,7 +17,7 @@ interface Answer {
 const idIn = (value: unknown): string | undefined =>
   typeof value === 'string' && isAnyId(value) ? value : undefined;
 
-/** The id that a reply has beside other fields: of a resource in it, such as `agent`, or a `…Id`. */
+/** The id nested in a reply: of a resource in it, such as `agent`, or in a field `…Id`. */
 function nestedId(body: unknown): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const members = Object.entries(body);
@@ -34,7 +34,7 @@ function nestedId(body: unknown): string | undefined {
  */
 export function resourceOf(
   { method }: Contract,
-  { status, body }: Answer,
+  { status, body }: RecordedReply,
   params: object,
 ): string | undefined {
   if (method === 'GET' && status < 400) return undefined;
@@ -54,7 +54,7 @@ function callerTypeOf({ auth }: Contract, { platformId, agentId }: Caller): Call
 /** Characters of the stored hash: 128 bits. */
 const HASH_LENGTH = 32;
 
-/** The record of an answered request of a contract. */
+/** Creates the record of a completed request of a contract. */
 export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>, naming: Naming) {
   const takesKey = idempotencyOf(contract) !== 'none';
   const path = naming.path(contract.path);
@@ -65,7 +65,12 @@ export function recordsOf(contract: Contract, { vault }: Pick<Runtime, 'vault'>,
     return vault.digest('idempotency key', `${platformId} ${key}`).slice(0, HASH_LENGTH);
   }
 
-  return (request: FastifyRequest, caller: Caller, response: Answer, ms: number): RequestRecord => {
+  return (
+    request: FastifyRequest,
+    caller: Caller,
+    response: RecordedReply,
+    ms: number,
+  ): RequestRecord => {
     const { id, params } = request;
     const { status, body } = response;
     const callerType = callerTypeOf(contract, caller);

@@ -1,6 +1,6 @@
-// Records requests that no operation answers: of an unknown path, or with a method that the path does
-// not support. Only of a token that this process accepted before, so that other requests cost
-// no more than their head.
+// Records requests without an operation: with an unknown path, or a method that the path does not
+// support. Only requests of a token that this process has accepted before are recorded, so that
+// others cost no more than their head.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Naming } from '../../catalog/naming.ts';
 import type { Contract } from '../../kernel/contract/operation.ts';
@@ -19,19 +19,19 @@ interface UnroutedOptions
 
 const MAX_SEGMENTS = 12;
 
-/** The path of an unknown URL; segments that occur in no operation may be secret. */
+/** Masks the path of an unknown URL: segments that occur in no operation may be secret. */
 function createPathMask(operations: UnroutedOptions['operations'], naming: Naming) {
-  const known = new Set(
+  const segmentNames = new Set(
     operations.flatMap(({ contract }) => naming.path(contract.path).split('/')),
   );
   return (url: string): string => {
     const [path = ''] = url.split('?');
     const below = path.startsWith(`${BASE_PATH}/`) ? path.slice(BASE_PATH.length) : path;
     const segments = below.split('/').slice(0, MAX_SEGMENTS);
-    const shown = segments.map((each) =>
-      known.has(each) && !each.startsWith('{') ? each : '{unknown}',
+    const masked = segments.map((each) =>
+      segmentNames.has(each) && !each.startsWith('{') ? each : '{unknown}',
     );
-    return shown.join('/');
+    return masked.join('/');
   };
 }
 
@@ -60,15 +60,15 @@ export function createUnroutedRecords(options: UnroutedOptions): RecordUnrouted 
     } as Contract;
     const body = faultBody(naming, fault);
     const response = { status: fault.status, body };
-    const written = recordsOf(contract, runtime, naming)(
+    const requestRecord = recordsOf(contract, runtime, naming)(
       request,
       caller,
       response,
       reply.elapsedTime,
     );
-    log.request(written);
+    log.request(requestRecord);
     record({
-      record: written,
+      record: requestRecord,
       contract,
       caller,
       params: {},

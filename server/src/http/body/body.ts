@@ -72,7 +72,7 @@ export function readBody(
 const [FIRST, SECOND] = [String.raw`\\ud[89ab][0-9a-f]{2}`, String.raw`\\ud[c-f][0-9a-f]{2}`];
 
 /** An unpaired surrogate escape: PostgreSQL stores such JSON and cannot read it. */
-const HALF = new RegExp(
+const UNPAIRED_SURROGATE = new RegExp(
   String.raw`(?<!\\)(?:\\\\)*(?:${FIRST}(?!${SECOND})|(?<!${FIRST})${SECOND})`,
   'i',
 );
@@ -87,7 +87,8 @@ export function parseJson(bytes: Buffer, maxBytes: number): JsonBody {
   if (text.trim() === '') return { raw: '', json: undefined };
   // PostgreSQL text cannot contain NUL, raw or escaped.
   if (/\0|\\u0000/.test(text)) throw malformed('The body contains a NUL character.');
-  if (HALF.test(text)) throw malformed('The body contains an unpaired UTF-16 surrogate.');
+  if (UNPAIRED_SURROGATE.test(text))
+    throw malformed('The body contains an unpaired UTF-16 surrogate.');
   const values = Math.min(MAX_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE));
   const excess = excessOf(text, { depth: MAX_DEPTH, values, items: MAX_ITEMS });
   if (excess === 'depth') {

@@ -5,12 +5,13 @@ import { excessOf } from './json-limits.ts';
 
 const nested = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
 
-const MANY = 1_000_000;
+const MAX_VALUES = 1_000_000;
 const depthOf = (text: string, depth: number) =>
-  excessOf(text, { depth, values: MANY, items: MANY });
+  excessOf(text, { depth, values: MAX_VALUES, items: MAX_VALUES });
 const valuesOf = (text: string, values: number) =>
-  excessOf(text, { depth: 32, values, items: MANY });
-const itemsOf = (text: string, items: number) => excessOf(text, { depth: 32, values: MANY, items });
+  excessOf(text, { depth: 32, values, items: MAX_VALUES });
+const itemsOf = (text: string, items: number) =>
+  excessOf(text, { depth: 32, values: MAX_VALUES, items });
 
 describe('excessOf', () => {
   it('counts levels of objects and lists', () => {
@@ -45,7 +46,7 @@ describe('excessOf', () => {
     expect(valuesOf(JSON.stringify([',,,,"\\",', ',']), 3)).toBeUndefined();
   });
 
-  it('never finds fewer values than parsing does', () => {
+  it('never counts fewer values than parsing', () => {
     const count = (value: unknown): number =>
       typeof value === 'object' && value !== null
         ? Object.values(value).reduce((sum: number, each) => sum + count(each), 1)
@@ -62,7 +63,7 @@ describe('excessOf', () => {
 });
 
 describe('a body that is nested too deep', () => {
-  it('is rejected, wherever the depth is', async () => {
+  it('is rejected, regardless of the position of the depth', async () => {
     const app = await startApp();
     const login = Buffer.from(`${app.platform.clientId}:${app.platform.clientSecret}`);
     const send = (url: string, payload: string) =>

@@ -39,7 +39,7 @@ describe('an invalid form', () => {
       ['file'],
     ],
     [
-      'has bad fields and a bad file',
+      'has invalid fields and an invalid file',
       [
         ['file', big, 'a'],
         ['side', 'UP'],
@@ -47,7 +47,7 @@ describe('an invalid form', () => {
       ['file', 'name', 'side'],
     ],
     ['has two files', [...GOOD, ['file', 'again', 'b']], ['file']],
-    ['has a file too many', [...GOOD, ['other', 'again', 'b']], ['other']],
+    ['has an additional file', [...GOOD, ['other', 'again', 'b']], ['other']],
     [
       'has text for a file',
       [
@@ -84,7 +84,7 @@ describe('an invalid form', () => {
     ['has no end', formOf(GOOD, '')],
     ['ends inside its file', formOf(GOOD).subarray(0, -12)],
     ['ends inside a field', formOf([...GOOD].reverse()).subarray(0, -14)],
-    ['is no form', Buffer.from('hello')],
+    ['is not a form', Buffer.from('hello')],
     ['is empty', Buffer.alloc(0)],
     ['is JSON', '{"name":"ab"}', { 'content-type': 'application/json' }],
     ['has no boundary', formOf(GOOD), { 'content-type': 'multipart/form-data' }],
@@ -117,7 +117,7 @@ describe('an invalid form', () => {
     agent.destroy();
   });
 
-  it('that never ends in its file is not read for ever', async () => {
+  it('with an endless file is read up to the limit only', async () => {
     const socket = net.connect(at.port, '127.0.0.1');
     socket.on('error', () => undefined);
     let response = '';
@@ -130,15 +130,15 @@ describe('an invalid form', () => {
     socket.write(`${start.length.toString(16)}\r\n${start}\r\n`);
     const piece = `10000\r\n${'x'.repeat(65_536)}\r\n`;
     const closed = new Promise((resolve) => socket.on('close', resolve));
-    const flood = setInterval(() => socket.write(piece), 1);
+    const sender = setInterval(() => socket.write(piece), 1);
     await closed;
-    clearInterval(flood);
+    clearInterval(sender);
     expect(response).toMatch(/^HTTP\/1.1 400 /);
     expect(response).toContain('"field":"file"');
   });
 });
 
-describe('patience', () => {
+describe('a slow upload', () => {
   beforeAll(() => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],

@@ -14,7 +14,7 @@ const MAX_FIELD_NAME = 100;
 const MAX_FILE_NAME = 255;
 const MAX_HEADER = 8_192;
 /** Maximum bytes of a body beside its file. */
-export const MAX_BESIDE = 262_144;
+export const MAX_OVERHEAD = 262_144;
 /**
  * Maximum characters of the header; a boundary has at most 70, and a longer one costs time for
  * every byte.
@@ -22,8 +22,8 @@ export const MAX_BESIDE = 262_144;
 const MAX_TYPE = 200;
 
 /** Timeouts of an upload: in total, and without data. */
-const LONGEST_MS = 600_000;
-const LONGEST_SILENCE_MS = 30_000;
+const MAX_TOTAL_MS = 600_000;
+const MAX_IDLE_MS = 30_000;
 const SWEEP_INTERVAL_MS = 1_000;
 
 export interface Form {
@@ -37,13 +37,13 @@ interface FormOptions {
   /** Limit of the whole body; a longer one is not read to its end. */
   maxBytes: number;
   /** Called for each chunk; its promise is awaited. */
-  paced?: ((bytes: number) => Promise<void> | undefined) | undefined;
+  throttle?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** A 400 of the file joins the other errors; any other fault rejects the whole request. */
   store(source: AsyncIterable<Uint8Array>, fileName: string): Promise<UploadedFile>;
 }
 
 const rejected = (reason: string) => new Fault('INVALID_INPUT', reason);
-const damaged = () => rejected('The multipart body is malformed or incomplete.');
+const malformedBody = () => rejected('The multipart body is malformed or incomplete.');
 
 /** The last part of a path of any system, without invisible characters. */
 function plainName(name: string): string {
@@ -63,20 +63,20 @@ interface Parts {
 function collectParts(): Parts {
   const fields = new Map<string, string>();
   const errors: FieldError[] = [];
-  const seen = new Set<string>();
-  const complain = (name: string, message: string) => {
+  const names = new Set<string>();
+  const addError = (name: string, message: string) => {
     const field = name.slice(0, MAX_FIELD_NAME);
     if (!errors.some((error) => error.field === field)) errors.push({ field, message });
     return false;
   };
   const isNew = (name: string | undefined): name is string => {
-    if (name === undefined || name === '') return complain('', 'A part of the body has no name.');
+    if (name === undefined || name === '') return addError('', 'A part of the body has no name.');
     if (name.length > MAX_FIELD_NAME)
-      return complain(name, `must have a name of at most ${MAX_FIELD_NAME} characters`);
+      return addError(name, `must have a name of at most ${MAX_FIELD_NAME} characters`);
     if (name.includes('\0'))
-      return complain(name.replaceAll('\0', ''), 'must not have a NUL character in its name');
-    if (seen.has(name)) return complain(name, 'must not be repeated');
-    seen.add(name);
+      return addError(name.replaceAll('\0', ''), 'must not have a NUL character in its name');
+    if (names.has(name)) return addError(name, 'must not be repeated');
+    names.add(name);
     return true;
   };
   return {
@@ -84,16 +84,16 @@ function collectParts(): Parts {
     errors,
     field(name, value, truncated) {
       if (!isNew(name)) return;
-      if (name === 'file') complain(name, 'must be a file');
-      else if (truncated) complain(name, `must not be longer than ${MAX_FIELD} bytes`);
-      else if (value.includes('\0')) complain(name, 'must not contain a NUL character');
+      if (name === 'file') addError(name, 'must be a file');
+      else if (truncated) addError(name, `must not be longer than ${MAX_FIELD} bytes`);
+      else if (value.includes('\0')) addError(name, 'must not contain a NUL character');
       fields.set(name, value);
     },
     file(name, fileName) {
       if (!isNew(name)) return false;
-      if (name !== 'file') return complain(name, 'must not be a file');
+      if (name !== 'file') return addError(name, 'must not be a file');
       if (fileName.length <= MAX_FILE_NAME) return true;
-      return complain(name, `must have a file name of at most ${MAX_FILE_NAME} characters`);
+      return addError(name, `must have a file name of at most ${MAX_FILE_NAME} characters`);
     },
   };
 }
@@ -115,20 +115,20 @@ function parserFor(contentType: string | undefined) {
 }
 
 /** Rejects after the total time, or without data for too long. */
-function patience() {
-  const began = performance.now();
-  let last = began;
+function createTimeouts() {
+  const startedMs = performance.now();
+  let last = startedMs;
   let timer: NodeJS.Timeout | undefined;
-  const spent = new Promise<never>((_, reject) => {
+  const expired = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
       const now = performance.now();
-      if (now - began < LONGEST_MS && now - last < LONGEST_SILENCE_MS) return;
+      if (now - startedMs < MAX_TOTAL_MS && now - last < MAX_IDLE_MS) return;
       reject(rejected('The body took too long to arrive.'));
     }, SWEEP_INTERVAL_MS);
   });
   return {
-    spent,
-    /** Data arrived; the time to process it does not count. */
+    spent: expired,
+    /** Data arrived; its processing time does not count. */
     received() {
       last = Infinity;
     },
@@ -144,12 +144,14 @@ async function* arriving(body: Readable): AsyncGenerator<Buffer> {
   try {
     yield* body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   } catch {
-    throw damaged();
+    throw malformedBody();
   }
 }
 
-/** Processes the parts of the parser; `failed` rejects if the rest is useless. */
-function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
+/**
+ * Processes the parts of the parser; `failed` rejects if the remaining parts cannot be processed.
+ */
+function processParts(parser: BusboyInstance, parts: Parts, store: FormOptions['store']) {
   let storing: Promise<UploadedFile | undefined> = Promise.resolve(undefined);
   let current: BusboyFileStream | undefined;
   const failed = new Promise<never>((_, reject) => {
@@ -169,7 +171,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
     parser.on('field', (name, value, _cut, truncated) => parts.field(name, value, truncated));
     parser.on('file', (name, stream, sentName) => {
       const fileName = plainName(sentName ?? '');
-      stream.on('error', () => reject(damaged()));
+      stream.on('error', () => reject(malformedBody()));
       if (!parts.file(name, fileName)) return void stream.resume();
       current = stream;
       storing = take(stream, fileName || 'file');
@@ -177,7 +179,7 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
     const tooMany = () => reject(rejected(`The body has more than ${MAX_FIELDS} fields.`));
     parser.on('fieldsLimit', tooMany);
     parser.on('partsLimit', tooMany);
-    parser.on('error', () => reject(damaged()));
+    parser.on('error', () => reject(malformedBody()));
   });
   return {
     failed,
@@ -194,43 +196,43 @@ function takeParts(parser: BusboyInstance, parts: Parts, store: FormOptions['sto
 export async function readForm(body: Readable, options: FormOptions): Promise<Form> {
   const parser = parserFor(options.contentType);
   const parts = collectParts();
-  const taking = takeParts(parser, parts, options.store);
-  const clock = patience();
+  const processing = processParts(parser, parts, options.store);
+  const timeouts = createTimeouts();
   const finished = new Promise<void>((resolve) => void parser.once('finish', resolve));
   const write = (chunk: Buffer) =>
     new Promise<void>((resolve) => void parser.write(chunk, () => resolve()));
-  let left = options.maxBytes;
+  let remaining = options.maxBytes;
   let ended = false;
 
   async function feed(): Promise<UploadedFile | undefined> {
     for await (const chunk of arriving(body)) {
-      // Returning here releases the body for another reader.
+      // Returning here releases the body for another consumer.
       if (ended) return undefined;
-      clock.received();
-      left -= chunk.length;
-      if (left < 0) throw rejected(`The body is larger than ${options.maxBytes} bytes.`);
-      await options.paced?.(chunk.length);
+      timeouts.received();
+      remaining -= chunk.length;
+      if (remaining < 0) throw rejected(`The body is larger than ${options.maxBytes} bytes.`);
+      await options.throttle?.(chunk.length);
       await write(chunk);
-      clock.waiting();
+      timeouts.waiting();
     }
     // The client has sent everything; storage has a timeout of its own.
-    clock.end();
+    timeouts.end();
     parser.end();
     await finished;
-    return taking.stored();
+    return processing.stored();
   }
 
   try {
     // One race for all chunks, because a pending race keeps its participants in memory.
-    const file = await Promise.race([feed(), taking.failed, clock.spent]);
+    const file = await Promise.race([feed(), processing.failed, timeouts.spent]);
     const fields = Object.fromEntries(parts.fields);
     return { fields, errors: parts.errors, ...(file ? { file } : {}) };
   } catch (error) {
     ended = true;
-    await taking.abandon();
-    // The file that is too large is the reason.
-    throw left < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
+    await processing.abandon();
+    // An oversized file is reported instead of an oversized body.
+    throw remaining < 0 && parts.errors.length > 0 ? invalid(parts.errors) : error;
   } finally {
-    clock.end();
+    timeouts.end();
   }
 }

@@ -70,7 +70,7 @@ describe('a NUL in the query', () => {
     expect(await get('/healthz')).toMatchObject({ status: 200 });
   });
 
-  it('is not what an escaped percent sign is', async () => {
+  it('differs from an escaped percent sign', async () => {
     expect(await get(`${BASE}/transactions?reference=%2500`, own())).toMatchObject({ status: 200 });
   });
 });

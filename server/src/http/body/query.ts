@@ -1,6 +1,6 @@
 // The query of a URL: parsed by the router, validated by the handler. The router parses before
-// Fastify has a request, where an exception would end the process; so the parser accepts
-// everything, and invalid queries are rejected once the caller is known.
+// Fastify has a request, where an exception would end the process; so the parser accepts any text,
+// and invalid queries are rejected after authentication.
 
 import type { Contract } from '../../kernel/contract/operation.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -11,10 +11,10 @@ type Query = Record<string, unknown>;
 export function readQuery(text: string): Query {
   const out = Object.create(null) as Query;
   for (const [name, value] of new URLSearchParams(text)) {
-    const known = out[name];
-    if (known === undefined) out[name] = value;
-    else if (Array.isArray(known)) known.push(value);
-    else out[name] = [known, value];
+    const existing = out[name];
+    if (existing === undefined) out[name] = value;
+    else if (Array.isArray(existing)) existing.push(value);
+    else out[name] = [existing, value];
   }
   return out;
 }

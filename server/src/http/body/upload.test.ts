@@ -23,8 +23,8 @@ import { openApiSteps } from '../openapi.ts';
 
 const at = opened(startUploads);
 
-describe('a good form', () => {
-  it('reaches the operation as fields and a file that lies in storage', async () => {
+describe('a valid form', () => {
+  it('is passed to the operation as fields and a stored file', async () => {
     const before = await at.stored();
     const content = Buffer.alloc(150_000, 'z');
     const reply = await at.send([
@@ -42,13 +42,13 @@ describe('a good form', () => {
 
   it('may arrive in small chunks, without a length, with fields after the file', async () => {
     const body = formOf([...GOOD].reverse());
-    const drip = new ReadableStream({
+    const slowBody = new ReadableStream({
       start(controller) {
         for (const byte of body) controller.enqueue(Buffer.from([byte]));
         controller.close();
       },
     });
-    const reply = await at.post(drip);
+    const reply = await at.post(slowBody);
     expect([reply.status, reply.body.size, reply.body.name]).toEqual([201, 5, 'passport']);
   });
 

@@ -1,6 +1,6 @@
-// A request with a file, from its first byte to its reply. Only admitted requests get here; the
-// file is stored while it arrives, then the operation runs, and a file that no operation kept is
-// removed. An unread body does not block its connection permanently.
+// A request with a file, from its first byte to its reply. It handles admitted requests only: the
+// file is stored while it arrives, then the operation runs, and a file that the operation does not
+// attach is removed. An unread body does not block its connection permanently.
 
 import type { Readable } from 'node:stream';
 import type { Caller } from '../../kernel/caller.ts';
@@ -8,12 +8,12 @@ import type { UploadedFile, UploadRules } from '../../kernel/contract/upload.ts'
 import { Fault } from '../../kernel/fault.ts';
 import type { Files } from '../../runtime/files/files.ts';
 import type { Request } from '../bind.ts';
-import { type Form, MAX_BESIDE, readForm } from './multipart.ts';
+import { type Form, MAX_OVERHEAD, readForm } from './multipart.ts';
 
 /** Maximum concurrent uploads of a platform in this process. */
-const BATCH_SIZE = 64;
-/** Maximum through one link, so that its receiver cannot block the platform. */
-const AT_ONCE_OF_LINK = 4;
+const MAX_UPLOADS = 64;
+/** Maximum through one link, so that its holder cannot block the platform. */
+const MAX_LINK_UPLOADS = 4;
 
 /** The needed parts of a request; no body if none was sent. */
 interface RequestWithFile {
@@ -29,7 +29,7 @@ interface Incoming {
   isLink: boolean;
   request: RequestWithFile;
   /** Counts bytes of the body, and waits if the platform sends too many. */
-  paced?: (bytes: number) => Promise<void> | undefined;
+  throttle?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** The request of a file. */
@@ -42,80 +42,86 @@ function rawOf({ fields, file }: Form): string {
 }
 
 /**
- * Creates the receiver of requests with files. `translate` maps field names from the wire; `note`
- * receives errors that no client sees.
+ * Creates the receiver of requests with files. `translate` maps field names from the wire;
+ * `logError` receives errors that are not returned to the client.
  */
 export function createUploads(
   files: Files,
   translate: (fields: unknown) => unknown,
-  note: (error: unknown) => void,
+  logError: (error: unknown) => void,
 ) {
   const inFlight = new Map<string, number>();
 
-  function enter({ platformId, tokenId }: Caller, isLink: boolean): () => void {
-    const places: [string, number][] = [[platformId, BATCH_SIZE]];
-    if (isLink && tokenId !== null) places.push([tokenId, AT_ONCE_OF_LINK]);
-    for (const [key, max] of places) {
+  function reserve({ platformId, tokenId }: Caller, isLink: boolean): () => void {
+    const counters: [string, number][] = [[platformId, MAX_UPLOADS]];
+    if (isLink && tokenId !== null) counters.push([tokenId, MAX_LINK_UPLOADS]);
+    for (const [key, max] of counters) {
       if ((inFlight.get(key) ?? 0) < max) continue;
       const reason = `More than ${max} uploads are in progress. Wait until one is complete.`;
       throw new Fault('RATE_LIMITED', reason, undefined, { retryAfterS: 1 });
     }
-    for (const [key] of places) inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
+    for (const [key] of counters) inFlight.set(key, (inFlight.get(key) ?? 0) + 1);
     return () => {
-      for (const [key] of places) {
-        const left = (inFlight.get(key) ?? 1) - 1;
-        if (left > 0) inFlight.set(key, left);
+      for (const [key] of counters) {
+        const remaining = (inFlight.get(key) ?? 1) - 1;
+        if (remaining > 0) inFlight.set(key, remaining);
         else inFlight.delete(key);
       }
     };
   }
 
   async function receive<R>(
-    { caller, rules, isLink, paced, request: { headers, body } }: Incoming,
+    { caller, rules, isLink, throttle, request: { headers, body } }: Incoming,
     use: (parts: FormParts) => Promise<R>,
   ): Promise<R> {
     if (!body) throw new Fault('INVALID_INPUT', 'The body must be multipart/form-data.');
-    const maxBytes = rules.maxBytes + MAX_BESIDE;
+    const maxBytes = rules.maxBytes + MAX_OVERHEAD;
     let stored: UploadedFile | undefined;
-    const leave = enter(caller, isLink);
+    const release = reserve(caller, isLink);
     try {
       const form = await readForm(body as Readable, {
         contentType: headers['content-type'] as string | undefined,
         maxBytes,
-        paced,
+        throttle,
         async store(source, fileName) {
           stored = await files.put(caller, source, { ...rules, fileName });
           return stored;
         },
-      }).finally(leave);
+      }).finally(release);
       const { fields, file, errors } = form;
-      const named = translate(fields) as object;
-      return await use({ body: { ...named, ...(file && { file }) }, rawBody: rawOf(form), errors });
+      const fieldsAsSent = translate(fields) as object;
+      return await use({
+        body: { ...fieldsAsSent, ...(file && { file }) },
+        rawBody: rawOf(form),
+        errors,
+      });
     } finally {
       // If this fails, the sweep removes the file.
-      if (stored) await files.discard(caller, stored.id).catch(note);
+      if (stored) await files.discard(caller, stored.id).catch(logError);
     }
   }
 
   /** Connections on which a file is arriving. */
-  const arriving = new WeakSet<object>();
+  const receiving = new WeakSet<object>();
 
   return {
-    /** Passes the form of a request to `use`; a file that was not kept is removed afterwards. */
+    /**
+     * Passes the form of a request to `use`; a file that was not attached is removed afterwards.
+     */
     async run<R>(incoming: Incoming, use: (parts: FormParts) => Promise<R>): Promise<R> {
       const { socket } = incoming.request.raw;
-      arriving.add(socket);
+      receiving.add(socket);
       try {
         return await receive(incoming, use);
       } catch (error) {
-        if (error instanceof Fault && error.cause !== undefined) note(error.cause);
+        if (error instanceof Fault && error.cause !== undefined) logError(error.cause);
         throw error;
       } finally {
-        arriving.delete(socket);
+        receiving.delete(socket);
       }
     },
-    /** Whether a file is arriving on this connection, however long it has been. */
-    holds: (socket: object) => arriving.has(socket),
+    /** Whether a file is arriving on this connection, regardless of its duration. */
+    isReceiving: (socket: object) => receiving.has(socket),
   };
 }
 

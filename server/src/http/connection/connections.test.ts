@@ -9,14 +9,14 @@ import { portOf, sendRaw } from '../../../test/kit/http/raw-http.ts';
 const app = testApp({ rateLimits: { anonymous: 20 } });
 let port: number;
 let authorization: string;
-let seen = 0;
+let received = 0;
 
 beforeAll(async () => {
   port = await portOf(app.server);
   const { clientId, clientSecret } = app.platform;
   authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   app.server.server.on('request', () => {
-    seen += 1;
+    received += 1;
   });
 });
 
@@ -36,18 +36,18 @@ const tokensOf = async (name: string) =>
   (await app.call('GET', `/tokens?name=${name}`)).body.totalCount;
 
 describe('pipelined requests on one connection', () => {
-  it('are 16 at the most', async () => {
-    const few = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
-    expect(answersOf(few.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
+  it('are limited to 16', async () => {
+    const allowed = await sendRaw(port, get('/healthz').repeat(15), get('/healthz', CLOSE));
+    expect(answersOf(allowed.text)).toEqual(Array(16).fill('HTTP/1.1 200'));
   });
 
   it.each(['/healthz', '/nothing', '/%zz', `/2025-10-13/transactions/${'x'.repeat(400)}`])(
-    'end the connection where there are more, and none of the rest is parsed: %s',
+    'close the connection if there are more, without parsing the rest: %s',
     async (path) => {
-      seen = 0;
+      received = 0;
       const { text } = await sendRaw(port, get(path).repeat(500)).catch(() => ({ text: '' }));
       expect(answersOf(text).length).toBeLessThanOrEqual(16);
-      expect(seen).toBe(17);
+      expect(received).toBe(17);
     },
   );
 
@@ -65,7 +65,7 @@ describe('pipelined requests on one connection', () => {
 });
 
 describe('a head that HTTP forbids', () => {
-  it('is the last of its connection, and the requests before it are answered', async () => {
+  it('is the last of its connection, and the requests before it get replies', async () => {
     const coded =
       'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     const heads = { coded, hosts: get('/healthz', 'Host: b\r\n'), url: get('/%zz', 'Host: b\r\n') };
@@ -91,8 +91,9 @@ describe('a head that HTTP forbids', () => {
       const socket = net.connect(port, '127.0.0.1');
       await once(socket, 'connect');
       socket.on('error', () => undefined);
-      const late = get('/readyz') + get('/healthz', 'Host: b\r\n') + get('/healthz').repeat(50);
-      socket.write(late, () => socket.resetAndDestroy());
+      const pipelined =
+        get('/readyz') + get('/healthz', 'Host: b\r\n') + get('/healthz').repeat(50);
+      socket.write(pipelined, () => socket.resetAndDestroy());
       await once(socket, 'close');
     }
     expect((await sendRaw(port, get('/healthz', CLOSE))).status).toBe(200);
@@ -130,7 +131,7 @@ describe('an idle connection', () => {
     ['without a request', ''],
     ['in the middle of a head', 'GET /healthz HTTP/1.1\r\nHost:'],
     // 16 replies of 3.5 MB exceed the buffers of two sockets (4 and 33 MB by default).
-    ['whose answers are not read', get('/docs/reference/viewer.js').repeat(16)],
+    ['whose replies are not read', get('/docs/reference/viewer.js').repeat(16)],
   ])('is closed %s', async (_, text) => {
     const accepted = once(stalling.server.server, 'connection');
     const socket = net.connect(at, '127.0.0.1').on('error', () => undefined);
@@ -143,7 +144,7 @@ describe('an idle connection', () => {
     socket.destroy();
   });
 
-  it('is none that is merely slow', async () => {
+  it('does not include a slow one', async () => {
     const head = get('/healthz', CLOSE);
     const socket = net.connect(at, '127.0.0.1');
     let response = '';

@@ -5,15 +5,15 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Maximum unanswered requests of a connection; beyond it the client is disconnected. */
+/** Maximum pending requests of a connection; beyond it the client is disconnected. */
 const MAX_PIPELINED = 16;
 
 export interface Connections {
   /** For the same option of the HTTP server: messages that end a closing connection. */
   IncomingMessage: typeof IncomingMessage;
-  /** Counts a request until its answer ends; destroys the connection beyond the limit. */
+  /** Counts a request until its response ends; destroys the connection beyond the limit. */
   admits(request: IncomingMessage, response: ServerResponse): boolean;
-  /** No further request of this connection runs; earlier ones are answered. */
+  /** No further request of this connection runs; earlier ones get their responses. */
   close(socket: Socket): void;
 }
 

@@ -28,8 +28,8 @@ const headOf = (path: string, length: number, more = '') =>
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
 // This test runs first, while the discard budget of the address is unused.
-describe('a client that reads only after it has sent everything', () => {
-  it('is answered', async () => {
+describe('a client that reads only after it has sent its request', () => {
+  it('gets a reply', async () => {
     const socket = net.connect(port, '127.0.0.1');
     socket.pause();
     await new Promise<void>((resolve, reject) => {
@@ -80,8 +80,8 @@ describe('a connection', () => {
     const waits = 'Expect: 100-continue\r\nConnection: close\r\n';
     const rejected = await sendRaw(port, headOf('/tokens', 800_000, waits));
     expect(rejected.text).toMatch(/^HTTP\/1\.1 401/);
-    const known = `${waits}Authorization: ${authorization}\r\n`;
-    const admitted = await sendRaw(port, headOf('/tokens', token.length, known), token);
+    const authorized = `${waits}Authorization: ${authorization}\r\n`;
+    const admitted = await sendRaw(port, headOf('/tokens', token.length, authorized), token);
     expect(admitted.text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 100', 'HTTP/1.1 201']);
   });
 });
@@ -89,13 +89,13 @@ describe('a connection', () => {
 describe('a head with more than 2,000 lines', () => {
   const filler = 'a:\r\n'.repeat(2_100);
 
-  it('hides no length: what follows is discarded up to the limits', async () => {
+  it('cannot hide a length: the rest is discarded up to the limits', async () => {
     const head = `POST /nope HTTP/1.1\r\nHost: localhost\r\n${filler}Content-Length: 999999999\r\n\r\n`;
     const { status, headers } = await sendRaw(port, head, ELEVEN);
     expect([status, headers.connection]).toEqual([404, 'close']);
   });
 
-  it('hides no second Host', async () => {
+  it('cannot hide a second Host', async () => {
     const head = `GET /healthz HTTP/1.1\r\nHost: a\r\n${filler}Host: b\r\n\r\n`;
     expect((await sendRaw(port, head)).status).toBe(400);
   });
@@ -143,7 +143,7 @@ const REJECTED = [
 describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => {
   const headers = (): Record<string, string> => (hasCredential ? { authorization } : {});
 
-  it('is answered on a plain socket, every time', async () => {
+  it('gets a reply on a plain socket, every time', async () => {
     const more = hasCredential ? `Authorization: ${authorization}\r\n` : '';
     for (let time = 0; time < 6; time++) {
       const reply = await sendRaw(port, headOf(path, ELEVEN.length, more), ELEVEN);
@@ -152,7 +152,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
     }
   });
 
-  it('is answered to fetch, every time', async () => {
+  it('gets a reply with fetch, every time', async () => {
     for (let time = 0; time < 10; time++) {
       const reply = await fetch(`http://127.0.0.1:${port}/2025-10-13${path}`, {
         method: 'POST',
@@ -167,7 +167,7 @@ describe.each(REJECTED)('an 11 MB body %s', (_, hasCredential, path, status) => 
     }
   });
 
-  it('is answered to curl, whether it waits for 100 or not', async () => {
+  it('gets a reply with curl, whether it waits for 100 or not', async () => {
     for (const expectation of ['Expect: 100-continue', 'Expect:']) {
       for (let time = 0; time < 4; time++) {
         const args = ['-sS', '-H', expectation, '-H', 'content-type: application/json'];

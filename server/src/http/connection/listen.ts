@@ -1,8 +1,8 @@
-// Where the server listens, and the address that clients on the same machine use.
+// Listening addresses of the server, and the address for clients on the same machine.
 import net from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** Both addresses of the name localhost. Browsers keep passkeys for names and not for addresses. */
+/** Both addresses of the name localhost. Browsers bind passkeys to names, not to addresses. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 const origins = new WeakMap<FastifyInstance, string>();
@@ -10,7 +10,7 @@ const secondListeners = new WeakMap<FastifyInstance, net.Server>();
 
 const hostInUrl = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
-/** Passes connections to the second loopback address on, as if the server itself had accepted them. */
+/** Accepts connections to the second loopback address and passes them to the server. */
 function addSecondListener(server: FastifyInstance): net.Server {
   const secondServer = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.server.emit('connection', socket);
@@ -23,8 +23,11 @@ function addSecondListener(server: FastifyInstance): net.Server {
   return secondServer;
 }
 
-/** Whether the second address is served, or is absent on this machine so that no other program has it. */
-const isOurs = (secondServer: net.Server, options: net.ListenOptions): Promise<boolean> =>
+/** Whether the second address is served by this process, or does not exist on this machine. */
+const ownsSecondAddress = (
+  secondServer: net.Server,
+  options: net.ListenOptions,
+): Promise<boolean> =>
   new Promise((resolve) => {
     secondServer.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'EADDRINUSE'));
     secondServer.listen(options, () => resolve(true));
@@ -36,7 +39,7 @@ const isLoopbackName = (host: string) =>
 const addressOf = (host: string) => (host === 'localhost' ? LOOPBACK[0] : host);
 
 /**
- * Listens for a moment, before anything slow has started, and returns the port. Rejects as `listenOn`
+ * Listens briefly, before slower steps of the start, and returns the port. Rejects as `listenOn`
  * does, with an error for `listenProblem`.
  */
 export function probeListen({ host, port }: { host: string; port: number }): Promise<number> {
@@ -44,8 +47,8 @@ export function probeListen({ host, port }: { host: string; port: number }): Pro
   return new Promise((resolve, reject) => {
     probe.once('error', reject);
     probe.listen({ port, host: addressOf(host) }, () => {
-      const { port: chosen } = probe.address() as net.AddressInfo;
-      probe.close(() => resolve(chosen));
+      const { port: selectedPort } = probe.address() as net.AddressInfo;
+      probe.close(() => resolve(selectedPort));
     });
   });
 }
@@ -57,20 +60,21 @@ export function stopListening(server: FastifyInstance): void {
 }
 
 /**
- * Listens, and returns the port and the origin that clients use. A loopback host stands for both loopback
- * addresses, and its origin is `http://localhost:PORT` unless another program has the second one: then the
- * name might lead there.
+ * Listens, and returns the port and the origin that clients use. A loopback host stands for both
+ * loopback addresses, and its origin is `http://localhost:PORT` unless another program uses the
+ * second one: then the name could resolve to that program.
  */
 export async function listenOn(
   server: FastifyInstance,
-  wanted: { host: string; port: number },
+  requested: { host: string; port: number },
 ): Promise<{ port: number; origin: string }> {
-  const host = addressOf(wanted.host);
-  const secondServer = isLoopbackName(wanted.host) ? addSecondListener(server) : undefined;
-  await server.listen({ port: wanted.port, host });
+  const host = addressOf(requested.host);
+  const secondServer = isLoopbackName(requested.host) ? addSecondListener(server) : undefined;
+  await server.listen({ port: requested.port, host });
   const { port } = server.server.address() as net.AddressInfo;
   const other = LOOPBACK.find((each) => each !== host);
-  const isNamed = secondServer !== undefined && (await isOurs(secondServer, { port, host: other }));
+  const isNamed =
+    secondServer !== undefined && (await ownsSecondAddress(secondServer, { port, host: other }));
   const origin = `http://${isNamed ? 'localhost' : hostInUrl(host)}:${port}`;
   origins.set(server, origin);
   return { port, origin };

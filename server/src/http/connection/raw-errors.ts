@@ -1,5 +1,5 @@
-// Requests that fail before there is a route are answered on the bare connection, with the error
-// body of the API. Violations of HTTP in a readable head are checked here as well.
+// Requests that fail before routing get their response on the bare connection, with the error body
+// of the API. Violations of HTTP in a readable head are checked here as well.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Naming } from '../../catalog/naming.ts';
@@ -7,7 +7,7 @@ import { Fault } from '../../kernel/fault.ts';
 import { faultBody } from '../fault-body.ts';
 import type { SecurityHeaders } from './security-headers.ts';
 
-/** From an answer to the end of its connection. */
+/** Time from a response to the end of its connection. */
 const CLOSE_MS = 1_000;
 
 const STATUS_LINES: Record<number, string> = {
@@ -26,8 +26,8 @@ function faultOfConnection(code: string | undefined): Fault {
   return new Fault('INVALID_INPUT', 'The request is not a valid HTTP request.');
 }
 
-/** Answers unreadable input. `isUpload` says whether a file arrives on a connection. */
-export const answerUnreadable =
+/** Rejects unreadable input. `isUpload` returns whether a file arrives on a connection. */
+export const rejectUnreadable =
   (naming: Naming, headers: SecurityHeaders, isUpload: (socket: Socket) => boolean) =>
   (error: { code?: string }, socket: Socket): void => {
     // Files have time limits of their own.
@@ -56,7 +56,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   return hosts;
 }
 
-/** The expectation of a request; HTTP/1.0 has none, whatever its headers are (RFC 9110, 10.1.1). */
+/** The expectation of a request; ignored in HTTP/1.0 (RFC 9110, 10.1.1). */
 export const expectationOf = ({ httpVersion, headers }: IncomingMessage): string | undefined =>
   httpVersion === '1.1' ? headers.expect?.toLowerCase() : undefined;
 
@@ -67,7 +67,7 @@ export function headFault(request: IncomingMessage): Fault | undefined {
     return new Fault('INVALID_INPUT', 'The request must have exactly one Host header.');
   }
   const isCurrent = request.httpVersion === '1.1';
-  // A proxy in between may see another end of this request (RFC 9112, 6.1).
+  // A proxy may determine another end of this request (RFC 9112, 6.1).
   if (!isCurrent && request.headers['transfer-encoding'] !== undefined) {
     return new Fault('INVALID_INPUT', 'Transfer-Encoding requires HTTP/1.1.');
   }

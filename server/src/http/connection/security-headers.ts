@@ -2,12 +2,12 @@
 // replies without a route have them as well; `raw-errors.ts` writes the same ones on bare connections.
 import type { FastifyInstance } from 'fastify';
 
-/** One year. Subdomains are the operator's own decision. */
+/** One year. Subdomains are left to the operator. */
 const HSTS = 'max-age=31536000';
 
 export type SecurityHeaders = readonly (readonly [name: string, value: string])[];
 
-/** The headers of every reply. Below a public address with https, browsers stay with https. */
+/** The headers of every reply. With a public https address, browsers use only https. */
 export const securityHeadersOf = (publicUrl: string | undefined): SecurityHeaders => [
   ['x-content-type-options', 'nosniff'],
   ...(publicUrl?.startsWith('https:') ? [['strict-transport-security', HSTS] as const] : []),

@@ -1,6 +1,6 @@
-// The style sheet of all hosted pages and the script of the page with card details, made from the sources
-// below `page/`. A built server contains both: scripts/build.mjs replaces this file by the finished texts.
-// From source they are bundled at first use, with the same settings.
+// The style sheet of all hosted pages and the script of the page with card details, generated from
+// the sources below `page/`. A built server contains both: scripts/build.mjs replaces this file
+// with the bundled texts. From source they are bundled at first use, with the same settings.
 import path from 'node:path';
 import type { BuildOptions } from 'esbuild';
 import settings from './page/build.json' with { type: 'json' };

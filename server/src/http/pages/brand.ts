@@ -35,8 +35,8 @@ function luminance(hex: string): number {
 }
 
 /** The contrast ratio of two colours, 1 to 21. */
-export function contrast(one: string, other: string): number {
-  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+export function contrast(first: string, second: string): number {
+  const [low, high] = [luminance(first), luminance(second)].sort((a, b) => a - b);
   return ((high as number) + 0.05) / ((low as number) + 0.05);
 }
 
@@ -53,7 +53,7 @@ function readable(color: string, surface: string, towards: Rgb): string {
   return hexOf(towards);
 }
 
-/** The accents made of a colour `#rrggbb`, for light and for dark pages. */
+/** The accents derived from a colour `#rrggbb`, for light and for dark pages. */
 export const accentsOf = (color: string): { light: string; dark: string } => ({
   light: readable(color, LIGHT_GROUND, BLACK),
   dark: readable(color, DARK_SURFACE, WHITE),

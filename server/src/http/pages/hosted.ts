@@ -1,7 +1,8 @@
-// A page with a script of its own, behind a link that is a secret. The document holds the platform's name,
-// logo and colour and no personal data: script and style are files of this server under names that change
-// with their content, and the rest comes from the hosted operations below the same address. Only the logo
-// is loaded from elsewhere; no page may frame it, no browser keeps it, no other site receives its address.
+// A page with its own script, behind a secret link. The document contains the platform's name, logo
+// and colour and no personal data: script and style are files of this server under names that
+// change with their content, and data is loaded from the hosted operations below the same address.
+// Only the logo is loaded from elsewhere; other pages cannot frame it, browsers do not store it,
+// and other sites do not receive its address.
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedApp, PageBrand, PageContent } from '../../kernel/contract/page.ts';
@@ -30,7 +31,7 @@ function policyOf(brand: PageBrand | undefined): string {
   ].join('; ');
 }
 
-const FOREVER = 'public, max-age=31536000, immutable';
+const IMMUTABLE_CACHE = 'public, max-age=31536000, immutable';
 
 interface Asset {
   name: string;
@@ -76,7 +77,7 @@ interface HostedOptions {
   log: Pick<Log, 'error'>;
 }
 
-/** The page to show in place of this one, where the link cannot be opened. */
+/** The page to show instead if the link cannot be opened. */
 async function rejection(
   app: HostedApp,
   { bearers, limiter, log }: HostedOptions,
@@ -94,7 +95,7 @@ async function rejection(
       reply.header('retry-after', String(error.retryAfterS ?? 1));
       return TOO_MANY_ATTEMPTS;
     } else {
-      limiter?.blame(request.ip);
+      limiter?.countRejection(request.ip);
       return { ...app.ended, brand: await app.brandOf(secret) };
     }
     return BROKEN;
@@ -112,7 +113,7 @@ export function addHostedApp(
     files ??= Promise.all([app.script(), pageAssets()]).then(([script, { style }]) =>
       filesOf(script, style),
     );
-    // Repeated at the next request where it failed.
+    // Repeated at the next request after a failure.
     files.catch(() => {
       files = undefined;
     });
@@ -125,14 +126,14 @@ export function addHostedApp(
     if (!asset) return reply.callNotFound();
     const headers = {
       'content-type': asset.type,
-      'cache-control': FOREVER,
+      'cache-control': IMMUTABLE_CACHE,
       'x-content-type-options': 'nosniff',
     };
     return reply.headers(headers).send(asset.text);
   });
   server.get(`${app.path}/:secret`, async (request, reply) => {
-    const instead = await rejection(app, options, request, reply);
-    if (instead) return sendPage(reply, instead);
+    const errorPage = await rejection(app, options, request, reply);
+    if (errorPage) return sendPage(reply, errorPage);
     const { secret } = request.params as { secret: string };
     const [brand, { script, style }] = await Promise.all([app.brandOf(secret), load()]);
     return reply

@@ -1,5 +1,5 @@
-// The HTML of hosted pages. All of them share one frame: the mark of the sandbox, the platform's logo and
-// name, the content, and a footer. Everything that comes from data is escaped as text.
+// The HTML of hosted pages. All of them have one layout: the mark of the sandbox, the platform's
+// logo and name, the content, and a footer. Everything that comes from data is escaped as text.
 import { createHash } from 'node:crypto';
 import type {
   CardFace,
@@ -19,7 +19,7 @@ export const hashSource = (text: string): string =>
 /** Hosts that cannot end a directive of a policy: URLs allow `;` and `,` in host names. */
 const PLAIN_ORIGIN = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d{1,5})?$/;
 
-/** The origin of the logo as a source of a policy; empty where there is no usable logo. */
+/** The origin of the logo as a source of a policy; empty without a usable logo. */
 export function logoOrigin(brand: PageBrand | undefined): string {
   if (!brand?.logoUrl) return '';
   const { origin } = new URL(brand.logoUrl);
@@ -99,13 +99,13 @@ ${details.map((each) => row(each, copyButton(each))).join('')}</dl>
 
 function buttonsHtml({ button, decline }: PageContent): string {
   if (!button && !decline) return '';
-  const press = button
+  const primary = button
     ? `<form method="post"><button type="submit" class="primary">${escaped(button)}</button></form>\n`
     : '';
-  const other = decline
+  const secondary = decline
     ? `<a class="button" href="?answer=no">${escaped(decline.label)}</a>\n`
     : '';
-  return `<div class="buttons">\n${press}${other}</div>\n`;
+  return `<div class="buttons">\n${primary}${secondary}</div>\n`;
 }
 
 const notesHtml = ({ notes = [] }: PageContent) =>
@@ -117,14 +117,14 @@ const notesHtml = ({ notes = [] }: PageContent) =>
 
 const FOOTER = '<footer><p>This link is personal. Do not forward it.</p></footer>\n';
 
-/** The page of a content. `hasBackLink`: adds a link to the page before it. */
+/** The page of a content. `hasBackLink`: adds a link to the previous page. */
 export function pageHtml(
   content: PageContent,
   { style, script }: { style: string; script: string },
   hasBackLink = false,
 ): string {
   const { title, brand, details = [], card } = content;
-  const back = hasBackLink ? '<p class="back"><a href="?">Back</a></p>\n' : '';
+  const backLink = hasBackLink ? '<p class="back"><a href="?">Back</a></p>\n' : '';
   const parts = [
     card ? cardHtml(card) : '',
     message(content),
@@ -133,7 +133,7 @@ export function pageHtml(
     notesHtml(content),
   ];
   const body = `<main>
-${back}<h1>${escaped(title)}</h1>
+${backLink}<h1>${escaped(title)}</h1>
 ${parts.join('')}</main>
 ${brand ? FOOTER : ''}${card ? `<script>${script}</script>\n` : ''}`;
   return documentHtml({ title, brand, head: `<style>${style}</style>\n`, body });

@@ -32,7 +32,7 @@ function policyOf(text: unknown): Record<string, string> {
 }
 
 describe('a page', () => {
-  it('is closed on all sides', async () => {
+  it('permits no scripts, frames or foreign content', async () => {
     const { headers, body, statusCode } = await serverWith(PLAIN).open();
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
@@ -53,7 +53,7 @@ describe('a page', () => {
     expect(body).not.toMatch(/<(dl|header|footer|script|img)\b/);
   });
 
-  it('may send its button to itself', async () => {
+  it('may post its form to its own address', async () => {
     const { open } = serverWith({ ...PLAIN, button: 'Yes' }, { confirm: async () => PLAIN });
     const { headers, body } = await open();
     const policy = policyOf(headers['content-security-policy']);
@@ -91,7 +91,7 @@ describe('a page', () => {
     expect(body).toContain('<h2>Why &#60;i&#62;</h2>\n<p>Because &#34;x&#34;.</p>');
   });
 
-  it('shows the other reply without running it, and links to the request', async () => {
+  it('shows the alternative response without executing it, and links to the question', async () => {
     const decline = { label: 'No', title: 'Nothing changed', lines: ['Close this page.'] };
     const confirmed: string[] = [];
     const confirm = async (secret: string) => {
@@ -230,7 +230,7 @@ describe('a page that is shown once', () => {
     expect(requested).toEqual([]);
   });
 
-  it('is shown to every other browser', async () => {
+  it('is shown to other browsers', async () => {
     const { open, requested } = serverWith(PLAIN, { once: true });
     await open('GET', { 'sec-purpose': '', purpose: 'navigate' });
     expect(requested).toHaveLength(1);

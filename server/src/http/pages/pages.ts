@@ -1,6 +1,6 @@
-// Pages that are opened without a credential, by a secret link. They ask at most one question and
-// load only the platform's logo; no browser stores them and no other site receives their address.
-// Only a page with card details has a script, allowed by its hash.
+// Pages that are opened without a credential, by a secret link. They have at most one form and load
+// only the platform's logo; browsers do not store them and other sites do not receive their
+// address. Only a page with card details has a script, allowed by its hash.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HostedPage, PageContent } from '../../kernel/contract/page.ts';
 import { Fault } from '../../kernel/fault.ts';
@@ -21,7 +21,7 @@ export const CLOSED_HEADERS: Readonly<Record<string, string>> = {
 
 type Assets = Awaited<ReturnType<typeof pageAssets>>;
 
-/** A page with card details is in an origin of its own, without access to anything of this server's. */
+/** A page with card details is in a separate origin, without access to resources of this server. */
 function policyOf(content: PageContent, { style, script }: Assets): string {
   const { brand, button, card, frames = [] } = content;
   const accent = brandStyle(brand);
@@ -41,7 +41,7 @@ function headersOf(content: PageContent, assets: Assets): Record<string, string>
   const { 'x-frame-options': unframed = '', ...closed } = CLOSED_HEADERS;
   return {
     ...closed,
-    // It has no list of origins, and would block all of them.
+    // This header cannot list origins and would block all of them.
     ...(content.frames?.length ? {} : { 'x-frame-options': unframed }),
     'content-security-policy': policyOf(content, assets),
   };
@@ -55,7 +55,7 @@ export async function sendPage(reply: FastifyReply, content: PageContent, hasBac
     .send(pageHtml(content, assets, hasBackLink));
 }
 
-/** The same without the body, whose length is not known then. */
+/** Sends the headers without the body, and without its length. */
 async function sendHead(reply: FastifyReply, content: PageContent) {
   const assets = await pageAssets();
   return reply.code(content.status).headers(headersOf(content, assets)).send();
@@ -67,36 +67,36 @@ export const TOO_MANY_ATTEMPTS: PageContent = {
   lines: ['Wait a few seconds, then open the link again.'],
 };
 
-/** The reply to a browser that fetches a page before a person opens it. */
-const TOO_SOON: PageContent = {
+/** The reply to a browser that prefetches the page. */
+const PREFETCH_REJECTED: PageContent = {
   status: 503,
   title: 'Open the link to see this page',
   lines: ['The page is shown only once, so it is not loaded in advance.'],
 };
 
-const AHEAD = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
+const PREFETCH_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];
 
-/** Whether a browser fetches ahead, before the page is visible. */
-const isAhead = ({ headers }: FastifyRequest): boolean =>
-  AHEAD.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
+/** Whether a browser prefetches the page. */
+const isPrefetch = ({ headers }: FastifyRequest): boolean =>
+  PREFETCH_HEADERS.some((name) => /prefetch|prerender|preview/i.test(String(headers[name] ?? '')));
 
 type PageRequest = FastifyRequest<{ Params: { secret: string }; Querystring: { answer?: string } }>;
 
-/** The page that replaces the question after an answer. Read-only. */
+/** The page after the user declines. Read-only. */
 const declined = ({ brand, decline }: PageContent): PageContent | undefined =>
   decline && { status: 200, title: decline.title, lines: decline.lines, brand };
 
 /**
  * Adds the pages, outside the versioned base path. An address that opens unknown links is limited
- * like one with invalid credentials, so that pages cannot be found by trying.
+ * like one with invalid credentials, so that links cannot be guessed.
  */
 export function addPages(
   server: FastifyInstance,
   pages: readonly HostedPage[],
-  limiter?: Pick<Limiter, 'checkAddress' | 'blame'>,
+  limiter?: Pick<Limiter, 'checkAddress' | 'countRejection'>,
 ): void {
-  const answerWith =
-    (ask: (secret: string) => Promise<PageContent>, isHead = false) =>
+  const respondWith =
+    (load: (secret: string) => Promise<PageContent>, isHead = false) =>
     async ({ ip, params, query }: PageRequest, reply: FastifyReply) => {
       try {
         limiter?.checkAddress(ip, () => false);
@@ -107,26 +107,28 @@ export function addPages(
           TOO_MANY_ATTEMPTS,
         );
       }
-      const content = await ask(params.secret);
-      if (content.status === 404) limiter?.blame(ip);
+      const content = await load(params.secret);
+      if (content.status === 404) limiter?.countRejection(ip);
       if (isHead) return sendHead(reply, content);
-      const other = query.answer === 'no' ? declined(content) : undefined;
-      return other ? sendPage(reply, other, true) : sendPage(reply, content);
+      const declinedPage = query.answer === 'no' ? declined(content) : undefined;
+      return declinedPage ? sendPage(reply, declinedPage, true) : sendPage(reply, content);
     };
   for (const { path, once = false, peek, show, confirm } of pages) {
     const url = `${path}/:secret`;
-    const shown = answerWith(show);
+    const respondToGet = respondWith(show);
     if (once) {
       // Rendering would consume the link.
-      const peeked = answerWith(peek ?? (async () => TOO_SOON), true);
+      const respondToHead = respondWith(peek ?? (async () => PREFETCH_REJECTED), true);
       server.head(url, async (request: PageRequest, reply) =>
-        isAhead(request) ? sendHead(reply, TOO_SOON) : peeked(request, reply),
+        isPrefetch(request) ? sendHead(reply, PREFETCH_REJECTED) : respondToHead(request, reply),
       );
     }
     server.get(url, { exposeHeadRoute: !once }, async (request: PageRequest, reply) =>
-      once && isAhead(request) ? sendPage(reply, TOO_SOON) : shown(request, reply),
+      once && isPrefetch(request)
+        ? sendPage(reply, PREFETCH_REJECTED)
+        : respondToGet(request, reply),
     );
-    if (confirm) server.post(url, answerWith(confirm));
+    if (confirm) server.post(url, respondWith(confirm));
   }
 }
 

@@ -44,10 +44,10 @@ export function addWebhookKeys(
       return rejectQuery(reply, `environment: must be ${MODES.join(' or ')}.`);
     }
     const all = await published();
-    const wanted = all.filter(
+    const selected = all.filter(
       (key) => environment === undefined || key.environment === environment,
     );
-    const body = JSON.stringify({ keys: wanted.map(present) });
+    const body = JSON.stringify({ keys: selected.map(present) });
     const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
     reply.header('cache-control', `public, max-age=${MAX_AGE_S}`).header('etag', tag);
     if (headers['if-none-match'] === tag) return reply.code(304).send();

@@ -1,6 +1,6 @@
-// The script of a page with card details: copies a value, and removes the details when their time is over
-// or the page is left. The page allows this script by its hash and no other; without it the values can
-// still be selected.
+// The script of a page with card details: copies a value, and removes the details when their time
+// has expired or the page is closed. The page allows this script by its hash and no other; without
+// it the values can still be selected.
 
 const panel = document.querySelector<HTMLElement>('[data-hide-after]');
 const timer = document.querySelector<HTMLElement>('.timer');

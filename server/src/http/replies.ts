@@ -1,5 +1,5 @@
-// Writes answers: errors in one shape, replies as JSON. Compiled serializers for this many schemas
-// would cost seconds at the start; tests check each reply against its schema instead.
+// Sends replies as JSON, and errors in one format. Compiled serializers for this many schemas would
+// cost seconds at the start; tests check each reply against its schema instead.
 import type { FastifyReply } from 'fastify';
 import type { Naming } from '../catalog/naming.ts';
 import { Fault, retryAdvice } from '../kernel/fault.ts';
@@ -18,8 +18,8 @@ function faultOfFramework(error: { statusCode?: number; code?: string }): Fault 
 
 export function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  const known = faultOfFramework(error as { statusCode?: number; code?: string });
-  if (known) return known;
+  const frameworkFault = faultOfFramework(error as { statusCode?: number; code?: string });
+  if (frameworkFault) return frameworkFault;
   return new Fault(
     'INTERNAL_ERROR',
     'An internal error occurred. Retry the request later.',

@@ -1,6 +1,7 @@
-// How a stopping server closes its connections. Requests in progress get a share of the stop time; what is
-// then still open is cut, so that no client can delay the end of the process. Before that, connections can
-// be drained: each is closed with its next reply, which no client mistakes for a failure.
+// Closes connections when the server stops. Requests in progress get a share of the stop time;
+// connections that are still open are then destroyed, so that no client can delay the end of the
+// process. Before that, connections can be drained: each is closed with its next reply, which
+// clients do not report as a failure.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,8 +20,8 @@ export interface Draining {
   /** Maximum duration. */
   ms: number;
   /**
-   * Whether connections are still accepted, for the whole duration: a load balancer needs time to notice
-   * that the process is not ready. Without them draining ends with the last connection.
+   * Whether connections are still accepted, for the whole duration: a load balancer needs time to
+   * detect that the process is not ready. Without them draining ends with the last connection.
    */
   accepts: boolean;
 }
@@ -37,7 +38,7 @@ export async function drainConnections(server: FastifyInstance, draining: Draini
  * part of a request head, after REQUESTS_MS all others. Node's own close waits for each of them without a
  * limit, because it also ends the timers that limit slow requests.
  */
-export function announceClose(server: FastifyInstance): void {
+export function addCloseHooks(server: FastifyInstance): void {
   const http = server.server;
   const open = new Set<Socket>();
   /** The latest reply on each connection; when it is closed, so are the ones before it. */
@@ -49,7 +50,7 @@ export function announceClose(server: FastifyInstance): void {
   http.on('request', (request, reply) => {
     latest.set(request.socket, reply);
   });
-  const isAnswering = (socket: Socket) => latest.get(socket)?.closed === false;
+  const isResponding = (socket: Socket) => latest.get(socket)?.closed === false;
 
   let draining = false;
   server.addHook('onSend', (_request, reply, _payload, done) => {
@@ -81,7 +82,7 @@ export function announceClose(server: FastifyInstance): void {
       const elapsedMs = performance.now() - startMs;
       http.closeIdleConnections();
       for (const socket of open) {
-        const headIsLate = elapsedMs >= HEAD_MS && !isAnswering(socket);
+        const headIsLate = elapsedMs >= HEAD_MS && !isResponding(socket);
         if (socket.bytesRead === 0 || headIsLate || elapsedMs >= REQUESTS_MS) socket.destroy();
       }
     }, SWEEP_MS);
