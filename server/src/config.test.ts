@@ -1,5 +1,4 @@
-// Settings as entered: defaults, environment and flags, and every mistake in one plain
-// line.
+// Settings from defaults, environment and flags, and one line for every error.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,13 +7,13 @@ import { projectRoot } from './runtime/config/root.ts';
 
 type Env = Record<string, string>;
 
-function good(env: Env, argv: string[] = []): Config {
+function validConfig(env: Env, argv: string[] = []): Config {
   const result = readConfig(env, argv, '/base');
   if (!('config' in result)) throw new Error(JSON.stringify(result));
   return result.config;
 }
 
-function bad(env: Env, argv: string[] = []): string[] {
+function errorsOf(env: Env, argv: string[] = []): string[] {
   const result = readConfig(env, argv, '/base');
   if (!('errors' in result)) throw new Error(JSON.stringify(result));
   return result.errors;
@@ -33,7 +32,7 @@ const BUCKET = {
 
 describe('readConfig', () => {
   it('has a default for every setting', () => {
-    expect(good({})).toEqual({
+    expect(validConfig({})).toEqual({
       port: 4000,
       host: '127.0.0.1',
       processes: 1,
@@ -76,41 +75,41 @@ describe('readConfig', () => {
   it('allows webhooks to this machine except in production, or as configured', () => {
     const production = { NODE_ENV: 'production', RAILHEAD_MASTER_KEY: 'ab'.repeat(32) };
     const allowed = (env: Record<string, string>, argv: string[] = []) =>
-      good(env, argv).loopbackWebhooks;
+      validConfig(env, argv).loopbackWebhooks;
     expect([allowed({}), allowed({ NODE_ENV: 'test' }), allowed(production)]).toEqual([
       ...[true, true, false],
     ]);
     expect(allowed({ ...production, RAILHEAD_LOOPBACK_WEBHOOKS: 'allowed' })).toBe(true);
     expect(allowed({}, ['--loopback-webhooks', 'refused'])).toBe(false);
-    expect(bad({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
+    expect(errorsOf({ RAILHEAD_LOOPBACK_WEBHOOKS: 'yes' })).toEqual([
       'RAILHEAD_LOOPBACK_WEBHOOKS must be allowed or refused.',
     ]);
   });
 
   it('accepts proxies as addresses and networks', () => {
     const text = '10.0.0.0/8, 192.0.2.7,2001:db8::/32,::1';
-    const { trustedProxies } = good({ RAILHEAD_TRUSTED_PROXIES: text });
+    const { trustedProxies } = validConfig({ RAILHEAD_TRUSTED_PROXIES: text });
     expect(trustedProxies).toEqual(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::1']);
   });
 
   it.each(['true', '10.0.0.0/33', '::1/129', '10.0.0', '1', '10.0.0.1/', 'proxy.local', '::1,'])(
     'rejects %s as a proxy',
     (text) => {
-      expect(bad({ RAILHEAD_TRUSTED_PROXIES: text })).toEqual([
-        'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, with commas ' +
-          'between.',
+      expect(errorsOf({ RAILHEAD_TRUSTED_PROXIES: text })).toEqual([
+        'RAILHEAD_TRUSTED_PROXIES must be addresses or networks like 10.0.0.0/8, separated ' +
+          'by commas.',
       ]);
     },
   );
 
   it('reads the waiting period of an account recovery, in hours', () => {
     const hour = 3_600_000;
-    expect(good({ RAILHEAD_WALLET_RECOVERY: '24' }).walletRecoveryMs).toBe(24 * hour);
-    expect(good({}, ['--wallet-recovery', '720']).walletRecoveryMs).toBe(720 * hour);
+    expect(validConfig({ RAILHEAD_WALLET_RECOVERY: '24' }).walletRecoveryMs).toBe(24 * hour);
+    expect(validConfig({}, ['--wallet-recovery', '720']).walletRecoveryMs).toBe(720 * hour);
   });
 
   it.each(['0', '23', '721', '48h', '-48', '48.5', '0048'])('rejects %s hours for it', (text) => {
-    expect(bad({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
+    expect(errorsOf({ RAILHEAD_WALLET_RECOVERY: text })).toEqual([
       'RAILHEAD_WALLET_RECOVERY must be a number of hours from 24 to 720.',
     ]);
   });
@@ -118,24 +117,24 @@ describe('readConfig', () => {
   it('accepts comma-separated identity providers', () => {
     const both = ['https://id.example.com/users/', 'http://localhost:8080'];
     for (const text of [both.join(','), ` ${both.join(' , ')} `]) {
-      const { oidcIssuers } = good({ RAILHEAD_OIDC_ISSUERS: text }).connectors;
+      const { oidcIssuers } = validConfig({ RAILHEAD_OIDC_ISSUERS: text }).connectors;
       expect(oidcIssuers).toEqual(both);
     }
-    const { oidcIssuers } = good({}, ['--oidc-issuers', both[0] as string]).connectors;
+    const { oidcIssuers } = validConfig({}, ['--oidc-issuers', both[0] as string]).connectors;
     expect(oidcIssuers).toEqual([both[0]]);
   });
 
   it('stores files in the data folder, another folder or a bucket', () => {
-    expect(good({ RAILHEAD_DATA_DIR: '/var/rh' }).files.folder).toBe('/var/rh/files');
-    expect(good({}, ['--files-dir=/mnt/share']).files.folder).toBe('/mnt/share');
-    expect(good(BUCKET).files.s3).toEqual({
+    expect(validConfig({ RAILHEAD_DATA_DIR: '/var/rh' }).files.folder).toBe('/var/rh/files');
+    expect(validConfig({}, ['--files-dir=/mnt/share']).files.folder).toBe('/mnt/share');
+    expect(validConfig(BUCKET).files.s3).toEqual({
       ...{ endpoint: 'https://s3.example.com', bucket: 'files', region: 'eu-central-1' },
       ...{ accessKeyId: 'AK', secretAccessKey: 'SK' },
     });
   });
 
   it('reads the environment, and treats an empty variable as absent', () => {
-    const config = good({
+    const config = validConfig({
       PORT: '4010',
       HOST: '::1',
       RAILHEAD_DATA_DIR: '/var/lib/rh',
@@ -159,14 +158,14 @@ describe('readConfig', () => {
       RAILHEAD_RPC_BASE: 'https://base.example/key',
       RAILHEAD_PUBLIC_URL: 'https://pay.example/',
     };
-    const config = good(env, ['--rpc-ethereum', 'http://localhost:8545']);
+    const config = validConfig(env, ['--rpc-ethereum', 'http://localhost:8545']);
     expect(config.connectors.rpcUrls).toEqual({
       ETHEREUM: 'http://localhost:8545',
       BASE: 'https://base.example/key',
     });
     expect(config.publicUrl).toBe('https://pay.example');
     const open = 'http://node.example';
-    expect(bad({ RAILHEAD_RPC_BASE: open, RAILHEAD_PUBLIC_URL: open })).toHaveLength(2);
+    expect(errorsOf({ RAILHEAD_RPC_BASE: open, RAILHEAD_PUBLIC_URL: open })).toHaveLength(2);
   });
 
   it('reads the sources of production rates and collection accounts', () => {
@@ -174,13 +173,13 @@ describe('readConfig', () => {
       RAILHEAD_RATES_FILE: 'rates.csv',
       RAILHEAD_FUNDING_FILE: '/etc/rh/funding.json',
     };
-    expect(good(files, ['--rates-max-age', '3600']).connectors).toMatchObject({
+    expect(validConfig(files, ['--rates-max-age', '3600']).connectors).toMatchObject({
       ratesFile: '/base/rates.csv',
       fundingFile: '/etc/rh/funding.json',
       ratesMaxAgeMs: 3_600_000,
     });
     for (const url of ['https://rates.example/usd?key=1', 'http://127.0.0.1:9/', 'http://[::1]/']) {
-      expect(good({ RAILHEAD_RATES_URL: url }).connectors.ratesUrl).toBe(url);
+      expect(validConfig({ RAILHEAD_RATES_URL: url }).connectors.ratesUrl).toBe(url);
     }
     for (const url of [
       'http://rates.example/',
@@ -188,17 +187,17 @@ describe('readConfig', () => {
       'rates',
       'http://127.evil/',
     ]) {
-      expect(bad({ RAILHEAD_RATES_URL: url })).toHaveLength(1);
+      expect(errorsOf({ RAILHEAD_RATES_URL: url })).toHaveLength(1);
     }
-    expect(bad({ ...files, RAILHEAD_RATES_URL: 'https://rates.example' })).toEqual([
+    expect(errorsOf({ ...files, RAILHEAD_RATES_URL: 'https://rates.example' })).toEqual([
       'RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.',
     ]);
-    expect(bad({ RAILHEAD_RATES_MAX_AGE: '0' })).toHaveLength(1);
+    expect(errorsOf({ RAILHEAD_RATES_MAX_AGE: '0' })).toHaveLength(1);
   });
 
   it('reads flags, which override the environment', () => {
     const argv = ['--port', '0', '--data-dir=x=y', '--database-url', 'postgres://u:p@h/d'];
-    expect(good({ PORT: '4010' }, argv)).toMatchObject({
+    expect(validConfig({ PORT: '4010' }, argv)).toMatchObject({
       port: 0,
       dataDir: '/base/x=y',
       databaseUrl: 'postgres://u:p@h/d',
@@ -208,7 +207,7 @@ describe('readConfig', () => {
   it.each([HEX, HEX.toUpperCase(), BYTES.toString('base64'), BYTES.toString('base64url')])(
     'reads the master key %s',
     (text) => {
-      expect(Buffer.from(good({ RAILHEAD_MASTER_KEY: text }).masterKey!)).toEqual(BYTES);
+      expect(Buffer.from(validConfig({ RAILHEAD_MASTER_KEY: text }).masterKey!)).toEqual(BYTES);
     },
   );
 
@@ -218,11 +217,11 @@ describe('readConfig', () => {
     'postgresql://me@/db?host=%2Frun%2Fpostgresql',
     'postgresql://u:p%40@[::1]:5433/db?sslmode=require',
   ])('accepts the database %s', (url) => {
-    expect(good({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    expect(validConfig({ DATABASE_URL: url }).databaseUrl).toBe(url);
   });
 
   it.each<[string, Env, string[], string]>([
-    ['a port that is no number', { PORT: '80a' }, [], 'PORT must be a number from 0 to 65535.'],
+    ['a port that is not a number', { PORT: '80a' }, [], 'PORT must be a number from 0 to 65535.'],
     ['a port too large', {}, ['--port', '65536'], '--port must be a number from 0 to 65535.'],
     ['a host with a path', { HOST: 'a/b' }, [], 'HOST must be an address or a host name.'],
     [
@@ -256,10 +255,10 @@ describe('readConfig', () => {
       'RAILHEAD_MAIL_FROM must be set when RAILHEAD_SMTP_URL is.',
     ],
     [
-      'mail over something else',
+      'mail over another protocol',
       { RAILHEAD_SMTP_URL: 'https://mail.example.com', RAILHEAD_MAIL_FROM: 'a@example.com' },
       [],
-      'RAILHEAD_SMTP_URL must look like smtps://user:password@host:465.',
+      'RAILHEAD_SMTP_URL must have the form smtps://user:password@host:465.',
     ],
     [
       'two senders',
@@ -268,27 +267,27 @@ describe('readConfig', () => {
       'RAILHEAD_MAIL_FROM must be an address, or a name and the address in angle brackets.',
     ],
     [
-      'text messages in the open',
+      'text messages without encryption',
       { RAILHEAD_SMS_URL: 'http://sms.example.com/send' },
       [],
       'RAILHEAD_SMS_URL must be an https URL, or an http URL on this machine.',
     ],
     [
-      'identity providers in the open',
+      'identity providers without encryption',
       { RAILHEAD_OIDC_ISSUERS: 'https://id.example.com,http://id.example.com' },
       [],
-      'RAILHEAD_OIDC_ISSUERS must be addresses with https, or with http on this machine, ' +
-        'without a query, with commas between.',
+      'RAILHEAD_OIDC_ISSUERS must be comma-separated addresses with https, or with http on ' +
+        'this machine, without a query.',
     ],
     [
       'an identity provider with a query',
       { RAILHEAD_OIDC_ISSUERS: 'https://id.example.com?a=b' },
       [],
-      'RAILHEAD_OIDC_ISSUERS must be addresses with https, or with http on this machine, ' +
-        'without a query, with commas between.',
+      'RAILHEAD_OIDC_ISSUERS must be comma-separated addresses with https, or with http on ' +
+        'this machine, without a query.',
     ],
     [
-      'identity checks in the open',
+      'identity checks without encryption',
       { RAILHEAD_IDENTITY_URL: 'http://kyc.example.com/cases' },
       [],
       'RAILHEAD_IDENTITY_URL must be an https URL, or an http URL on this machine.',
@@ -301,7 +300,7 @@ describe('readConfig', () => {
         'or nothing of RAILHEAD_S3.',
     ],
     [
-      'a bucket in the open',
+      'a bucket without encryption',
       { ...BUCKET, RAILHEAD_S3_ENDPOINT: 'http://s3.example.com' },
       [],
       'RAILHEAD_S3_ENDPOINT must be an https URL, or an http URL on this machine.',
@@ -342,23 +341,23 @@ describe('readConfig', () => {
       '--prot is not a setting; nearest match: --port. Try --help.',
     ],
     [
-      'a mistyped flag that is no setting',
+      'a mistyped flag that is not a setting',
       {},
       ['--verison'],
       '--verison is not a setting; nearest match: --version. Try --help.',
     ],
-    ['a stray word', {}, ['4001'], '4001 is not recognized. Settings look like --port 4001.'],
+    ['a stray word', {}, ['4001'], '4001 is not recognized. Settings have the form --port 4001.'],
     ['a flag without value', {}, ['--port'], '--port needs a value.'],
     ['a flag before another flag', {}, ['--port', '--host=::1'], '--port needs a value.'],
     ['an empty flag', {}, ['--host='], '--host needs a value.'],
     ['a repeated flag', {}, ['--port=1', '--port=2'], '--port is repeated.'],
   ])('rejects %s in one line', (_description, env, argv, line) => {
-    expect(bad(env, argv)).toEqual([line]);
+    expect(errorsOf(env, argv)).toEqual([line]);
   });
 
   it('reports all errors, and repeats no value that may be secret', () => {
     const secret = 'do-not-print-me';
-    const lines = bad({
+    const lines = errorsOf({
       PORT: '-1',
       DATABASE_URL: `mysql://u:${secret}@h/d`,
       RAILHEAD_MASTER_KEY: secret,

@@ -1,7 +1,6 @@
-// Reads the settings from the environment and from flags. Reading is pure, and all invalid settings
-// are reported at once, one plain line each. The help and the table of docs/settings.md are
-// generated from the same list, the server's own settings and those of its connectors, so they
-// cannot diverge.
+// Reads the settings from the environment and from flags. Pure: all invalid settings are returned
+// at once, one line each. The help and the table of docs/settings.md are generated from the same
+// list, the server's own settings and those of its connectors, so they cannot diverge.
 import path from 'node:path';
 import {
   type ConnectorValues,
@@ -25,7 +24,7 @@ export interface Config {
   processes: number;
   /** The work of each process. */
   roles: readonly Role[];
-  /** How long a stopping process still serves while it is not ready. */
+  /** Time in which a stopping process serves requests while it is not ready. */
   drainMs: number;
   /** Absolute. */
   dataDir: string;
@@ -33,7 +32,7 @@ export interface Config {
   databaseUrl: string | undefined;
   /** Credentials of the first platform; undefined: generated. */
   client: { id: string; secret: string } | undefined;
-  /** 32 bytes. Undefined (never in production): generated and kept in the data folder. */
+  /** 32 bytes. Undefined, except in production: generated and stored in the data folder. */
   masterKey: Uint8Array | undefined;
   serviceNamePrefix: string;
   /** Requests or bytes per second; 0 sets no limit. */
@@ -60,7 +59,7 @@ export interface Config {
   sampleCustomer: boolean;
   /** Waiting period of an account recovery; undefined: disabled. */
   walletRecoveryMs: number | undefined;
-  /** How long events are kept. */
+  /** Retention of events. */
   eventRetentionMs: number;
 }
 
@@ -81,16 +80,16 @@ interface Flags {
 function readFlags(argv: readonly string[]): Flags {
   const flags: Flags = { values: new Map(), settings: [], rest: [], errors: [] };
   for (let index = 0; index < argv.length; index += 1) {
-    const word = argv[index]!;
-    const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(word) ?? [];
+    const argument = argv[index]!;
+    const [, name, , inline] = /^--([^=]+)(=(.*))?$/s.exec(argument) ?? [];
     const setting = name && SETTINGS.find(({ flag }) => flag === name);
     if (!setting) {
-      flags.rest.push(word);
+      flags.rest.push(argument);
       continue;
     }
     const next = argv[index + 1];
     const value = inline ?? (next?.startsWith('--') ? undefined : next);
-    flags.settings.push(word);
+    flags.settings.push(argument);
     if (inline === undefined && value !== undefined) {
       flags.settings.push(value);
       index += 1;
@@ -102,13 +101,13 @@ function readFlags(argv: readonly string[]): Flags {
   return flags;
 }
 
-/** Splits a command line into the server's own settings and everything else, for other commands. */
+/** Splits a command line into settings and other arguments, for the operator's commands. */
 export function splitFlags(argv: readonly string[]): { settings: string[]; rest: string[] } {
   const { settings, rest } = readFlags(argv);
   return { settings, rest };
 }
 
-/** Flags of the command line; `--help` and `--version` are no settings. */
+/** Flags of the command line; `--help` and `--version` are not settings. */
 const FLAGS = ['help', 'version', ...SETTINGS.flatMap(({ flag }) => flag ?? [])].map(
   (name) => `--${name}`,
 );
@@ -120,11 +119,11 @@ function unknownFlag(name: string): string {
 }
 
 function unknownArguments(rest: readonly string[]): string[] {
-  return rest.flatMap((word, index) => {
-    if (word.startsWith('-')) return [unknownFlag(word.split('=')[0] ?? word)];
-    // Most likely the value of the flag before it.
+  return rest.flatMap((argument, index) => {
+    if (argument.startsWith('-')) return [unknownFlag(argument.split('=')[0] ?? argument)];
+    // Probably the value of the unknown flag before it.
     if (rest[index - 1]?.startsWith('-')) return [];
-    return [`${word} is not recognized. Settings look like --port 4001.`];
+    return [`${argument} is not recognized. Settings have the form --port 4001.`];
   });
 }
 
@@ -174,7 +173,7 @@ function build(values: Map<string, string>, base: string): Config {
   };
 }
 
-/** Errors of settings that are valid alone and invalid together. */
+/** Errors of combinations of individually valid settings. */
 function combinationErrors(values: Map<string, string>): string[] {
   const errors: string[] = [];
   if (values.has('RAILHEAD_CLIENT_ID') !== values.has('RAILHEAD_CLIENT_SECRET')) {
@@ -226,9 +225,9 @@ export function readConfig(
 /** The settings for a terminal. */
 export function settingsHelp(): string {
   const lines = SETTINGS.map(({ env, flag, fallback, value, help }) => {
-    const left = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
-    const right = fallback ? `${help} (${fallback})` : help;
-    return `${left.padEnd(32)}${(flag ? env : '').padEnd(32)}${right}`;
+    const usage = flag ? `  --${flag} ${value}` : `  ${env}=${value}`;
+    const meaning = fallback ? `${help} (${fallback})` : help;
+    return `${usage.padEnd(32)}${(flag ? env : '').padEnd(32)}${meaning}`;
   });
   return ['Settings, as flags or environment variables:', ...lines].join('\n');
 }

@@ -7,7 +7,7 @@ import type { Mode } from '../kernel/mode.ts';
 import type { Connectors, StoragePort } from './ports/index.ts';
 import type { CustodyKeys } from './ports/wallets.ts';
 
-/** Capabilities of connectors. Files are stored in one place for both modes. */
+/** Capabilities of connectors. Both modes share the storage of files. */
 export type Capabilities = Connectors & { storage?: StoragePort | undefined };
 export type Capability = keyof Capabilities;
 
@@ -33,8 +33,8 @@ export interface Connector<Settings extends TObject = TObject> {
   description: string;
   modes: readonly Mode[];
   /**
-   * Its settings, made with the functions of `kernel/settings.ts`. A connector is not opened if a
-   * required setting is absent. Connectors that share a setting use the same schema value.
+   * Its settings, defined with the functions of `kernel/settings.ts`. A connector is not opened if
+   * a required setting is absent. Connectors that share a setting use the same schema value.
    */
   settings: Settings;
   /** Capabilities that it always has. */

@@ -1,5 +1,5 @@
-// What every connector of the list must keep. A connector in the list is held to all of this without another
-// line; the suites in `ports/` and `storage.test.ts` hold what it offers to the promises of the ports.
+// Requirements for every connector of the list, applied without further registration. The suites in
+// `ports/` and `storage.test.ts` test the requirements of the ports.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -27,7 +27,10 @@ writeFileSync(fundingFile, '{}');
 
 const SERVICE = 'https://provider.example/path?key=PRIVATE';
 
-/** A value that each setting accepts, by its environment variable. A service's address has a credential. */
+/**
+ * A valid value of each setting, by its environment variable. The URL of a service contains a
+ * credential.
+ */
 const SAMPLES: Readonly<Record<string, string>> = {
   RAILHEAD_FUNDING_FILE: fundingFile,
   RAILHEAD_SMTP_URL: 'smtps://user:PRIVATE@mail.example.com:465',
@@ -40,12 +43,12 @@ const SAMPLES: Readonly<Record<string, string>> = {
   RAILHEAD_S3_SECRET_ACCESS_KEY: 'PRIVATE',
 };
 
-/** Settings that another one excludes. */
+/** Settings that exclude another one. */
 const EXCLUDED = ['RAILHEAD_RATES_FILE'];
 
 const sampleOf = ({ env, fallback }: SettingLeaf) => SAMPLES[env] ?? fallback ?? SERVICE;
 
-/** Values of the settings that `take` selects. */
+/** Values of the selected settings. */
 function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean) {
   const values: Record<string, unknown> = {};
   for (const leaf of settingsIn(settings).filter(take)) {
@@ -59,7 +62,7 @@ function valuesOf({ settings }: Connector, take: (leaf: SettingLeaf) => boolean)
 const minimal = (connector: Connector) => valuesOf(connector, ({ isRequired }) => isRequired);
 const full = (connector: Connector) => valuesOf(connector, ({ env }) => !EXCLUDED.includes(env));
 
-/** A network that counts the calls and answers none. */
+/** A network that counts the calls and rejects all. */
 function unreachableEffects(): Effects & { calls: number } {
   const reject = async () => {
     effects.calls += 1;
@@ -78,7 +81,7 @@ const namesOf = (offer: Capabilities) =>
 
 type Required<Port> = { [M in keyof Port]-?: undefined extends Port[M] ? never : M }[keyof Port];
 
-/** What every value of a port has. */
+/** A method of each capability. */
 const MEMBERS: { [Name in Capability]: readonly Required<NonNullable<Capabilities[Name]>>[] } = {
   mail: ['send'],
   sms: ['send'],
@@ -236,7 +239,7 @@ describe('openConnectors', () => {
     );
   });
 
-  it('replaces a fallback by any other connector, wherever it is in the list', () => {
+  it('replaces a fallback by any other connector, regardless of the order in the list', () => {
     const own = { ...fees };
     const fallback = provider('fallback', { fallbackFor: ['networkFees'] });
     const acme = provider('acme', { open: () => ({ networkFees: own }) });
@@ -256,7 +259,7 @@ describe('openConnectors', () => {
     ).toThrow('ACME must be string.\nOTHER must be string.');
   });
 
-  it('rejects what a connector offers without declaring it', () => {
+  it('rejects undeclared capabilities of a connector', () => {
     const acme = provider('acme', { capabilities: ['liveness'] });
     expect(() => opened(acme)).toThrow('The connector acme offers networkFees undeclared.');
   });

@@ -1,6 +1,6 @@
-// The list of connectors, and what follows from it: the capabilities of each mode, the file
+// The list of connectors, and the values derived from it: the capabilities of each mode, the file
 // storage, and the settings of the server. The sandbox never serves a production platform: a
-// capability without a connector in a mode is not offered. Two connectors for one capability are an
+// capability without a connector in a mode is unavailable. Two connectors for one capability are an
 // error at the start.
 
 import type { Static, TObject } from '@sinclair/typebox';
@@ -54,7 +54,7 @@ export type StorageSettings = Pick<ConnectorValues, 's3'> & { folder: string };
 
 /** Configuration of connectors by the operator. */
 export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSettings> {
-  /** Keys of the built-in wallet custodian; absent: there is none. */
+  /** Keys of the built-in wallet custodian; absent: no built-in custodian. */
   custodyKeys?: CustodyKeys | undefined;
   /**
    * Connectors for production of the program that starts the server; they replace those of the
@@ -67,7 +67,7 @@ export interface ConnectorSettings extends Omit<ConnectorValues, keyof StorageSe
   note?: ((problem: string) => void) | undefined;
 }
 
-/** What the installation's vault provides to a custodian. */
+/** The custodian's part of the installation's vault. */
 export const custodyKeysOf = ({ sealOwn, openOwn, derive }: Vault): CustodyKeys => ({
   seal: sealOwn,
   open: openOwn,
@@ -81,7 +81,7 @@ const keysIn = (mode: Mode, { seal, open, derive }: CustodyKeys): CustodyKeys =>
   derive: (purpose) => derive(`${mode} ${purpose}`),
 });
 
-/** Settings of connectors, each shared one once. */
+/** Settings of connectors without duplicates. */
 export function connectorSettings(
   connectors: readonly Connector[] = CONNECTORS,
 ): readonly SettingLeaf[] {
@@ -107,11 +107,11 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The values of a connector's settings, with their defaults. */
 function ownSettings({ settings }: Connector, all: Values): Values {
-  const own = Object.entries(settings.properties).flatMap(([name, property]) => {
+  const entries = Object.entries(settings.properties).flatMap(([name, property]) => {
     const value = all[name] ?? property.default;
     return value === undefined ? [] : [[name, value] as const];
   });
-  return Object.fromEntries(own);
+  return Object.fromEntries(entries);
 }
 
 /** Problems of a connector's settings, by environment variable. */
@@ -147,11 +147,13 @@ function merged(mode: Mode, opened: readonly Opened[]): Capabilities {
     connector.fallbackFor?.includes(name) ?? false;
   const chosen = [...new Set(serving.map(({ name }) => name))].map((name) => {
     const all = serving.filter((each) => each.name === name);
-    const own = all.filter((each) => !isFallback(each));
-    const [first, second] = own.length ? own : all;
+    const regular = all.filter((each) => !isFallback(each));
+    const [first, second] = regular.length ? regular : all;
     if (first && second) {
-      const both = `${first.connector.name} and ${second.connector.name}`;
-      problems.push(`The connectors ${both} both offer ${name} in ${mode}. Configure one of them.`);
+      const names = `${first.connector.name} and ${second.connector.name}`;
+      problems.push(
+        `The connectors ${names} both offer ${name} in ${mode}. Configure one of them.`,
+      );
     }
     return [name, first?.offer[name]] as const;
   });
@@ -205,6 +207,6 @@ export function connectorRegistry(
 export function storageOf(effects: Effects, settings: StorageSettings): StoragePort {
   const parts = { mode: 'production' as const, effects, provider: () => effects, note: () => {} };
   const { storage } = openConnectors(CONNECTORS.filter(isStorage), parts, { ...settings });
-  if (!storage) throw new Error('No connector keeps files.');
+  if (!storage) throw new Error('No connector stores files.');
   return storage;
 }

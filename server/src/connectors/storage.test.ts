@@ -1,6 +1,6 @@
-// What every storage must keep, whether files lie in a folder or in a bucket of a service that
-// speaks S3. The bucket is on a real peer of this machine; it takes any signature of a key it
-// knows, so those are held against the rules of Signature Version 4 here.
+// Requirements for every storage, a folder or a bucket of an S3-compatible service. The bucket is
+// that of a local server that does not verify signatures, so this file verifies them by the rules
+// of Signature Version 4.
 import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -28,10 +28,10 @@ const peer = new S3rver({
   configureBuckets: [{ name: 'files', configs: [] }],
 });
 
-/** Stands before the peer and may have trouble of its own. */
+/** A proxy of the peer that can return errors. */
 let trouble: ((request: http.IncomingMessage, reply: http.ServerResponse) => boolean) | undefined;
 let peerPort = 0;
-const front = http.createServer((request, reply) => {
+const proxy = http.createServer((request, reply) => {
   if (trouble?.(request, reply)) return;
   const { method, headers, url: path } = request;
   const through = http.request(
@@ -45,7 +45,7 @@ const front = http.createServer((request, reply) => {
 });
 
 const bucket = (overrides = {}) => ({
-  endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+  endpoint: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
   ...{ bucket: 'files', region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   ...overrides,
 });
@@ -53,14 +53,14 @@ const bucket = (overrides = {}) => ({
 const storages: Record<string, StoragePort> = {};
 beforeAll(async () => {
   peerPort = (await peer.run()).port;
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
   storages.folder = storageOf(effects, { folder });
   storages.s3 = storageOf(effects, { folder: staging, s3: bucket() });
 });
 afterAll(async () => {
-  front.closeAllConnections();
-  front.close();
+  proxy.closeAllConnections();
+  proxy.close();
   await peer.close();
   rmSync(root, { recursive: true });
 });
@@ -85,7 +85,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
   const storage = (): StoragePort => storages[kind] as StoragePort;
 
   it.each([1, 16, 65_552, 1_000_003])(
-    'gives back %i bytes, whole and from any offset',
+    'returns %i bytes, completely and from any offset',
     async (size) => {
       const [name, bytes] = [newName(), bytesOf(size)];
       await storage().put(name, chunks(bytes));
@@ -124,8 +124,8 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
     }
     await expect(storage().put(name, breaking())).rejects.toThrow('the line is dead');
     await expect(readAll(storage().get(name))).rejects.toThrow();
-    const left = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
-    expect(left.filter((each) => each.endsWith('.part'))).toEqual([]);
+    const remaining = [folder, staging].filter(existsSync).flatMap((each) => readdirSync(each));
+    expect(remaining.filter((each) => each.endsWith('.part'))).toEqual([]);
   });
 
   it('permits a reader to stop early', async () => {
@@ -149,7 +149,7 @@ describe.each(['folder', 's3'])('the storage in a %s', (kind) => {
 });
 
 describe('the folder', () => {
-  it('is its owner’s alone', async () => {
+  it('is accessible to its owner only', async () => {
     const name = newName();
     await storages.folder?.put(name, chunks(bytesOf(10)));
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -164,7 +164,7 @@ describe('the folder', () => {
     }
   });
 
-  it('removes what a put left that never ended', async () => {
+  it('removes the remains of an interrupted put', async () => {
     const name = newName();
     let end = () => {};
     async function* stuck() {
@@ -183,7 +183,10 @@ describe('the folder', () => {
   });
 });
 
-/** Whether the Authorization header is what AWS Signature Version 4 makes of this request and secret. */
+/**
+ * Whether the Authorization header is the one of AWS Signature Version 4 for this request and
+ * secret.
+ */
 function isSigned({ method, url, headers }: http.IncomingMessage, secret: string): boolean {
   const input =
     /Credential=\w+\/(\d+)\/([\w-]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/;
@@ -202,17 +205,17 @@ function isSigned({ method, url, headers }: http.IncomingMessage, secret: string
 
 describe('the bucket', () => {
   it('is retried if the service fails', async () => {
-    const seen: string[] = [];
+    const requests: string[] = [];
     trouble = (request, reply) => {
-      seen.push(request.method ?? '');
-      if (seen.length > 2) return false;
-      if (seen.length === 1) request.socket.destroy();
+      requests.push(request.method ?? '');
+      if (requests.length > 2) return false;
+      if (requests.length === 1) request.socket.destroy();
       else request.resume().on('end', () => reply.writeHead(503).end('<Code>SlowDown</Code>'));
       return true;
     };
     const [name, bytes] = [newName(), bytesOf(300_000)];
     await storages.s3?.put(name, chunks(bytes));
-    expect(seen).toEqual(['PUT', 'PUT', 'PUT']);
+    expect(requests).toEqual(['PUT', 'PUT', 'PUT']);
     expect((await readAll(storages.s3?.get(name) as AsyncIterable<Buffer>)).equals(bytes)).toBe(
       true,
     );
@@ -224,7 +227,7 @@ describe('the bucket', () => {
       return true;
     };
     const putting = storages.s3?.put(newName(), chunks(bytesOf(10)));
-    await expect(putting).rejects.toThrow('storage answered PUT with 503 SlowDown');
+    await expect(putting).rejects.toThrow('storage responded to PUT with 503 SlowDown');
   });
 
   it('rejects an unknown key and is not called again', async () => {
@@ -236,14 +239,14 @@ describe('the bucket', () => {
     const s3 = bucket({ accessKeyId: 'UNKNOWN', secretAccessKey: 'sesame' });
     const wrong = storageOf(effects, { folder: staging, s3 });
     const rejected = wrong.put(newName(), chunks(bytesOf(10)));
-    await expect(rejected).rejects.toThrow('storage answered PUT with 403 InvalidAccessKeyId');
+    await expect(rejected).rejects.toThrow('storage responded to PUT with 403 InvalidAccessKeyId');
     expect(requested).toBe(1);
   });
 
   it('is called with a signature over the request', async () => {
-    const seen: [string, boolean][] = [];
+    const requests: [string, boolean][] = [];
     trouble = (request) => {
-      seen.push([request.method ?? '', isSigned(request, 'S3RVER')]);
+      requests.push([request.method ?? '', isSigned(request, 'S3RVER')]);
       expect(isSigned(request, 'another')).toBe(false);
       return false;
     };
@@ -251,7 +254,7 @@ describe('the bucket', () => {
     await storages.s3?.put(name, chunks(bytesOf(70_000)));
     await readAll(storages.s3?.get(name, 3) as AsyncIterable<Buffer>);
     await storages.s3?.remove(name);
-    expect(seen).toEqual([
+    expect(requests).toEqual([
       ['PUT', true],
       ['GET', true],
       ['DELETE', true],

@@ -78,9 +78,9 @@ describe('httpIdentity', () => {
     });
     expect(await port().submit(SUBMITTED)).toEqual(unknown);
     expect(notes).toEqual([
-      'The identity service answers 201 without a verdict.',
-      'The identity service answers 200 without a verdict.',
-      'The identity service does not answer.',
+      'The identity service responded with 201 and without a verdict.',
+      'The identity service responded with 200 and without a verdict.',
+      'The identity service does not respond.',
       expect.stringMatching(/^The identity service /),
     ]);
     expect(notes.join()).not.toMatch(/Ada|127\.0\.0\.1/);

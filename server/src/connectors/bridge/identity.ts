@@ -1,20 +1,15 @@
 // Identity checks by an HTTP service of the operator. The case is posted to it as JSON, and again
-// for each poll; the answer for an `id` is the state of that case. A service must therefore treat a
-// repeated id as the same case.
-//
-// Case:    { id, platformId, customerId, type: INDIVIDUAL | BUSINESS, email, phoneNumber, details,
-//            identifier, owners: [{ id, roles, ownershipPercentage, personalInfo }],
-//            documents: [{ id, holder, documentType, side?, country, documentNumber?,
-//            issuingAuthority? }] }
-//          `details` and `personalInfo` have the API's fields of customers and owners.
-// Verdict: { state: approved | rejected | unresolved | review,
-//            owners?: { <owner's id>: APPROVED | REJECTED | PENDING },
-//            findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? }
-//          `type` is one of the API's VerificationErrorType; `unresolved` has at least one finding.
-//          `review` without `checkAfterMs` waits for the operator and is not polled.
-//
-// Any other answer than 200 with a verdict, or none, is retried in a minute. The address is https
-// or on this machine; its query is a secret like any credential.
+// for each poll; the response for an `id` is the state of that case. A service must therefore treat
+// a repeated id as the same case. Case: { id, platformId, customerId, type: INDIVIDUAL | BUSINESS,
+// email, phoneNumber, details, identifier, owners: [{ id, roles, ownershipPercentage, personalInfo
+// }], documents: [{ id, holder, documentType, side?, country, documentNumber?, issuingAuthority? }]
+// } `details` and `personalInfo` have the API's fields of customers and owners. Verdict: { state:
+// approved | rejected | unresolved | review, owners?: { <owner's id>: APPROVED | REJECTED | PENDING
+// }, findings?: [{ type, resourceId?, field?, reason? }], checkAfterMs? } `type` is one of the
+// API's VerificationErrorType; `unresolved` has at least one finding. `review` without
+// `checkAfterMs` waits for the operator and is not polled. Any response other than 200 with a
+// verdict, or none, is retried after one minute. The address is https or on this machine; its query
+// is a secret like any credential.
 import { isFindingType } from '../../catalog/identity/verification-errors.ts';
 import type { Effects } from '../../kernel/effects.ts';
 import type {
@@ -67,7 +62,7 @@ function reviewOf({ checkAfterMs }: Json): IdentityVerdict | undefined {
   return { state: 'review', checkAfterMs: bounded };
 }
 
-/** Parses an answer; undefined if it is invalid. */
+/** Parses a response body; undefined if it is invalid. */
 export function parseVerdict(body: unknown): IdentityVerdict | undefined {
   if (!isObject(body)) return undefined;
   const { state, owners = {}, findings = [] } = body;
@@ -108,9 +103,9 @@ export function httpIdentity(
       });
       const verdict = reply.status === 200 ? parseVerdict(parsed(reply.body)) : undefined;
       if (verdict) return verdict;
-      note(`The identity service answers ${reply.status} without a verdict.`);
+      note(`The identity service responded with ${reply.status} and without a verdict.`);
     } catch {
-      note('The identity service does not answer.');
+      note('The identity service does not respond.');
     }
     return UNKNOWN;
   }

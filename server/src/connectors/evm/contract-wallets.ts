@@ -1,6 +1,6 @@
 // Verifies signatures of contract wallets through the JSON-RPC of a node that the operator
-// configured, one for each chain. Read-only. An unavailable or faulty node is no answer and never a
-// rejection; the caller may retry.
+// configured, one for each chain. Read-only. An unavailable or faulty node leaves the result open,
+// and the caller may retry.
 import type { Effects } from '../../kernel/effects.ts';
 import type { ContractWalletPort } from '../ports/index.ts';
 import { callData, verdictOf } from './eip1271.ts';
@@ -33,7 +33,7 @@ export function contractWallets(
       });
       const verdict = verdictOf(reply.body);
       if (verdict === undefined)
-        throw new Error(`the node answered ${reply.status}, not yes or no`);
+        throw new Error(`the node responded with ${reply.status} and without a result`);
       return verdict;
     },
   };

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { callData, verdictOf } from './eip1271.ts';
 
 describe('callData', () => {
-  it('is the call as the contract ABI writes it', () => {
-    // Solidity's ABI: selector, digest, place of the bytes, their length, the bytes filled up to words.
+  it('is the call in the encoding of the contract ABI', () => {
+    // Solidity's ABI: selector, digest, offset of the bytes, their length, the bytes padded to
+    // words.
     const digest = Buffer.alloc(32, 0x11);
     expect(callData(digest, Buffer.alloc(65, 0xab))).toBe(
       `0x1626ba7e${'11'.repeat(32)}${'40'.padStart(64, '0')}${'41'.padStart(64, '0')}` +

@@ -1,6 +1,6 @@
-// The call of EIP-1271 in bytes, and the meaning of a node's answer.
+// The call of EIP-1271 in bytes, and the meaning of a node's response.
 // `isValidSignature(bytes32,bytes)` runs the wallet's own code; the selector of the call as result
-// means valid. An account without code returns nothing, which means invalid; any other answer is
+// means valid. An account without code returns nothing, which means invalid; any other response is
 // inconclusive.
 
 const SELECTOR = '1626ba7e';
@@ -21,12 +21,12 @@ export function callData(digest: Uint8Array, signature: Uint8Array): string {
   ].join('');
 }
 
-interface Answer {
+interface RpcResponse {
   result?: unknown;
   error?: { code?: unknown; message?: unknown };
 }
 
-function answerOf(text: string): Answer {
+function responseOf(text: string): RpcResponse {
   try {
     const value = JSON.parse(text) as unknown;
     return typeof value === 'object' && value !== null ? value : {};
@@ -39,11 +39,11 @@ function answerOf(text: string): Answer {
 const isRevert = ({ code, message }: { code?: unknown; message?: unknown }): boolean =>
   code === 3 || /revert/i.test(String(message));
 
-/** Result in the body of an answer; undefined if inconclusive. */
+/** Result in the body of a response; undefined if inconclusive. */
 export function verdictOf(body: string): boolean | undefined {
-  const { result, error } = answerOf(body);
+  const { result, error } = responseOf(body);
   if (error) return isRevert(error) ? false : undefined;
   if (typeof result !== 'string' || !/^0x(?:[0-9a-fA-F]{2})*$/.test(result)) return undefined;
-  // Four bytes at the front of a word; the remaining bytes are zero.
+  // Four bytes at the start of a word; the remaining bytes are zero.
   return result.toLowerCase() === `0x${SELECTOR.padEnd(2 * WORD, '0')}`;
 }

@@ -9,14 +9,14 @@ const node = (chain: string) =>
     serviceSetting({
       env: `RAILHEAD_RPC_${chain}`,
       flag: `rpc-${chain.toLowerCase()}`,
-      help: 'JSON-RPC of a node of this chain, asked whether contract wallets signed',
+      help: 'JSON-RPC of a node of this chain, which verifies signatures of contract wallets',
       secret: true,
     }),
   );
 
 export const evm = defineConnector({
   name: 'evm',
-  description: 'Asks nodes of EVM chains whether contract wallets signed.',
+  description: 'Verifies signatures of contract wallets at nodes of EVM chains.',
   modes: ['sandbox', 'production'],
   settings: Type.Object({
     rpcUrls: Type.Object(
@@ -31,7 +31,7 @@ export const evm = defineConnector({
     ),
   }),
   capabilities: ['contractWallets'],
-  // Without a circuit breaker: clients choose the contract, so a failed call says nothing about the
-  // node, and one client's contract must not block verification for others.
+  // Without a circuit breaker: clients choose the contract, so a failed call does not indicate a
+  // faulty node, and the contract of one client must not block the verification of others.
   open: ({ effects }, { rpcUrls }) => ({ contractWallets: contractWallets(effects, rpcUrls) }),
 });

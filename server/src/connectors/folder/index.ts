@@ -6,7 +6,7 @@ import { folderStorage } from './storage.ts';
 
 export const folder = defineConnector({
   name: 'folder',
-  description: 'Keeps files in a folder.',
+  description: 'Stores files in a folder.',
   modes: ['sandbox', 'production'],
   settings: Type.Object({ folder: FilesFolder }),
   capabilities: ['storage'],

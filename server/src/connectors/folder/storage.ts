@@ -1,6 +1,6 @@
-// Files in a folder. An object is written under a temporary name beside its place and renamed once
-// it is on the disk, so a crash leaves either the whole object or a fragment that is ignored. Only
-// the owner of the process can read folder and files; the content is sealed.
+// Files in a folder. An object is written under a temporary name in the same folder and renamed
+// once it is on the disk, so that after a crash it is complete or an ignored fragment. Only the
+// owner of the process can read folder and files; the content is sealed.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';

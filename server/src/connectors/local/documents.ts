@@ -1,6 +1,6 @@
-// The built-in document check, based on the file alone. It rejects what no reviewer could use,
-// while the customer is still present. Content and authenticity are checked by a provider that
-// replaces this one, or by a person.
+// The built-in document check, based on the file alone. It rejects a file that a reviewer could not
+// use while the customer can still upload another. Content and authenticity are checked by a
+// provider that replaces this one, or by a person.
 import type { DocumentCheckPort, DocumentFindings, DocumentVerdict } from '../ports/documents.ts';
 
 /** Minimum of the shorter side of an image with legible print. */
@@ -21,7 +21,7 @@ export function checkFile({
 }: DocumentFindings): DocumentVerdict {
   // The format is supported, so the file is faulty and not its type.
   if (!readable) return rejected('UNSUITABLE_DOCUMENT', 'The file cannot be read.');
-  if (!complete) return rejected('INCOMPLETE', 'The file breaks off: a part of it is missing.');
+  if (!complete) return rejected('INCOMPLETE', 'The file is incomplete: its end is missing.');
   if (locked) {
     return rejected('UNSUITABLE_DOCUMENT', 'The file is encrypted. Send one without a password.');
   }

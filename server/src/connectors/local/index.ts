@@ -1,4 +1,4 @@
-// The document check that needs no provider.
+// The document check without a provider.
 import { Type } from '@sinclair/typebox';
 import { defineConnector } from '../connector.ts';
 import { localDocuments } from './documents.ts';

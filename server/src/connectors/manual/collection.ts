@@ -23,7 +23,7 @@ function entryProblems(entry: unknown, where: string, validate: Validator): stri
     return [`${where} must be an object with accountOrWalletInfo`];
   }
   const info = entry.accountOrWalletInfo;
-  if ('reference' in info) return [`${where} must not name a reference: each account gets its own`];
+  if ('reference' in info) return [`${where} must not contain a reference, which is generated`];
   const errors = validate({
     ...entry,
     accountOrWalletInfo: { ...info, reference: ANY_REFERENCE },

@@ -63,7 +63,7 @@ describe('manualFunding', () => {
     expect(port.instructions({ ...requested, currency: 'GBP' })).toEqual([]);
   });
 
-  it('offers instructions of a payment only for rails that settle within minutes', () => {
+  it('returns instructions of a payment only for rails that settle within minutes', () => {
     const payment = {
       transactionId: 'Transaction:1',
       reference: 'RH1',
@@ -131,7 +131,7 @@ describe('parseCollectionAccounts', () => {
       'ZZZ is not a supported currency',
       'GBP must be a list',
       'USD.0.accountOrWalletInfo.routingNumber',
-      'USD.1 must not name a reference',
+      'USD.1 must not contain a reference',
       'USD.2 must be an object with accountOrWalletInfo',
       'USDC.0',
       'BTC.0: BITCOIN_L1 has no reference field',

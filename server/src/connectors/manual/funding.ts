@@ -1,6 +1,6 @@
-// Payment instructions before a bank is connected: the operator's own collection accounts, a list
-// for each currency. All payers share an account, so only the reference attributes a deposit; a
-// form without a reference is rejected.
+// Payment instructions without a connected bank: the operator's collection accounts, a list for
+// each currency. All payers share an account, so only the reference attributes a deposit; an
+// account type without a reference field is rejected.
 
 import { accountReference } from '../../catalog/accounts/account-reference.ts';
 import { currencyOf } from '../../catalog/currencies/currencies.ts';

@@ -1,5 +1,5 @@
-// Production without a bank and a market: an operator works the rail, rates come from a table, and
-// collection accounts from a file.
+// Production without a connected bank and market: an operator executes the transfers, a table
+// contains the rates, and a file the collection accounts.
 import { Type } from '@sinclair/typebox';
 import { PaymentInstructions } from '../../catalog/rails/payment-instructions.ts';
 import { fieldErrors } from '../../kernel/contract/validate.ts';
@@ -16,7 +16,7 @@ const settings = Type.Object({
     serviceSetting({
       env: 'RAILHEAD_RATES_URL',
       flag: 'rates-url',
-      help: 'service that production exchange rates come from',
+      help: 'service with the production exchange rates',
       secret: true,
     }),
   ),
@@ -24,7 +24,7 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_RATES_FILE',
       flag: 'rates-file',
-      help: 'or the file they are kept in, JSON or CSV; a relative path starts at the checkout',
+      help: 'or a file with them, JSON or CSV; a relative path starts at the checkout',
     }),
   ),
   ratesMaxAgeMs: secondsSetting({
@@ -37,7 +37,7 @@ const settings = Type.Object({
     fileSetting({
       env: 'RAILHEAD_FUNDING_FILE',
       flag: 'funding-file',
-      help: 'JSON with the collection accounts that production customers pay into',
+      help: 'JSON file with the collection accounts for production deposits',
     }),
   ),
 });
@@ -61,12 +61,12 @@ function fundingOf({ fundingFile }: Settings): FundingPort | undefined {
 
 export const manual = defineConnector({
   name: 'manual',
-  description: 'A rail that an operator works, rates and collection accounts of the operator.',
+  description: 'A rail operated manually, rates and collection accounts of the operator.',
   modes: ['production'],
   settings,
   capabilities: ['rail'],
   optional: ['rates', 'funding'],
-  // It needs only an operator, so production always has it.
+  // It needs no provider, so production always has it.
   fallbackFor: ['rail'],
   problems: ({ ratesUrl, ratesFile }) =>
     ratesUrl && ratesFile ? ['RAILHEAD_RATES_URL and RAILHEAD_RATES_FILE exclude each other.'] : [],

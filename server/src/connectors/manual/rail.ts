@@ -1,7 +1,7 @@
 // A rail that is operated manually: every instruction waits until the operator records its result,
-// so that a production platform can work before a bank is connected. It keeps no state and makes no
-// calls; an instruction that it accepts is `accepted` without a time of the next check, because a
-// notice will follow.
+// so that a production platform can operate without a connected bank. Stateless and without
+// external calls; an accepted instruction has no time of the next check, because a notice will
+// follow.
 import { ACCOUNT_TYPE_ROWS, isAccountType } from '../../catalog/accounts/account-types.ts';
 import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 
@@ -9,7 +9,7 @@ import type { Progress, RailInstruction, RailPort } from '../ports/index.ts';
 const supportsPayout = (accountType: string): boolean =>
   isAccountType(accountType) && ACCOUNT_TYPE_ROWS[accountType].kind !== 'lightning';
 
-/** Direct debits that US banks offer with the consent of the owner. */
+/** Direct debits by US banks, with the consent of the account owner. */
 const supportsDebit = (accountType: string, rail: string | null): boolean =>
   accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH');
 
@@ -20,7 +20,7 @@ function accepts({ kind, account, rail }: RailInstruction): boolean {
     : supportsPayout(account.accountType);
 }
 
-const answer = async (instruction: RailInstruction): Promise<Progress> =>
+const progressOf = async (instruction: RailInstruction): Promise<Progress> =>
   accepts(instruction)
     ? { state: 'accepted' }
     : { state: 'failed', reason: 'ACCOUNT_CANNOT_RECEIVE' };
@@ -28,8 +28,8 @@ const answer = async (instruction: RailInstruction): Promise<Progress> =>
 export const manualRail: RailPort = {
   supportsPayout,
   supportsDebit,
-  send: answer,
-  check: answer,
+  send: progressOf,
+  check: progressOf,
   // The operator decides whether it can still be cancelled.
   cancel: async () => 'accepted',
 };

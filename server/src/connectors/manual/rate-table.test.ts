@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { scale, toDecimal } from '../../kernel/money.ts';
 import { fractionOf, midRate, type RateTable, tableOfCsv, tableOfJson } from './rate-table.ts';
 
-function good(parsed: ReturnType<typeof tableOfJson>): RateTable {
+function tableOf(parsed: ReturnType<typeof tableOfJson>): RateTable {
   if ('problems' in parsed) throw new Error(parsed.problems.join('; '));
   return parsed.table;
 }
@@ -28,7 +28,7 @@ describe('fractionOf', () => {
 
 describe('tableOfJson', () => {
   it('reads numbers and texts without losing a digit', () => {
-    const table = good(
+    const table = tableOf(
       tableOfJson(
         '' +
           '{"base":"USD","at":"2026-01-05T09:00:00Z","rates":{"EUR":0.91540000000000000001,"MXN":"17.05"}}',
@@ -41,7 +41,7 @@ describe('tableOfJson', () => {
   });
 
   it('reads seconds since 1970 as a time, but not digits inside texts', () => {
-    const table = good(
+    const table = tableOf(
       tableOfJson('{"base":"USD","timestamp":1767603600,"note":"a 1 \\" 2","rates":{}}', true),
     );
     expect(table.at).toBe(1_767_603_600_000);
@@ -50,7 +50,7 @@ describe('tableOfJson', () => {
   it('reports all errors at once', () => {
     const text = `{"base":"XXX","at":"yesterday","rates":{"EUR":"-1","ZZZ":"2","GBP":null}}`;
     expect(problems(tableOfJson(text, true))).toEqual([
-      'base must name the currency that all rates are for',
+      'base must be the currency to which all rates refer',
       'yesterday is not a time',
       'rates.EUR: -1 is not a decimal above zero',
       'rates.ZZZ: ZZZ is not a supported currency',
@@ -66,13 +66,13 @@ describe('tableOfJson', () => {
   it('ignores currencies that the catalog does not have', () => {
     const parsed = tableOfJson('{"base":"USD","rates":{"EUR":"0.9","XAU":"0.0005"}}', false);
     expect(parsed).toMatchObject({ skipped: ['rates.XAU: XAU is not a supported currency'] });
-    expect(midRate(good(parsed), 'USD', 'EUR')).toBeDefined();
+    expect(midRate(tableOf(parsed), 'USD', 'EUR')).toBeDefined();
   });
 });
 
 describe('tableOfCsv', () => {
-  it('reads lines, comments, a head and the base', () => {
-    const table = good(
+  it('reads lines, comments, a header and the base', () => {
+    const table = tableOf(
       tableOfCsv(
         '# by hand\ncurrency,rate\nbase,USD\nat,2026-01-05\n\nEUR, 0.9154\r\nUSD,1\n',
         true,
@@ -95,7 +95,7 @@ describe('tableOfCsv', () => {
 });
 
 describe('midRate', () => {
-  const table = good(tableOfCsv('base,USD\nEUR,0.9154\nJPY,157.23\nBTC,0.0000112\n', true));
+  const table = tableOf(tableOfCsv('base,USD\nEUR,0.9154\nJPY,157.23\nBTC,0.0000112\n', true));
 
   it('counts in smallest units of both currencies', () => {
     // 100.00 USD are 91.54 EUR and 15,723 JPY; 1 USD is 1,120 satoshis.
@@ -105,7 +105,7 @@ describe('midRate', () => {
     expect(scale(9_154n, midRate(table, 'EUR', 'JPY')!, 'halfUp')).toBe(15_723n);
   });
 
-  it('turns around exactly, and crosses exactly', () => {
+  it('has exact inverses and exact cross rates', () => {
     for (const [from, to] of [
       ['USD', 'EUR'],
       ['EUR', 'JPY'],
@@ -117,7 +117,7 @@ describe('midRate', () => {
     }
   });
 
-  it('has no rate for missing pairs', () => {
+  it('is undefined for missing currencies', () => {
     expect(midRate(table, 'USD', 'GBP')).toBeUndefined();
     expect(midRate(table, 'GBP', 'USD')).toBeUndefined();
   });

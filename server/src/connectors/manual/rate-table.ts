@@ -42,7 +42,7 @@ export function midRate({ perBase }: RateTable, from: string, to: string): Rate 
 }
 
 interface Row {
-  /** Position in the source, for its author. */
+  /** Position in the source, for error messages. */
   where: string;
   currency: string;
   rate: string;
@@ -53,12 +53,12 @@ function timeOf(text: string): Time | undefined {
   return /^\d{4}-\d\d-\d\d|^\d{9,11}$/.test(text) && !Number.isNaN(time) ? time : undefined;
 }
 
-function problemOf({ currency, rate }: Row, taken: ReadonlyMap<string, Rate>) {
+function problemOf({ currency, rate }: Row, existing: ReadonlyMap<string, Rate>) {
   if (!currency) return 'the currency is empty';
   if (!findCurrency(currency)) return `${currency} is not a supported currency`;
   if (!rate) return 'the rate is not a number';
   if (!fractionOf(rate)) return `${rate} is not a decimal above zero`;
-  return taken.has(currency) ? `${currency} is listed twice` : undefined;
+  return existing.has(currency) ? `${currency} is listed twice` : undefined;
 }
 
 /** Invalid rows fail the table if `strict`, and are ignored otherwise. */
@@ -69,7 +69,7 @@ function build(
   strict: boolean,
 ): Parsed {
   const problems: string[] = [];
-  if (!findCurrency(base)) problems.push('base must name the currency that all rates are for');
+  if (!findCurrency(base)) problems.push('base must be the currency to which all rates refer');
   const time = at === undefined ? undefined : timeOf(at);
   if (at !== undefined && time === undefined) problems.push(`${at} is not a time`);
   const perBase = new Map<string, Rate>([[base, { num: 1n, den: 1n }]]);
@@ -98,7 +98,7 @@ export function tableOfJson(text: string, strict: boolean): Parsed {
   try {
     read = JSON.parse(quoteNumbers(text));
   } catch {
-    return { problems: ['is not JSON'] };
+    return { problems: ['it is not JSON'] };
   }
   const { base, at, timestamp, rates } = (read ?? {}) as Record<string, unknown>;
   if (typeof rates !== 'object' || rates === null || Array.isArray(rates)) {

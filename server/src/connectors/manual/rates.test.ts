@@ -21,8 +21,8 @@ const table = (eur: string, at = NOW) =>
   JSON.stringify({ base: 'USD', at: new Date(at).toISOString(), rates: { EUR: eur } });
 
 async function euro(port: ReturnType<typeof httpRates>): Promise<string | undefined> {
-  const found = await port.rate('USD', 'EUR');
-  return found && toDecimal(found.rate, 4);
+  const result = await port.rate('USD', 'EUR');
+  return result && toDecimal(result.rate, 4);
 }
 
 describe('httpRates', () => {
@@ -64,12 +64,15 @@ describe('httpRates', () => {
   });
 
   it.each([
-    [{ status: 500, body: 'down' }, 'The rate service answers 500.'],
-    [{ status: 302, body: '' }, 'The rate service answers 302.'],
-    [{ status: 200, body: 'x' }, 'The rate service is not JSON.'],
-    [{ status: 200, body: '{"base":"USD","rates":{"EUR":1}}' }, 'The rate service says no time.'],
+    [{ status: 500, body: 'down' }, 'The rate service responded with 500.'],
+    [{ status: 302, body: '' }, 'The rate service responded with 302.'],
+    [{ status: 200, body: 'x' }, 'The rate service returned an invalid table: it is not JSON.'],
+    [
+      { status: 200, body: '{"base":"USD","rates":{"EUR":1}}' },
+      'The rate service returned a table without a time.',
+    ],
   ])(
-    'lives on its last table while the service says %j, until that is too old',
+    'uses its last table while the service returns %j, until that is too old',
     async (invalid, note) => {
       const effects = testEffects(NOW);
       const port = httpRates(effects, url, options);
@@ -99,7 +102,7 @@ describe('httpRates', () => {
   it('has no rate if the service is unavailable, and logs no address', async () => {
     const port = httpRates(testEffects(NOW), 'http://127.0.0.1:1/rates?key=secret', options);
     expect(await euro(port)).toBeUndefined();
-    expect(notes).toEqual(['The rate service does not answer.']);
+    expect(notes).toEqual(['The rate service does not respond.']);
   });
 });
 
@@ -107,7 +110,7 @@ describe('fileRates', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'rates-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('reads the file again when it changes, and keeps the last good table', async () => {
+  it('reads the file again when it changes, and keeps the last valid table', async () => {
     const effects = testEffects(NOW);
     const file = path.join(folder, 'rates.json');
     writeFileSync(file, table('0.9154'));
@@ -145,7 +148,7 @@ describe('fileRates', () => {
     const file = path.join(folder, 'bad.csv');
     writeFileSync(file, 'EUR,zero\n');
     expect(() => fileRates(effects, file, options)).toThrow(
-      `The rates in ${file} cannot be used: base must name the currency that all rates are for; ` +
+      `The rates in ${file} cannot be used: base must be the currency to which all rates refer; ` +
         'line 1: zero is not a decimal above zero.',
     );
     expect(() => fileRates(effects, path.join(folder, 'none.csv'), options)).toThrow('ENOENT');

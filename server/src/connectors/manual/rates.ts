@@ -1,5 +1,5 @@
-// Exchange rates of a production platform before a market is connected: from an HTTP service, or
-// from a file. A table older than the setting allows, or with a time in the future, gives no rate.
+// Exchange rates of production without a connected market: from an HTTP service, or from a file. A
+// table that is older than the setting allows, or dated in the future, is not used.
 import { readFileSync, statSync } from 'node:fs';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import type { RatePort } from '../ports/index.ts';
@@ -15,16 +15,16 @@ interface RateOptions {
   note(problem: string): void;
 }
 
-const ASK_EVERY_MS = 60_000;
+const REFRESH_INTERVAL_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_000_000;
 const SWEEP_INTERVAL_MS = 1_000;
 /** Tolerance for clock differences. */
-const AHEAD_MS = 5 * 60_000;
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** A rate of a table that is recent enough. A table without a time has none. */
-function fresh(
+/** A rate of a recent table; undefined if the table is too old or has no time. */
+function recentRate(
   table: RateTable | undefined,
   from: string,
   to: string,
@@ -32,14 +32,15 @@ function fresh(
   maxAgeMs: number,
 ) {
   const at = table?.at;
-  if (!table || at === undefined || now - at > maxAgeMs || at - now > AHEAD_MS) return undefined;
+  if (!table || at === undefined || now - at > maxAgeMs || at - now > CLOCK_TOLERANCE_MS)
+    return undefined;
   const rate = midRate(table, from, to);
   return rate && { rate, at };
 }
 
 /**
- * Rates from a service that answers GET with a table as JSON. It is asked at most once a minute;
- * while it does not answer, its last table serves until that is too old.
+ * Rates from a service that returns a table as JSON. Called at most once a minute; while the
+ * service is unavailable, its last table is used until that is too old.
  */
 export function httpRates(effects: Effects, url: string, options: RateOptions): RatePort {
   const { maxAgeMs, note } = options;
@@ -57,18 +58,18 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
       // The operator chose the address; it may be in the operator's own network.
       publicOnly: false,
     });
-    if (reply.status !== 200) return `answers ${reply.status}`;
+    if (reply.status !== 200) return `responded with ${reply.status}`;
     const parsed = tableOfJson(reply.body, false);
-    if ('problems' in parsed) return parsed.problems.join('; ');
-    if (parsed.table.at === undefined) return 'says no time';
+    if ('problems' in parsed) return `returned an invalid table: ${parsed.problems.join('; ')}`;
+    if (parsed.table.at === undefined) return 'returned a table without a time';
     table = parsed.table;
     return undefined;
   }
 
   async function renew(): Promise<void> {
-    const problem = await request().catch(() => 'does not answer');
+    const problem = await request().catch(() => 'does not respond');
     if (problem) note(`The rate service ${problem}.`);
-    requestAt = effects.now() + (problem ? RETRY_AFTER_MS : ASK_EVERY_MS);
+    requestAt = effects.now() + (problem ? RETRY_AFTER_MS : REFRESH_INTERVAL_MS);
     fetching = undefined;
   }
 
@@ -78,7 +79,7 @@ export function httpRates(effects: Effects, url: string, options: RateOptions): 
         fetching ??= renew();
         await fetching;
       }
-      return fresh(table, from, to, effects.now(), maxAgeMs);
+      return recentRate(table, from, to, effects.now(), maxAgeMs);
     },
   };
 }
@@ -126,7 +127,7 @@ export function fileRates(effects: Effects, file: string, options: RateOptions):
   return {
     async rate(from, to) {
       if (effects.now() >= nextPollAt) poll();
-      return fresh(table, from, to, effects.now(), options.maxAgeMs);
+      return recentRate(table, from, to, effects.now(), options.maxAgeMs);
     },
   };
 }

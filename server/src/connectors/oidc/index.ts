@@ -6,7 +6,7 @@ import { httpOidc } from './tokens.ts';
 
 export const oidc = defineConnector({
   name: 'oidc',
-  description: 'Verifies tokens of identity providers by the keys that these publish.',
+  description: 'Verifies tokens of identity providers by their published keys.',
   modes: ['production'],
   settings: Type.Object({ oidcIssuers: OidcIssuers }),
   capabilities: ['oidc'],

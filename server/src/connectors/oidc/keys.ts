@@ -1,7 +1,6 @@
 // Signing keys of identity providers, found by OpenID Connect Discovery and kept for five minutes.
-// For an unknown key they are fetched again; the number of fetches is limited, so that invented key
-// ids cannot make this server flood a provider. After a failure a provider is not called for a
-// moment.
+// They are fetched again for an unknown key id, but only every 30 seconds, so that invented key ids
+// cannot cause many requests. After a failure a provider is not called for five seconds.
 import { type CompactVerifyGetKey, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Effects, Time } from '../../kernel/effects.ts';
 import { isLoopbackHost } from '../../kernel/net/endpoint.ts';
@@ -10,16 +9,16 @@ import { readUrl } from '../../kernel/net/url.ts';
 /** Maximum time of each request, while a client waits. */
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 262_144;
-const KEPT_MS = 5 * 60_000;
+const CACHE_MS = 5 * 60_000;
 /** Minimum interval between two fetches for unknown keys. */
 const REFETCH_MS = 30_000;
 const RETRY_MS = 5_000;
 
 export interface ProviderKeys {
   /** The current keys. Throws if the provider is unavailable. */
-  known(): Promise<CompactVerifyGetKey>;
+  current(): Promise<CompactVerifyGetKey>;
   /** Fetches the keys again, if the interval allows it. */
-  renewed(): Promise<CompactVerifyGetKey | undefined>;
+  refetched(): Promise<CompactVerifyGetKey | undefined>;
 }
 
 interface Fetched {
@@ -46,7 +45,7 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
     // The operator chose the provider; it may be in the operator's own network.
     publicOnly: false,
   });
-  if (reply.status !== 200) throw new Error(`an identity provider answers ${reply.status}`);
+  if (reply.status !== 200) throw new Error(`an identity provider responded with ${reply.status}`);
   const parsed: unknown = JSON.parse(reply.body);
   if (typeof parsed !== 'object' || parsed === null) throw new Error('not an object');
   return parsed as Record<string, unknown>;
@@ -54,9 +53,9 @@ async function jsonAt(effects: Effects, url: string): Promise<Record<string, unk
 
 async function fetchKeys(effects: Effects, issuer: string): Promise<CompactVerifyGetKey> {
   const base = issuer.replace(/\/$/, '');
-  const found = await jsonAt(effects, `${base}/.well-known/openid-configuration`);
-  if (found.issuer !== issuer) throw new Error('the document is of another issuer');
-  const url = found.jwks_uri;
+  const discovery = await jsonAt(effects, `${base}/.well-known/openid-configuration`);
+  if (discovery.issuer !== issuer) throw new Error('the document is of another issuer');
+  const url = discovery.jwks_uri;
   if (!isSafe(url, issuer)) throw new Error('the address of the keys cannot be used');
   // The library validates the set.
   return createLocalJWKSet((await jsonAt(effects, url)) as unknown as JSONWebKeySet);
@@ -68,18 +67,18 @@ export function providerKeys(
   issuer: string,
   note: (problem: string) => void,
 ): ProviderKeys {
-  let held: Fetched | undefined;
+  let cached: Fetched | undefined;
   let failedAt: Time | undefined;
   let fetching: Promise<Fetched> | undefined;
 
   async function request(): Promise<Fetched> {
     try {
-      held = { keys: await fetchKeys(effects, issuer), at: effects.now() };
+      cached = { keys: await fetchKeys(effects, issuer), at: effects.now() };
       failedAt = undefined;
-      return held;
+      return cached;
     } catch (cause) {
       failedAt = effects.now();
-      note(`The identity provider ${issuer} does not give its keys.`);
+      note(`The identity provider ${issuer} does not return its keys.`);
       throw new Error('an identity provider is unavailable', { cause });
     } finally {
       fetching = undefined;
@@ -88,19 +87,19 @@ export function providerKeys(
 
   function fetched(): Promise<Fetched> {
     if (!fetching && failedAt !== undefined && effects.now() - failedAt < RETRY_MS) {
-      throw new Error('an identity provider could not be asked a moment ago');
+      throw new Error('an identity provider was unavailable within the last seconds');
     }
     fetching ??= request();
     return fetching;
   }
 
   return {
-    async known() {
-      if (held && effects.now() - held.at < KEPT_MS) return held.keys;
+    async current() {
+      if (cached && effects.now() - cached.at < CACHE_MS) return cached.keys;
       return (await fetched()).keys;
     },
-    async renewed() {
-      if (held && effects.now() - held.at < REFETCH_MS) return undefined;
+    async refetched() {
+      if (cached && effects.now() - cached.at < REFETCH_MS) return undefined;
       return (await fetched()).keys;
     },
   };

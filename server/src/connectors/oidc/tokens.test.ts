@@ -23,8 +23,11 @@ const [firstProviderKey, secondProviderKey, elliptic] = await Promise.all([
 const provider = await startIdentityProvider();
 afterAll(() => provider.close());
 
-const NO_SIGNATURE = { problem: 'rejected', reason: 'The signature of the token is not good.' };
-const NO_KEY = { problem: 'rejected', reason: 'The key of the token is not one of its issuer.' };
+const NO_SIGNATURE = { problem: 'rejected', reason: 'The signature of the token is invalid.' };
+const NO_KEY = {
+  problem: 'rejected',
+  reason: 'The token is signed with a key that its issuer does not publish.',
+};
 
 function setUp(issuers: readonly string[] = [provider.issuer]) {
   const effects = testEffects();
@@ -74,7 +77,7 @@ describe('accepted tokens', () => {
     }
   });
 
-  it('a provider with a path and a slash at its end, as it spells itself', async () => {
+  it('a provider whose URL ends with a path and a slash', async () => {
     const issuer = `${provider.issuer}/users/`;
     provider.spoil(`/users${DISCOVERY}`, { issuer, jwks_uri: `${provider.issuer}/keys` });
     const { judge } = setUp([issuer]);
@@ -91,13 +94,13 @@ describe('malformed tokens', () => {
     const [header, , signature] = (await signToken(firstProviderKey, claims())).split('.');
     const other = segment({ ...claims(), sub: 'user-2' });
     expect(await verify(`${header}.${other}.${signature}`)).toEqual(NO_SIGNATURE);
-    const foreign = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
-    expect(await judge(foreign)).toEqual(NO_SIGNATURE);
+    const otherKey = { ...secondProviderKey, jwk: { ...secondProviderKey.jwk, kid: 'first' } };
+    expect(await judge(otherKey)).toEqual(NO_SIGNATURE);
     expect(await verify(`${header}.${segment(claims())}.`)).toMatchObject({ problem: 'rejected' });
     expect(await verify(`${header}.${segment(claims())}.sandbox`)).toEqual(NO_SIGNATURE);
   });
 
-  it('a token without a signature, or with a secret that is the public key', async () => {
+  it('a token without a signature, or with an HMAC under the public key', async () => {
     const { verify, claims } = setUp();
     const reason = 'The alg of the token must be RS256 or ES256.';
     for (const alg of ['none', 'None', 'PS256', 'RS1', 7, undefined]) {
@@ -121,7 +124,7 @@ describe('malformed tokens', () => {
     );
   });
 
-  it('a token of another type, or with what must be understood and is not', async () => {
+  it('a token of another type, or with an unsupported critical header', async () => {
     const { judge, verify, claims } = setUp();
     for (const typ of ['at+jwt', 'logout+jwt', '', 1]) {
       const text = `${segment({ alg: 'RS256', kid: 'first', typ })}.${segment(claims())}.x`;
@@ -209,21 +212,21 @@ describe('the keys of a provider', () => {
 });
 
 describe('an unavailable provider', () => {
-  const elsewhere = () => ({
+  const otherIssuerDocument = () => ({
     issuer: 'https://id.example.com',
     jwks_uri: `${provider.issuer}/keys`,
   });
   const keysAt = (jwks_uri: unknown) => ({ issuer: provider.issuer, jwks_uri });
 
   it.each([
-    ['has a document of another issuer', DISCOVERY, elsewhere],
+    ['has a document of another issuer', DISCOVERY, otherIssuerDocument],
     ['has no issuer in its document', DISCOVERY, () => ({ jwks_uri: `${provider.issuer}/keys` })],
     ['names no keys', DISCOVERY, () => keysAt(undefined)],
     ['names keys over http elsewhere', DISCOVERY, () => keysAt('http://id.example.com/keys')],
     ['names keys in a file', DISCOVERY, () => keysAt('file:///etc/passwd')],
     ['has a document that is null', DISCOVERY, () => (reply) => reply.end('null')],
     ['has a document that is a page', DISCOVERY, () => (reply) => reply.end('<html>')],
-    ['does not know it', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
+    ['returns 404', DISCOVERY, () => (reply) => reply.writeHead(404).end('{}')],
     ['is down', '/keys', () => (reply) => reply.writeHead(503).end('{}')],
     ['has no set of keys', '/keys', () => ({ keys: 'none' })],
     ['hangs up', '/keys', () => (reply) => reply.destroy()],
@@ -233,7 +236,7 @@ describe('an unavailable provider', () => {
       () => (reply) => reply.writeHead(302, { location: `${provider.issuer}/more` }).end(),
     ],
     [
-      'answers without end',
+      'sends an endless response',
       '/keys',
       () => (reply) => {
         reply.write('{"keys":[],"more":"');
@@ -242,7 +245,7 @@ describe('an unavailable provider', () => {
       },
     ],
   ] as [string, string, () => Parameters<typeof provider.spoil>[1]][])(
-    'because it %s is no verdict',
+    'because it %s does not reject the token',
     async (_description, path, response) => {
       const { judge, notes, pass } = setUp();
       provider.spoil(path, response());
@@ -259,7 +262,7 @@ describe('an unavailable provider', () => {
     },
   );
 
-  it('because it is slow is not waited for', async () => {
+  it('because it is slow is bounded by the timeout', async () => {
     const { judge } = setUp();
     provider.spoil('/keys', () => {});
     await expect(judge(firstProviderKey)).rejects.toThrow('is unavailable');
@@ -268,14 +271,14 @@ describe('an unavailable provider', () => {
   it('because it is unavailable, or later for a key that may be new', async () => {
     const deletedIssuer = await startIdentityProvider([firstProviderKey]);
     const { judge, pass } = setUp([deletedIssuer.issuer]);
-    const mine = { iss: deletedIssuer.issuer };
-    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
+    const ownClaims = { iss: deletedIssuer.issuer };
+    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
     await deletedIssuer.close();
     pass(60_000);
-    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
-    await expect(judge(secondProviderKey, mine)).rejects.toThrow('is unavailable');
-    expect(await judge(firstProviderKey, mine)).toHaveProperty('identity');
+    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
+    await expect(judge(secondProviderKey, ownClaims)).rejects.toThrow('is unavailable');
+    expect(await judge(firstProviderKey, ownClaims)).toHaveProperty('identity');
     pass(240_000);
-    await expect(judge(firstProviderKey, mine)).rejects.toThrow('is unavailable');
+    await expect(judge(firstProviderKey, ownClaims)).rejects.toThrow('is unavailable');
   });
 });

@@ -28,7 +28,7 @@ function headerProblem({ alg, typ, crit }: OidcToken['header']): OidcProblem | u
   if (!(ALGORITHMS as readonly unknown[]).includes(alg)) {
     return rejected(`The alg of the token must be ${ALGORITHMS.join(' or ')}.`);
   }
-  // A provider signs other things with the same keys; the type distinguishes them.
+  // A provider may sign other tokens with the same keys; the type distinguishes them.
   const isIdToken = typ === undefined || (typeof typ === 'string' && /^jwt$/i.test(typ));
   if (!isIdToken) return rejected('The typ of the token must be JWT.');
   return crit === undefined ? undefined : rejected('The crit of the token is not supported.');
@@ -42,17 +42,17 @@ async function signatureOf(text: string, keys: CompactVerifyGetKey): Promise<Sig
     return 'good';
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    // Any other error of a token; an error of the provider's keys is no verdict on the token.
+    // Other errors of a token. An error of the provider's keys does not invalidate the token.
     if (error instanceof errors.JOSEError) return 'bad';
     throw error;
   }
 }
 
 async function findSignature(text: string, keys: ProviderKeys): Promise<Signature> {
-  const first = await signatureOf(text, await keys.known());
-  if (first !== 'unknown key') return first;
-  const renewed = await keys.renewed();
-  return renewed ? signatureOf(text, renewed) : first;
+  const result = await signatureOf(text, await keys.current());
+  if (result !== 'unknown key') return result;
+  const refetched = await keys.refetched();
+  return refetched ? signatureOf(text, refetched) : result;
 }
 
 export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSettings): OidcPort {
@@ -71,8 +71,8 @@ export function httpOidc(effects: Effects, { issuers, note = () => {} }: OidcSet
       const signature = await findSignature(text, providers.get(token.issuer) as ProviderKeys);
       if (signature === 'good') return verdict;
       return signature === 'bad'
-        ? rejected('The signature of the token is not good.')
-        : rejected('The key of the token is not one of its issuer.');
+        ? rejected('The signature of the token is invalid.')
+        : rejected('The token is signed with a key that its issuer does not publish.');
     },
   };
 }

@@ -46,7 +46,7 @@ const pullOf = (suffix: string): CardFundingDebit => ({
   ...{ amount: 1_000n, currency: 'USD', merchant: merchant(suffix), requestedAt: NOW },
 });
 
-const everyPull = SUFFIXES.map(pullOf);
+const everyDebit = SUFFIXES.map(pullOf);
 
 /**
  * The final result, requested at the times that the issuer names; undefined if it is pending after
@@ -83,10 +83,10 @@ async function issuedCards(issuer: IssuerPort) {
 }
 
 /** A card without the values that may be encrypted anew each time. */
-const shown = ({ secret: _, ...card }: IssuedCard) => card;
+const withoutSecret = ({ secret: _, ...card }: IssuedCard) => card;
 
-const face = (progress: IssueProgress) =>
-  progress.state === 'issued' ? { ...progress, card: shown(progress.card) } : progress;
+const withoutSealedValues = (progress: IssueProgress) =>
+  progress.state === 'issued' ? { ...progress, card: withoutSecret(progress.card) } : progress;
 
 /** Luhn check: every second digit is doubled, and the sum is a multiple of ten. */
 const luhn = (number: string) =>
@@ -101,13 +101,13 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
 
   it('treats a second order of a card as the first', async () => {
     for (const each of everyOrder) {
-      const first = face(await issuer.issue(each));
-      expect(face(await issuer.issue({ ...each }))).toEqual(first);
+      const first = withoutSealedValues(await issuer.issue(each));
+      expect(withoutSealedValues(await issuer.issue({ ...each }))).toEqual(first);
       const both = await Promise.all([issuer.issue(each), issuer.issue(each)]);
-      expect(both.map(face)).toEqual([first, first]);
-      const later = face(await issuer.check(each, NOW + 60_000));
+      expect(both.map(withoutSealedValues)).toEqual([first, first]);
+      const later = withoutSealedValues(await issuer.check(each, NOW + 60_000));
       await issuer.issue(each);
-      expect(face(await issuer.check(each, NOW + 60_000))).toEqual(later);
+      expect(withoutSealedValues(await issuer.check(each, NOW + 60_000))).toEqual(later);
     }
   });
 
@@ -160,9 +160,9 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
       secret: `${firstCard.card.secret.slice(0, -4)}AAAA`,
     };
     await expect(issuer.details(damaged)).rejects.toThrow();
-    const foreign = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
+    const otherIssuer = connectorRegistry(effects, { custodyKeys: keysOf(8) })(environment).issuer;
     const own = { cardId: firstCard.of.id, secret: firstCard.card.secret };
-    await expect(foreign?.details(own)).rejects.toThrow();
+    await expect(otherIssuer?.details(own)).rejects.toThrow();
   });
 
   it('issues cards that are valid for a while, with unique tokens', async () => {
@@ -179,7 +179,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
   });
 
   it('treats a second funding debit as the first, and completes it', async () => {
-    for (const each of everyPull) {
+    for (const each of everyDebit) {
       const first = await issuer.debitFunding(each);
       expect(await issuer.debitFunding({ ...each })).toEqual(first);
       expect(await Promise.all([issuer.debitFunding(each), issuer.debitFunding(each)])).toEqual([
@@ -195,7 +195,7 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('rejects a request only with a known reason', async () => {
+  it('rejects a request only with a documented reason', async () => {
     for (const kind of CARD_REQUESTS) {
       for (const suffix of SUFFIXES) {
         const request: CardRequest = {
@@ -209,13 +209,13 @@ describe.each(ISSUERS)('the issuer of the %s connector', (_name, environment) =>
     }
   });
 
-  it('reports for each account whether it can be debited, which most can', () => {
+  it('reports for each account whether it can be debited', () => {
     const accounts = SUFFIXES.map((suffix) => `InternalAccount:${uuid(suffix)}`);
     for (const isNew of [true, false]) {
       const card = { platformCardId: null, isNew };
-      const taken = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
-      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(taken);
-      expect(taken.length).toBeGreaterThan(SUFFIXES.length / 2);
+      const accepted = accounts.filter((each) => issuer.accepts?.(each, card) ?? true);
+      expect(accounts.filter((each) => issuer.accepts?.(each, card) ?? true)).toEqual(accepted);
+      expect(accepted.length).toBeGreaterThan(SUFFIXES.length / 2);
     }
   });
 });

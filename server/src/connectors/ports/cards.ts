@@ -1,6 +1,6 @@
 // The port of a card issuer, in both directions. The server orders and changes cards, requests
-// funding debits and shows numbers; the issuer requests authorizations and sends the notices of the
-// network. Amounts are in minor units of the card's currency.
+// funding debits and reads card numbers; the issuer requests authorizations and sends the notices
+// of the network. Amounts are in minor units of the card's currency.
 
 import type { Time } from '../../kernel/effects.ts';
 import type { Money } from '../../kernel/money.ts';
@@ -17,7 +17,7 @@ export interface CardOrder {
   orderedAt: Time;
 }
 
-/** The card that an account is to fund. */
+/** A card and its prospective funding account. */
 export interface FundedCard {
   /** Null if the id was generated. */
   platformCardId: string | null;
@@ -72,7 +72,7 @@ export type CardRequestKind = (typeof CARD_REQUESTS)[number];
  * treated as one, and no other kind may be zero.
  */
 export interface CardRequest extends Money {
-  /** Unique for the message; a repetition has no further effect and gets the same answer. */
+  /** Unique for the message; a repetition has no further effect and gets the same response. */
   id: string;
   /** The issuer's token of the transaction that it would open. */
   token: string;
@@ -128,7 +128,7 @@ export interface CardFundingDebit extends Money {
   requestedAt: Time;
 }
 
-/** `failed`: the account was certainly not debited. */
+/** `failed`: the account was not debited. */
 export type FundingDebitProgress =
   | { state: 'confirmed' }
   | { state: 'pending'; checkAfterMs: number }
@@ -149,7 +149,7 @@ export interface CardNetworkHandler {
    */
   authorize(request: CardRequest, deadline: Time): Promise<CardDecision>;
   /**
-   * If it rejects, the notice was not applied as far as is known; repeat it unless the error is
+   * If the promise rejects, the notice is probably not applied: repeat it unless the error is
    * final.
    */
   applyNotice(notice: CardNotice): Promise<void>;
@@ -166,12 +166,12 @@ export interface IssuerPort {
   check(order: CardOrder, now: Time): Promise<IssueProgress>;
   /** Receives the state of a card that was frozen, unfrozen or closed. Optional. */
   change?(card: { cardId: string; issuerRef: string; state: string }): Promise<void>;
-  /** Number and security code, for the page that shows them. */
+  /** Number and security code, for the hosted card page. */
   details(card: { cardId: string; secret: string }): Promise<CardDetails>;
-  /** Decline reason of the issuer, before the books are read. */
+  /** Decline reason of the issuer, before the ledger is read. */
   declineReason?(request: CardRequest): DeclineReason | undefined;
   /** Whether an account of the holder may fund the card. */
   accepts?(accountId: string, card: FundedCard): boolean;
-  debitFunding(pull: CardFundingDebit): Promise<FundingDebitProgress>;
-  checkFundingDebit(pull: CardFundingDebit, now: Time): Promise<FundingDebitProgress>;
+  debitFunding(debit: CardFundingDebit): Promise<FundingDebitProgress>;
+  checkFundingDebit(debit: CardFundingDebit, now: Time): Promise<FundingDebitProgress>;
 }

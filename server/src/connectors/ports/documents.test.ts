@@ -41,7 +41,7 @@ describe.each(offersOf('documents', effects))(
   (...offer) => {
     const [, , documents] = offer;
 
-    it('accepts a valid one and returns the same at a repetition', async () => {
+    it('accepts a valid one, and returns the same result when repeated', async () => {
       expect(await documents.check(documentOf('passport.jpg'))).toEqual({ state: 'accepted' });
       for (const faulty of FAULTY) {
         const document = documentOf('passport.jpg', faulty);
@@ -49,7 +49,7 @@ describe.each(offersOf('documents', effects))(
       }
     });
 
-    it('rejects with a known code, without content of the document', async () => {
+    it('rejects with a documented code, without content of the document', async () => {
       const names = ['passport.jpg', ...CODES.map((code) => `Lovelace-${code}.jpg`)];
       for (const document of names.flatMap((name) =>
         FAULTY.map((each) => documentOf(name, each)),
@@ -63,7 +63,7 @@ describe.each(offersOf('documents', effects))(
   },
 );
 
-describe('file names that steer the sandbox', () => {
+describe('file names that script the sandbox', () => {
   const { documents } = connectorRegistry(effects)('sandbox');
   const reported = async (fileName: string) => {
     const verdict = await documents?.check(documentOf(fileName));

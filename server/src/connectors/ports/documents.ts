@@ -3,7 +3,7 @@
 
 export type DocumentFormat = 'PDF' | 'JPEG' | 'PNG';
 
-/** Findings about a document's file, without understanding its content. */
+/** Structural findings about a document's file. */
 export interface DocumentFindings {
   /** Bytes. */
   size: number;
@@ -49,6 +49,6 @@ export type DocumentVerdict =
   | { state: 'rejected'; code: DocumentProblem; reason: string };
 
 export interface DocumentCheckPort {
-  /** Called while the client waits, and again if the same upload has to be decided once more. */
+  /** Called while the client waits; repeated if the upload is retried. */
   check(document: DocumentCheck): Promise<DocumentVerdict>;
 }

@@ -6,8 +6,8 @@ import type { Money } from '../../kernel/money.ts';
 
 export interface FundingPort {
   /**
-   * Payment instructions of an internal account: under unchanged settings always the same
-   * account details, unique to the account; empty if this currency cannot be paid in.
+   * Payment instructions of an internal account: under unchanged settings always the same account
+   * details, unique to the account; empty if deposits in this currency are not supported.
    */
   instructions(account: {
     accountId: string;

@@ -11,7 +11,7 @@ interface IdentityOwner {
   personalInfo: Readonly<Record<string, unknown>>;
 }
 
-/** A document of a case; its file stays with the server. */
+/** A document of a case, without its file. */
 interface IdentityDocument {
   id: string;
   /** Id of the customer or the owner. */
@@ -23,7 +23,7 @@ interface IdentityDocument {
   issuingAuthority?: string;
 }
 
-/** The case of a customer for verification, complete as far as this server can determine. */
+/** The case of a customer for verification. It has passed the checks of completeness. */
 export interface IdentityCase {
   /** Unique for this submission; a repeated submission must be idempotent. */
   id: string;
@@ -70,7 +70,7 @@ export type IdentityVerdict =
 export interface IdentityPort {
   /**
    * Scripts the initial status of customers of a platform without document requirements. Absent:
-   * the platform's own compliance decides.
+   * the platform decides.
    */
   atCreation?(customer: {
     type: 'INDIVIDUAL' | 'BUSINESS';
@@ -80,7 +80,7 @@ export interface IdentityPort {
    * Verdict for a case of a platform without document requirements, complete or not; undefined if
    * it must be complete. Absent: every case must be complete.
    */
-  unasked?(submitted: IdentityCase): IdentityVerdict | undefined;
+  withoutDocuments?(submitted: IdentityCase): IdentityVerdict | undefined;
   /** Called while the client waits, and again by a job after `unknown`. */
   submit(submitted: IdentityCase): Promise<IdentityVerdict>;
   /** Polled at the times of `checkAfterMs` until the case is decided. */

@@ -1,5 +1,5 @@
-// Requirements for every connector. Each is tested against all of them for the ports that it
-// offers; requirements of one connector only are tested beside it.
+// Requirements for every connector. Each connector is tested for the ports that it implements;
+// requirements of one connector only are tested beside it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -98,7 +98,7 @@ describe.each(offersOf('rail', effects))(
     });
 
     it('returns a time of the next poll for unknown, and a reference for settled', async () => {
-      const good = (progress: Progress) => {
+      const assertProgress = (progress: Progress) => {
         const { checkAfterMs } = progress as { checkAfterMs?: number };
         if (checkAfterMs !== undefined) {
           expect(Number.isFinite(checkAfterMs) && checkAfterMs >= 0).toBe(true);
@@ -107,9 +107,9 @@ describe.each(offersOf('rail', effects))(
         if (progress.state === 'settled') expect(progress.reference).not.toBe('');
       };
       for (const each of everyMethod) {
-        good(await rail.send(each));
+        assertProgress(await rail.send(each));
         for (const after of [0, 1_000, 3_000, 31_000, 600_000]) {
-          good(await rail.check(each, NOW + after));
+          assertProgress(await rail.check(each, NOW + after));
         }
       }
     });
@@ -226,7 +226,7 @@ describe.each(offersOf('names', effects))(
   },
 );
 
-/** Each with a local peer: its address, and how the peer produces the response. */
+/** Each with a local peer: its address, and the function that sets the response. */
 const MESSENGERS = [
   [
     'mail',

@@ -1,7 +1,7 @@
 // The ports: everything the server may request from external systems, as types. A connector
-// provides a subset; functions that need a missing capability are not offered. Ports take and
+// provides a subset; functions that need a missing capability are unavailable. Ports take and
 // return plain data, never rows or contexts, so a connector cannot access the database or the
-// books.
+// ledger.
 
 import type { IssuerPort } from './cards.ts';
 import type { DocumentCheckPort } from './documents.ts';

@@ -1,4 +1,4 @@
-// Liveness checks of a person at the camera.
+// Liveness checks of a person in front of a camera.
 
 import type { Time } from '../../kernel/effects.ts';
 
@@ -12,7 +12,7 @@ type LivenessSubject =
       polls: number;
     };
 
-/** A liveness check of the person at the camera. */
+/** A liveness check of one person. */
 export interface LivenessCheck {
   /** Unique for this check. */
   id: string;

@@ -6,10 +6,10 @@ import type { Money } from '../../kernel/money.ts';
 /** A transfer over a rail: a payout to an account, a debit of one, or a refund to a payer. */
 export interface RailInstruction extends Money {
   /**
-   * Unique for this transfer and the same at every attempt. A rail must treat a second send of it
-   * as the first, however late: an operator may retry a job after weeks. Where the provider forgets
-   * idempotency keys sooner, the connector requests the transfer by this id before it sends again;
-   * `sentAt` is the time of the first attempt.
+   * Unique for this transfer and the same at every attempt. Sending is idempotent without a time
+   * limit: an operator may retry a job after weeks. If the provider keeps idempotency keys for a
+   * shorter time, the connector requests the transfer by this id before it sends again; `sentAt` is
+   * the time of the first attempt.
    */
   id: string;
   platformId: string;
@@ -18,7 +18,7 @@ export interface RailInstruction extends Money {
   origin: 'quote' | 'transfer';
   /** Null for a wallet. */
   rail: string | null;
-  /** Target or source account; for a refund the known data of the payer, possibly little. */
+  /** Target or source account; for a refund the data of the payer, possibly incomplete. */
   account: Record<string, unknown> & { accountType: string };
   beneficiaryName?: string | undefined;
   remittanceInformation?: string | undefined;
@@ -48,7 +48,7 @@ export type Progress =
   | { state: 'returned'; reason: FailureReason }
   | { state: 'cancelled' };
 
-/** A transfer on a chain, as shown by any explorer. */
+/** A transfer on a chain. */
 export interface OnChain {
   transactionHash: string;
   network: string;

@@ -1,4 +1,5 @@
-// Settings of several connectors. Each is one value, so that help and documents list it once.
+// Settings of several connectors. Each is one value, so that the help and the documentation list it
+// once.
 import {
   folderSetting,
   listOf,
@@ -9,11 +10,11 @@ import {
 
 /** Name of a provider: its address without a query, exactly as in its tokens. */
 function issuersProblem(text: string): string | undefined {
-  const isGood = (each: string) =>
+  const isValid = (each: string) =>
     serviceUrlProblem(each) === undefined && !/[?#@\s]/.test(each) && each.length <= 512;
   const problem =
-    'must be addresses with https, or with http on this machine, without a query, with commas between';
-  return problemUnless(listOf(text).every(isGood), problem);
+    'must be comma-separated addresses with https, or with http on this machine, without a query';
+  return problemUnless(listOf(text).every(isValid), problem);
 }
 
 /** Identity providers whose tokens are accepted in addition to the built-in ones. */
@@ -22,7 +23,7 @@ export const OidcIssuers = listSetting(
     env: 'RAILHEAD_OIDC_ISSUERS',
     flag: 'oidc-issuers',
     value: 'URLS',
-    help: 'more identity providers that users of wallets may sign in with, commas between',
+    help: 'further identity providers for wallet users, separated by commas',
   },
   issuersProblem,
 );
@@ -31,5 +32,5 @@ export const OidcIssuers = listSetting(
 export const FilesFolder = folderSetting({
   env: 'RAILHEAD_FILES_DIR',
   flag: 'files-dir',
-  help: "clients' files, in the data folder when absent; several machines must share it or use S3",
+  help: "folder of clients' files, shared by all machines; default: in the data folder",
 });

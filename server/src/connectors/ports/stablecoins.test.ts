@@ -1,5 +1,4 @@
-// Requirements for every stablecoin provider, and that production has none
-// until one is connected.
+// Requirements for every stablecoin provider, and its absence in production by default.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../test/kit/app/effects.ts';
 import { exampleOf } from '../../catalog/accounts/account-examples.ts';
@@ -48,12 +47,12 @@ async function fixture({ port: mint, credentials, token, wallet, bank }: Provide
   const clock = { now: START };
   const [providerAccountId] = await mint.accountsOf(credentials);
   const link: ProviderLink = { credentials, providerAccountId: providerAccountId as string };
-  const known = async (account: LinkedAccount) => {
+  const referenceOf = async (account: LinkedAccount) => {
     const response = await mint.linkAccount(link, account);
     if (response.state !== 'linked') throw new Error(`not linked: ${response.state}`);
     return { ...account, reference: response.reference };
   };
-  const ends = { wallet: await known(wallet), bank: await known(bank) };
+  const ends = { wallet: await referenceOf(wallet), bank: await referenceOf(bank) };
   const order = (of: Partial<MintOrder> = {}): MintOrder => ({
     id: 'StablecoinOperation:1',
     type: 'MINT',
@@ -145,18 +144,18 @@ describe.each(PROVIDERS)('the provider of stablecoins: $name', (provider) => {
 
   it('completes an order, and returns the time of the next check until then', async () => {
     const { mint, link, order, clock } = await fixture(provider);
-    const seen: string[] = [];
+    const states: string[] = [];
     let progress = await mint.submit(link, order());
     for (let turn = 0; turn < 10; turn++) {
       if (progress.state === 'unlinked') throw new Error('unlinked');
-      seen.push(progress.state);
+      states.push(progress.state);
       expect(progress.providerStatus).not.toBe('');
       if (progress.checkAfterMs === undefined) break;
       expect(progress.checkAfterMs).toBeGreaterThan(0);
       clock.now += progress.checkAfterMs;
       progress = await mint.check(link, order({ orderedAt: START }), clock.now);
     }
-    expect(seen).toEqual(['funding', 'processing', 'completed']);
+    expect(states).toEqual(['funding', 'processing', 'completed']);
   });
 });
 
@@ -203,23 +202,23 @@ describe('rows of the sandbox', () => {
     expect(response.state === 'found' && response.token.checkAfterMs).toBeNull();
   });
 
-  it('rejects no token, another token, or does not respond', async () => {
+  it('finds no token or another token, or is unavailable', async () => {
     const { mint, link } = await at('');
     expect(await mint.token(link, name('x-004'), null)).toEqual({ state: 'absent' });
     expect(await mint.token(link, name('x', 'b-002'), null)).toEqual({ state: 'mismatch' });
-    await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('does not answer');
+    await expect(mint.token(link, name('x-007'), null)).rejects.toThrow('is unavailable');
   });
 
   it('issues a token after a delay', async () => {
     const { mint, link, clock } = await at('');
-    const seen = [];
+    const states = [];
     for (const afterMs of [0, 15 * SECOND, 30 * SECOND]) {
       clock.now = START + afterMs;
       const response = await mint.token(link, name('x-005'), clock.now - START);
       if (response.state === 'found')
-        seen.push([response.token.issuance, response.token.checkAfterMs]);
+        states.push([response.token.issuance, response.token.checkAfterMs]);
     }
-    expect(seen).toEqual([
+    expect(states).toEqual([
       ['PENDING_REVIEW', 15 * SECOND],
       ['PROVISIONING', 15 * SECOND],
       ['PROVISIONED', null],
@@ -251,11 +250,11 @@ describe('rows of the sandbox', () => {
     expect(response.state).toBe(state);
   });
 
-  it('does not respond to requests about orders, or to any', async () => {
+  it('is unavailable for orders, or for all calls', async () => {
     const { mint, link, order } = await at('007');
-    await expect(mint.prepare(link, order())).rejects.toThrow('does not answer');
+    await expect(mint.prepare(link, order())).rejects.toThrow('is unavailable');
     const credentials = { clientId: 'c', clientSecret: '008' };
-    await expect(mint.accountsOf(credentials)).rejects.toThrow('does not answer');
+    await expect(mint.accountsOf(credentials)).rejects.toThrow('is unavailable');
   });
 
   const banked = (end: string): LinkedAccount => ({
@@ -310,7 +309,7 @@ describe('rows of the sandbox', () => {
   });
 });
 
-it('serves no production platform', () => {
+it('is absent in production', () => {
   const connectors = connectorRegistry(testEffects());
   expect(connectors('production').mint).toBeUndefined();
   expect(connectors('sandbox').mint).toBeDefined();

@@ -1,6 +1,6 @@
 // The port of a stablecoin provider: the platform's account there, its tokens, minting and burning.
-// Fiat moves between banks and the provider, never through our books. Amounts are in minor units of
-// the token. An error means that the provider does not answer now.
+// Fiat is transferred between banks and the provider, outside this ledger. Amounts are in minor
+// units of the token. An error means that the provider is unavailable.
 import type { Time } from '../../kernel/effects.ts';
 
 export interface ProviderCredentials {
@@ -8,7 +8,7 @@ export interface ProviderCredentials {
   clientSecret: string;
 }
 
-/** A platform in calls of the provider. */
+/** A platform's account with the provider, for calls. */
 export interface ProviderLink {
   credentials: ProviderCredentials;
   providerAccountId: string;
@@ -55,7 +55,7 @@ export type TokenLookup =
   | { state: 'mismatch' }
   | Unlinked;
 
-/** An external account that is to pay for a mint, or be paid by a burn. */
+/** An external account that funds a mint or receives a burn. */
 export interface LinkedAccount {
   id: string;
   /** Its details in the API's form. */
@@ -79,8 +79,8 @@ export type LinkResult =
   | Unlinked;
 
 /**
- * An external account at an end of an order, by the provider's reference. Its details were sent
- * when it was linked, and may be erased by now.
+ * Source or destination account of an order, by the provider's reference. Its details were sent
+ * when it was linked, and may have been erased since.
  */
 export interface OrderAccount {
   id: string;
@@ -115,7 +115,7 @@ export interface FundingInstructions {
   [more: string]: unknown;
 }
 
-/** The provider's validation of an order before it is placed, and what to do next. */
+/** The provider's validation of an order before it is placed, and the next step. */
 export type OrderPreview =
   | {
       state: 'accepted';
@@ -131,7 +131,9 @@ export type OrderPreview =
   | { state: 'no-source' }
   | Unlinked;
 
-/** State of an order. `failed`: neither tokens nor funds have moved, or both were returned. */
+/**
+ * State of an order. `failed`: neither tokens nor funds were transferred, or both were returned.
+ */
 export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & (
   | { state: 'funding' | 'submitted' | 'processing' | 'completed' }
   | { state: 'failed'; reason: string }
@@ -142,7 +144,7 @@ export type OrderProgress = { providerStatus: string; checkAfterMs?: number } & 
 export interface MintPort {
   /** Provider accounts that the credentials give access to; none if rejected. */
   accountsOf(credentials: ProviderCredentials): Promise<readonly string[]>;
-  /** `ageMs` since its registration, which determines how far a simulated issuance has come. */
+  /** `ageMs` since its registration, which determines the status of a simulated issuance. */
   token(link: ProviderLink, name: TokenName, ageMs: number | null): Promise<TokenLookup>;
   /** Links an external account with the provider; idempotent. */
   linkAccount(link: ProviderLink, account: LinkedAccount): Promise<LinkResult>;

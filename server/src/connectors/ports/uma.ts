@@ -57,10 +57,10 @@ export interface UmaPort {
   send(payment: UmaPayment & { reference: string }): Promise<Progress>;
   check(payment: UmaPayment & { reference: string }, now: Time): Promise<Progress>;
   /**
-   * For a payment to us that was approved at `payment.at`: notifies the sending provider, with the
-   * requested data of the receiver, and returns the progress of the funds. Idempotent. `settled`:
-   * received; `failed`: never received; `returned`: received and to be returned. Without it
-   * payments cannot be received.
+   * For an incoming payment that was approved at `payment.at`: notifies the sending provider, with
+   * the requested data of the receiver, and returns the progress of the funds. Idempotent.
+   * `settled`: received; `failed`: not received; `returned`: received, must be returned. Absent:
+   * UMA payments cannot be received.
    */
   collect?(
     payment: UmaPayment & { receiverInfo: Record<string, unknown> },

@@ -53,12 +53,12 @@ const read = (bundle: string): Bundle & { inner: Record<string, string> } => {
 /** The recovery phrase in an export bundle, without a check of its signature. */
 function wordsIn(bundle: string, receiverPriv = CLIENT.privateKey): string {
   const { inner } = read(bundle);
-  const words = hpkeDecrypt({
+  const mnemonic = hpkeDecrypt({
     ciphertextBuf: hex(inner.ciphertext as string),
     encappedKeyBuf: hex(inner.encappedPublic as string),
     receiverPriv,
   });
-  return Buffer.from(words).toString('ascii');
+  return Buffer.from(mnemonic).toString('ascii');
 }
 
 /** The plaintext of a one-time code in the variants that clients use. */
@@ -72,13 +72,13 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
 
   it('has twelve words, the same at every export', async () => {
     const [first, second] = await Promise.all([custody.newSeed(NAMES), custody.newSeed(NAMES)]);
-    const words = async (seed: string) =>
+    const mnemonicOf = async (seed: string) =>
       wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
-    const once = await words(first.seed);
+    const once = await mnemonicOf(first.seed);
     expect(once.split(' ')).toHaveLength(12);
     expect(validateMnemonic(once, wordlist)).toBe(true);
-    expect(await words(first.seed)).toBe(once);
-    expect(await words(second.seed)).not.toBe(once);
+    expect(await mnemonicOf(first.seed)).toBe(once);
+    expect(await mnemonicOf(second.seed)).not.toBe(once);
   });
 
   it('is exported in a bundle that names its organization, to one key', async () => {
@@ -101,10 +101,10 @@ describe.each(MODES)('a seed kept in the %s', (environment) => {
 
   it('is not stored in clear, and belongs to one wallet', async () => {
     const { seed } = await custody.newSeed(NAMES);
-    const words = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
-    const entropy = Buffer.from(mnemonicToEntropy(words, wordlist));
+    const mnemonic = wordsIn(await custody.exportSeed({ ...NAMES, seed, clientPublicKey }));
+    const entropy = Buffer.from(mnemonicToEntropy(mnemonic, wordlist));
     const clear = [
-      words,
+      mnemonic,
       ...(['hex', 'base64', 'base64url'] as const).map((each) => entropy.toString(each)),
     ];
     for (const text of clear) expect(seed).not.toContain(text);
@@ -130,7 +130,7 @@ describe.each(MODES)('a session key of the %s', (environment) => {
     expect(emitted.size).toBe(20);
   });
 
-  it('opens for no other key', async () => {
+  it('cannot be opened with another key', async () => {
     const { sealedKey } = await custody.newSessionKey(clientPublicKey);
     expect(() => decryptCredentialBundle(sealedKey, generateP256KeyPair().privateKey)).toThrow();
     await expect(custody.newSessionKey(`04${'11'.repeat(64)}`)).rejects.toThrow();
@@ -192,7 +192,7 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     });
   });
 
-  it('is read with the key it was encrypted to alone, which is of one code', async () => {
+  it('is readable only with the key of its code', async () => {
     const [one, two] = [await newTarget(), await newTarget()];
     const text = JSON.stringify({ otp_code: '000000', public_key: CLIENT.publicKey });
     const encryptedBundle = codeBundle(read(one.bundle).inner.targetPublic as string, text);
@@ -254,8 +254,8 @@ describe.each(MODES)('a one-time code of the %s', (environment) => {
     const { bundle, target } = await newTarget();
     const text = JSON.stringify({ otp_code: '000000', public_key: publicKey });
     const valid = JSON.parse(codeBundle(read(bundle).inner.targetPublic as string, text)) as Fields;
-    const made = (outside[name] as (valid: Fields) => unknown)(valid);
-    const encryptedBundle = typeof made === 'string' ? made : JSON.stringify(made);
+    const message = (outside[name] as (valid: Fields) => unknown)(valid);
+    const encryptedBundle = typeof message === 'string' ? message : JSON.stringify(message);
     expect(await custody.openOtp({ id: 'AuthMethod:1', target, encryptedBundle })).toBeUndefined();
   });
 });
@@ -291,7 +291,7 @@ describe.each(MODES)('a token of the %s', (environment) => {
     await expect(forged).rejects.toThrow(/signature/);
   });
 
-  it('is a JWT like any other', async () => {
+  it('is a standard JWT', async () => {
     const token = await custody.signToken(claims);
     const { protectedHeader, payload } = await compactVerify(token, p256PublicKey(tokens));
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
@@ -326,7 +326,7 @@ describe.each(MODES)('a key that signs by itself in the %s', (environment) => {
     expect(verify('sha256', utf8(payload), p256PublicKey(publicKey), hex(signature))).toBe(true);
   });
 
-  it('signs only under its own id, and not if it is damaged', async () => {
+  it('signs only under its own id, and rejects a damaged key', async () => {
     const { signer } = await custody.newSigner({ id });
     await expect(custody.stampWith({ id: 'DelegatedKey:2', signer, payload })).rejects.toThrow();
     const damaged = signer.slice(0, -4) + (signer.endsWith('AAAA') ? 'BBBB' : 'AAAA');
@@ -389,7 +389,7 @@ describe('the custodians of the two environments', () => {
     expect(validateMnemonic(wordsIn(exportBundle), wordlist)).toBe(true);
   });
 
-  it('are not there without keys', () => {
+  it('are absent without keys', () => {
     const bare = connectorRegistry(effects);
     expect(MODES.map((each) => bare(each).custody)).toEqual([undefined, undefined]);
   });

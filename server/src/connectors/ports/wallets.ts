@@ -3,7 +3,7 @@
 import type { OidcResult } from '../../catalog/identity/oidc.ts';
 import type { Time } from '../../kernel/effects.ts';
 
-/** What the installation provides to a custodian: sealing, and secrets derived from a purpose. */
+/** Sealing for a custodian, and secrets derived from a purpose. */
 export interface CustodyKeys {
   seal(text: Uint8Array | string, context: string): string;
   /** Throws for another context or a damaged text. */
@@ -56,8 +56,8 @@ export interface CustodyPort {
    */
   newSigner(of: { id: string }): Promise<{ publicKey: string; signer: string }>;
   /**
-   * A stamp of such a key over a text, as in the wallet signature header of clients. Throws if it
-   * cannot sign now: a payment is declined then, and a notice of a network is repeated.
+   * A stamp of such a key over a text, as in the wallet signature header of clients. Throws while
+   * it cannot sign: then a payment is declined, and a notice of a network is repeated.
    */
   stampWith(of: { id: string; signer: string; payload: string }): Promise<string>;
   /** Uncompressed, hex: the keys that sign bundles and tokens, for clients to pin. */
@@ -73,12 +73,14 @@ export interface OidcPort {
 export interface WalletScript {
   /** Every one-time code. */
   code: string;
-  /** A stamp, and the signature of a passkey's assertion, that pass unseen. */
+  /**
+   * A stamp, and the signature of a passkey's assertion, that are accepted without verification.
+   */
   stamp: string;
   assertionSignature: string;
-  /** What a signature that fails is answered with. */
+  /** Error code for an invalid signature. */
   failure: 'UNAUTHORIZED';
-  /** Whether one of the credentials that are tied to an e-mail address cannot be moved to this one. */
+  /** Whether credentials that depend on an e-mail address cannot be changed to this address. */
   rejectsEmail(email: string): boolean;
   challengesPerMinute: number;
 }
@@ -87,7 +89,10 @@ export interface WalletScript {
 export interface ContractWalletPort {
   /** Whether the chain of this account type is available. */
   reaches(accountType: string): boolean;
-  /** Whether the wallet accepts a signature of this digest. Rejects without an answer. */
+  /**
+   * Whether the wallet accepts a signature of this digest. The promise rejects if the result is
+   * unknown.
+   */
   approves(query: {
     accountType: string;
     address: string;

@@ -12,10 +12,15 @@ const bucket = Type.Object(
     endpoint: serviceSetting({
       env: 'RAILHEAD_S3_ENDPOINT',
       flag: 's3-endpoint',
-      help: 'service that speaks S3 to keep those files in instead; all five settings or none',
+      help: 'S3-compatible service that stores the files instead; requires all five settings',
     }),
     bucket: textSetting(
-      { env: 'RAILHEAD_S3_BUCKET', flag: 's3-bucket', value: 'NAME', help: 'its bucket' },
+      {
+        env: 'RAILHEAD_S3_BUCKET',
+        flag: 's3-bucket',
+        value: 'NAME',
+        help: 'bucket of that service',
+      },
       matches(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
     ),
     region: textSetting(
@@ -23,16 +28,16 @@ const bucket = Type.Object(
         env: 'RAILHEAD_S3_REGION',
         flag: 's3-region',
         value: 'NAME',
-        help: 'its region, such as eu-central-1',
+        help: 'region of the bucket, such as eu-central-1',
       },
       matches(/^[a-z0-9-]{1,64}$/, 'must be the name of a region'),
     ),
     accessKeyId: textSetting(
-      { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key for it', secret: true },
+      { env: 'RAILHEAD_S3_ACCESS_KEY_ID', help: 'access key id for the bucket', secret: true },
       visible,
     ),
     secretAccessKey: textSetting(
-      { env: 'RAILHEAD_S3_SECRET_ACCESS_KEY', help: 'its secret', secret: true },
+      { env: 'RAILHEAD_S3_SECRET_ACCESS_KEY', help: 'secret of that access key', secret: true },
       visible,
     ),
   },
@@ -41,7 +46,7 @@ const bucket = Type.Object(
 
 export const s3 = defineConnector({
   name: 's3',
-  description: 'Keeps files in a bucket; those on their way to it are staged in a folder.',
+  description: 'Stores files in a bucket; a folder holds them until they are uploaded.',
   modes: ['sandbox', 'production'],
   settings: Type.Object({ folder: FilesFolder, s3: bucket }),
   capabilities: ['storage'],

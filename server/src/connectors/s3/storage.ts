@@ -1,6 +1,7 @@
 // Files in a bucket of an S3-compatible service. The size of an object must be known before its
 // first byte is sent, and an upload can take minutes, so a file is staged on the local disk,
-// sealed, and sent once it is complete. The staging file has no name, so a crash leaves nothing.
+// sealed, and sent once it is complete. The staging file has no name, so it disappears after a
+// crash.
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -28,7 +29,7 @@ const REMOVAL_DEADLINE_MS = 20_000;
 const PAUSES_MS = [250, 1_000, 4_000];
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 /** Maximum bytes read of an error response. */
-const MAX_WORDS = 10_000;
+const MAX_TEXT = 10_000;
 
 interface Call {
   method: StreamRequest['method'];
@@ -43,22 +44,22 @@ const isServerError = (status: number) => status >= 500 || status === 429;
 
 /** Reads a response completely, so that its connection can be reused; returns the beginning. */
 async function textOf({ body }: StreamReply): Promise<string> {
-  let words = '';
+  let text = '';
   for await (const chunk of body) {
-    words += Buffer.from(chunk).toString('latin1');
-    if (words.length > MAX_WORDS) break;
+    text += Buffer.from(chunk).toString('latin1');
+    if (text.length > MAX_TEXT) break;
   }
-  return words;
+  return text;
 }
 
 /** The error code of the service: `AccessDenied`. */
 async function problemOf(reply: StreamReply, { method }: Call): Promise<Error> {
-  const words = await textOf(reply).catch(() => '');
-  const code = /<Code>(\w{1,60})<\/Code>/.exec(words)?.[1] ?? '';
-  return new Error(`storage answered ${method} with ${reply.status} ${code}`.trim());
+  const text = await textOf(reply).catch(() => '');
+  const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1] ?? '';
+  return new Error(`storage responded to ${method} with ${reply.status} ${code}`.trim());
 }
 
-function caller(effects: Effects, settings: S3Settings) {
+function sender(effects: Effects, settings: S3Settings) {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
   const base = `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
 
@@ -85,21 +86,21 @@ function caller(effects: Effects, settings: S3Settings) {
   }
 
   return async function send(call: Call): Promise<StreamReply> {
-    for (const wait of PAUSES_MS) {
+    for (const delayMs of PAUSES_MS) {
       const reply = await once(call).catch((error: unknown) => {
         if (circuitOpenIn(error)) throw error;
         return undefined;
       });
       if (reply && !isServerError(reply.status)) return reply;
       if (reply) await textOf(reply).catch(() => '');
-      await pause(wait);
+      await pause(delayMs);
     }
     return once(call);
   };
 }
 
 /** A file without a name, removed when it is closed. */
-async function nameless(folder: string, name: string): Promise<FileHandle> {
+async function unnamedFile(folder: string, name: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, `${name}.part`);
   const handle = await open(file, 'w+', 0o600);
@@ -109,15 +110,15 @@ async function nameless(folder: string, name: string): Promise<FileHandle> {
 
 /** `staging` is a folder on the local disk. */
 export function s3Storage(effects: Effects, settings: S3Settings, staging: string): StoragePort {
-  const send = caller(effects, settings);
-  const demand = async (call: Call, statuses: readonly number[]) => {
+  const send = sender(effects, settings);
+  const expectStatus = async (call: Call, statuses: readonly number[]) => {
     const reply = await send(call);
     if (!statuses.includes(reply.status)) throw await problemOf(reply, call);
     return reply;
   };
   return {
     async put(name, bytes) {
-      const handle = await nameless(staging, name);
+      const handle = await unnamedFile(staging, name);
       try {
         const hash = createHash('sha256');
         let size = 0;
@@ -133,19 +134,19 @@ export function s3Storage(effects: Effects, settings: S3Settings, staging: strin
           body: () => handle.createReadStream({ start: 0, autoClose: false }),
           sha256: hash.digest('hex'),
         };
-        await textOf(await demand(call, [200]));
+        await textOf(await expectStatus(call, [200]));
       } finally {
         await handle.close();
       }
     },
     async *get(name, from = 0) {
       const headers = { range: `bytes=${from}-` };
-      const reply = await demand({ method: 'GET', name, headers }, [206, 416]);
+      const reply = await expectStatus({ method: 'GET', name, headers }, [206, 416]);
       if (reply.status === 206) yield* reply.body;
       else await textOf(reply);
     },
     async remove(name) {
-      await textOf(await demand({ method: 'DELETE', name }, [200, 204, 404]));
+      await textOf(await expectStatus({ method: 'DELETE', name }, [200, 204, 404]));
     },
   };
 }

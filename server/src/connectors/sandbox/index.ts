@@ -1,4 +1,4 @@
-// The scripted providers of the sandbox: their answers follow from the input.
+// The scripted providers of the sandbox: the input determines their responses.
 import { Type } from '@sinclair/typebox';
 import { matches, textSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';
@@ -25,7 +25,7 @@ const settings = Type.Object({
       flag: 'sandbox-uma-domain',
       fallback: 'sandbox.uma.money',
       value: 'NAME',
-      help: 'one more domain at which the scripted UMA addresses of the sandbox are answered',
+      help: 'additional domain for the scripted UMA addresses of the sandbox',
     },
     matches(
       /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/,

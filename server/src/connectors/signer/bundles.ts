@@ -1,7 +1,7 @@
-// The formats in which keys, codes and mnemonics travel between a wallet's client and its
-// custodian, byte for byte those of the published client libraries. Bundles are JSON whose `data`
-// is JSON in hexadecimal, so that the signed bytes are preserved; a session key is base58check,
-// like an address.
+// The formats of keys, codes and mnemonics between a wallet's client and its custodian, identical
+// in every byte to those of the published client libraries. Bundles are JSON whose `data` is JSON
+// in hexadecimal, so that the signed bytes are preserved; a session key is base58check, like an
+// address.
 import { type KeyObject, sign } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58check } from '@scure/base';
@@ -79,7 +79,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Code and key that were encrypted together; undefined for another content. */
+/** Code and key that were encrypted together; undefined for other content. */
 export function readOtpPlaintext(bytes: Uint8Array) {
   const { otp_code: code, public_key: key, ...more } = objectIn(textOf(bytes) ?? '') ?? {};
   if (typeof code !== 'string' || typeof key !== 'string' || Object.keys(more).length) return;

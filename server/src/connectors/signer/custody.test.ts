@@ -16,7 +16,7 @@ const { generateP256KeyPair, hpkeDecrypt } = walletCrypto;
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 
-/** Effects that return these random bytes, then none. */
+/** Effects that return only these random bytes. */
 function effectsOf(...drawn: string[]): Effects {
   return {
     ...testEffects(),
@@ -61,7 +61,7 @@ describe('the built-in custodian', () => {
     expect(uncompressedPoint(SEALED_KEY.pkR)).toBe(client.point.toString('hex'));
   });
 
-  it('generates again if the value is no scalar', async () => {
+  it('generates again after an invalid scalar', async () => {
     const { skR, skE, plaintext, sealedKey } = SEALED_KEY;
     const none = ['00'.repeat(32), 'ff'.repeat(32)];
     const effects = effectsOf(...none, plaintext, ...none, skE);
@@ -78,12 +78,12 @@ describe('the built-in custodian', () => {
     const to = client.publicKeyUncompressed;
     const bundle = await custody.exportSeed({ ...NAMES, seed, clientPublicKey: to });
     const data = JSON.parse(hex(JSON.parse(bundle).data).toString());
-    const words = hpkeDecrypt({
+    const mnemonic = hpkeDecrypt({
       ciphertextBuf: hex(data.ciphertext),
       encappedKeyBuf: hex(data.encappedPublic),
       receiverPriv: client.privateKey,
     });
-    const reported = Buffer.from(words).toString('ascii');
+    const reported = Buffer.from(mnemonic).toString('ascii');
     expect(reported).toBe(
       'legal winner thank year wave sausage worth useful legal winner thank yellow',
     );
@@ -91,7 +91,7 @@ describe('the built-in custodian', () => {
     expect(keys.sealed).toEqual([['7f'.repeat(16), 'seed of wallet wallet-1']]);
   });
 
-  it('seals the key of a code under the name of the code', async () => {
+  it('seals the key of a code under the id of the code', async () => {
     const keys = recordingKeys();
     const scalar = `00${'01'.repeat(31)}`;
     const custody = localCustody(effectsOf(scalar), keys, attests);
@@ -143,7 +143,7 @@ describe('the built-in custodian', () => {
 });
 
 describe('a signing key', () => {
-  it('follows from its purpose, and from the next one where that is no scalar', () => {
+  it('is derived from its purpose, and again after an invalid scalar', () => {
     const requested: string[] = [];
     const bytes = [Buffer.alloc(32, 255), Buffer.alloc(32), Buffer.alloc(32, 0x33)];
     const derive = (purpose: string) => {

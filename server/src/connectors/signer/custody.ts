@@ -1,9 +1,9 @@
 // The built-in custodian of embedded wallets: the only module that holds seeds, session keys, keys
 // of one-time codes and delegated keys in clear. It runs in the server's process, and only
-// `CustodyPort` is accessible, which returns ciphertexts, signatures and public keys. It keeps no
-// state: what it needs again it returns sealed, and its two signing keys derive from the
+// `CustodyPort` is accessible, which returns ciphertexts, signatures and public keys. Stateless: it
+// returns seeds and keys sealed, for the caller to store, and derives its two signing keys from the
 // installation's master key. Buffers with secrets are wiped after use; strings, and copies of the
-// cryptographic library, are left to the garbage collector. An HSM or a remote signer replaces it
+// cryptographic library, are freed by the garbage collector. An HSM or a remote signer replaces it
 // by implementing the same port and passing `ports/wallets.test.ts`. Seeds sealed here can be
 // opened by this custodian only and must be exported before it is replaced.
 
@@ -37,9 +37,9 @@ import {
 import { openWith, sealTo } from './hpke.ts';
 import { sealedPair, signerOf } from './keys.ts';
 
-// Tokens for the owner of a verified one-time code: compact JWTs (ES256). Claims are written as
-// given: clients of embedded wallets expect `exp` as a string of milliseconds, where other tokens
-// have seconds.
+// Tokens for the owner of a verified one-time code: compact JWTs (ES256). Claims are written
+// unchanged: clients of embedded wallets expect `exp` as a string of milliseconds, unlike the
+// seconds of other tokens.
 
 /** A signer of tokens, with its key id: the thumbprint of RFC 7638. */
 interface TokenSigner extends Signer {
@@ -74,11 +74,11 @@ function stampOf(pair: P256Pair, payload: string): string {
 }
 
 const selfSigning = (
-  draw: () => P256Pair,
+  generatePair: () => P256Pair,
   keys: Pick<CustodyKeys, 'seal' | 'open'>,
 ): Pick<CustodyPort, 'newSigner' | 'stampWith'> => ({
   async newSigner({ id }) {
-    const pair = draw();
+    const pair = generatePair();
     try {
       return { publicKey: publicKeyOf(pair), signer: keys.seal(pair.scalar, contextOf(id)) };
     } finally {
@@ -113,7 +113,7 @@ function newSeed(
   }
 }
 
-/** The mnemonic in ASCII, for the caller to wipe. The string is left to the garbage collector. */
+/** The mnemonic in ASCII, for the caller to wipe. The string is freed by the garbage collector. */
 function textOf(
   keys: Pick<CustodyKeys, 'open'>,
   { walletId, seed }: { walletId: string; seed: string },
@@ -132,11 +132,11 @@ const hexOf = (point: Buffer) => point.toString('hex');
 const targetContext = (id: string) => `one-time code key of ${id}`;
 
 /** Created on first use: most operator commands do not need the master key. */
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
+function once<T extends object>(create: () => T): () => T {
+  let value: T | undefined;
   return () => {
-    made ??= make();
-    return made;
+    value ??= create();
+    return value;
   };
 }
 
@@ -155,10 +155,10 @@ export function localCustody(
   const bundleSigner = once(() => signerOf(keys, 'wallet bundles'));
   const tokenKey = once(() => signerOf(keys, 'wallet tokens'));
   const namedTokenKey = once(() => tokenSigner(tokenKey()));
-  const draw = () => generateP256(() => effects.random(SCALAR_BYTES));
+  const generatePair = () => generateP256(() => effects.random(SCALAR_BYTES));
 
   async function sealed(clientPublicKey: string, plaintext: Buffer) {
-    const ephemeral = draw();
+    const ephemeral = generatePair();
     try {
       return await sealTo(pointOf(clientPublicKey), plaintext, ephemeral);
     } finally {
@@ -171,19 +171,19 @@ export function localCustody(
     newSeed: async (of) => ({ seed: newSeed(effects, keys, of) }),
 
     async exportSeed({ organizationId, walletId, seed, clientPublicKey }) {
-      const words = await sealed(clientPublicKey, textOf(keys, { walletId, seed }));
-      const data = { ...sealedFields(words), organizationId };
+      const sealedMnemonic = await sealed(clientPublicKey, textOf(keys, { walletId, seed }));
+      const data = { ...sealedFields(sealedMnemonic), organizationId };
       return bundleOf(data, attests ? bundleSigner() : undefined);
     },
 
     async newSessionKey(clientPublicKey) {
-      const { scalar, point } = draw();
+      const { scalar, point } = generatePair();
       const sealedKey = sealedKeyText(await sealed(clientPublicKey, scalar));
       return { publicKey: compressedPoint(hexOf(point)) as string, sealedKey };
     },
 
     async newOtpTarget({ id, organizationId, expiresAt }) {
-      const { scalar, point } = draw();
+      const { scalar, point } = generatePair();
       const target = keys.seal(scalar, targetContext(id));
       scalar.fill(0);
       const targetPublic = hexOf(point);
@@ -207,7 +207,7 @@ export function localCustody(
 
     signToken: async (claims) => tokenOf(claims, await namedTokenKey()),
 
-    ...selfSigning(draw, keys),
+    ...selfSigning(generatePair, keys),
 
     publicKeys: () => ({
       bundles: bundleSigner().publicKey,

@@ -1,5 +1,5 @@
-// Encryption to a key against the published vectors, step by step, and with scalars, points and
-// secrets that begin with zero bytes, which implementations tend to drop.
+// Encryption to a key: every step of the published vectors; and scalars, points and secrets that
+// begin with zero bytes, which implementations often omit.
 import { createCipheriv, createECDH, createHmac, createPublicKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { walletCrypto } from '../../../test/kit/wallets/client-libraries.ts';
@@ -32,22 +32,28 @@ function expand(suiteId: Buffer, key: Buffer, label: string, info: Buffer, lengt
 
 function schedule(dh: Buffer, points: Buffer, info: Buffer) {
   const none = Buffer.alloc(0);
-  const agreed = expand(KEM, extract(KEM, none, 'eae_prk', dh), 'shared_secret', points, 32);
+  const expectedSecret = expand(
+    KEM,
+    extract(KEM, none, 'eae_prk', dh),
+    'shared_secret',
+    points,
+    32,
+  );
   const context = Buffer.concat([
     Buffer.from([0]),
     extract(HPKE, none, 'psk_id_hash', none),
     extract(HPKE, none, 'info_hash', info),
   ]);
-  const secret = extract(HPKE, agreed, 'secret', none);
+  const secret = extract(HPKE, expectedSecret, 'secret', none);
   return {
-    sharedSecret: agreed.toString('hex'),
+    sharedSecret: expectedSecret.toString('hex'),
     context: context.toString('hex'),
     key: expand(HPKE, secret, 'key', context, 32).toString('hex'),
     nonce: expand(HPKE, secret, 'base_nonce', context, 12).toString('hex'),
   };
 }
 
-function agreedOn({ scalar }: P256Pair, { point }: P256Pair): Buffer {
+function sharedSecretOf({ scalar }: P256Pair, { point }: P256Pair): Buffer {
   const curve = createECDH('prime256v1');
   curve.setPrivateKey(scalar);
   return curve.computeSecret(point);
@@ -80,8 +86,8 @@ describe('the suite', () => {
     expect(Buffer.from(opened).toString('hex')).toBe(plaintext);
   });
 
-  it('agrees with it at every step', () => {
-    const dh = agreedOn(pairOf(RFC_9180.skE), pairOf(skR));
+  it('equals RFC 9180 at every step', () => {
+    const dh = sharedSecretOf(pairOf(RFC_9180.skE), pairOf(skR));
     const { sharedSecret, context, key, nonce } = RFC_9180;
     expect(schedule(dh, hex(pkE + pkR), hex(info))).toEqual({ sharedSecret, context, key, nonce });
   });
@@ -96,7 +102,7 @@ describe('data sealed to a client', () => {
       SEALED_KEY.pkR,
       SEALED_KEY.pkE,
     ]);
-    const dh = agreedOn(ephemeral, recipient);
+    const dh = sharedSecretOf(ephemeral, recipient);
     expect(dh.toString('hex')).toBe(SEALED_KEY.dh);
     const points = Buffer.concat([ephemeral.point, recipient.point]);
     const { sharedSecret, context, key, nonce } = SEALED_KEY;
@@ -108,7 +114,7 @@ describe('data sealed to a client', () => {
     expect(Buffer.concat(parts).toString('hex')).toBe(ciphertext);
   });
 
-  it('is what we seal, and what we open', async () => {
+  it('is sealed and opened equally', async () => {
     const sealed = await sealTo(recipient.point, hex(plaintext), ephemeral);
     expect(sealed).toEqual({ encapped: ephemeral.point, ciphertext: hex(ciphertext) });
     expect(await openWith(recipient, sealed)).toEqual(hex(plaintext));
@@ -149,7 +155,7 @@ describe('numbers that begin with zeros', () => {
     'a second coordinate': () => [plain, firstMatchingPair(1, (pair) => pair.point[33] === 0)],
     'the agreed secret': () => [
       plain,
-      firstMatchingPair(1, (pair) => agreedOn(pair, plain)[0] === 0),
+      firstMatchingPair(1, (pair) => sharedSecretOf(pair, plain)[0] === 0),
     ],
   };
 
@@ -173,10 +179,10 @@ describe('the published stamp', () => {
 
   it('verifies with the stated key, here and in the client library', async () => {
     expect(compressed(pairOf(privateKey))).toBe(publicKey);
-    const ours = createPublicKey(p256PrivateKey(pairOf(privateKey)));
-    expect(ours.equals(p256PublicKey(publicKey))).toBe(true);
-    expect(verify('sha256', Buffer.from(payload), ours, hex(signature))).toBe(true);
-    expect(verify('sha256', Buffer.from(`${payload} `), ours, hex(signature))).toBe(false);
+    const ownKey = createPublicKey(p256PrivateKey(pairOf(privateKey)));
+    expect(ownKey.equals(p256PublicKey(publicKey))).toBe(true);
+    expect(verify('sha256', Buffer.from(payload), ownKey, hex(signature))).toBe(true);
+    expect(verify('sha256', Buffer.from(`${payload} `), ownKey, hex(signature))).toBe(false);
     expect(await verifyStampSignature(publicKey, signature, payload)).toBe(true);
   });
 });

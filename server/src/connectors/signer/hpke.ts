@@ -1,6 +1,6 @@
 // HPKE (RFC 9180) in base mode for P-256 keys, one message for each encapsulated key. `info` and
-// the authenticated data are those of the published clients of embedded wallets. Ephemeral keys
-// come from the caller, because all randomness comes from `Effects`.
+// the authenticated data are those of the published clients of embedded wallets. Ephemeral keys are
+// a parameter, because all randomness comes from `Effects`.
 import {
   Aes256Gcm,
   CipherSuite,

@@ -5,7 +5,7 @@ import { localCustody } from './custody.ts';
 
 export const signer = defineConnector({
   name: 'signer',
-  description: 'Keeps seeds and keys of embedded wallets, sealed under the master key.',
+  description: 'Generates seeds and keys of embedded wallets and seals them under the master key.',
   modes: ['sandbox', 'production'],
   settings: Type.Object({}),
   capabilities: [],

@@ -4,7 +4,7 @@ import { generateP256, type P256Pair, p256Pair, p256PrivateKey } from '../../ker
 import type { CustodyKeys } from '../ports/wallets.ts';
 import type { Signer } from './bundles.ts';
 
-/** The signer of a purpose. An invalid scalar is skipped for the next derived one. */
+/** The signer of a purpose. An invalid scalar is replaced with the next derived one. */
 export function signerOf(keys: Pick<CustodyKeys, 'derive'>, purpose: string): Signer {
   let round = 0;
   const pair = generateP256(() => keys.derive(round++ ? `${purpose} ${round}` : purpose));

@@ -1,12 +1,12 @@
-// Text messages by a service of the operator, or an adapter in front of one: each is posted as
-// JSON, and the status is the result. The message id is the same in repetitions.
+// Text messages through a service of the operator, or an adapter of one: each is posted as JSON,
+// and the status is the result. Repetitions have the same message id.
 import type { Effects } from '../../kernel/effects.ts';
 import type { SmsPort } from '../ports/index.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
-/** Temporary rejections. An error of our credentials may be fixed. */
-const NOT_NOW = [401, 403, 408, 425, 429];
+/** Temporary rejections. 401 and 403 are temporary because the operator can fix the credentials. */
+const TEMPORARY = [401, 403, 408, 425, 429];
 
 export function smsBridge(effects: Effects, url: string): SmsPort {
   return {
@@ -22,8 +22,8 @@ export function smsBridge(effects: Effects, url: string): SmsPort {
         publicOnly: false,
       });
       if (status >= 200 && status < 300) return 'sent';
-      if (status >= 400 && status < 500 && !NOT_NOW.includes(status)) return 'rejected';
-      throw new Error(`the service for text messages answered ${status}`);
+      if (status >= 400 && status < 500 && !TEMPORARY.includes(status)) return 'rejected';
+      throw new Error(`the service for text messages responded with ${status}`);
     },
   };
 }

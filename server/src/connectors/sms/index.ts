@@ -1,4 +1,4 @@
-// Text messages by a service of the operator.
+// Text messages through a service of the operator.
 import { Type } from '@sinclair/typebox';
 import { serviceSetting } from '../../kernel/settings.ts';
 import { defineConnector } from '../connector.ts';
@@ -11,7 +11,7 @@ export const sms = defineConnector({
   settings: Type.Object({
     smsUrl: serviceSetting({
       env: 'RAILHEAD_SMS_URL',
-      help: 'service that production text messages are posted to',
+      help: 'service for production text messages',
       secret: true,
     }),
   }),

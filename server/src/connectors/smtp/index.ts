@@ -8,7 +8,7 @@ import { smtpMail } from './mail.ts';
 function smtpUrlProblem(text: string): string | undefined {
   const url = readUrl(text);
   const valid = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '';
-  return problemUnless(Boolean(valid), 'must look like smtps://user:password@host:465');
+  return problemUnless(Boolean(valid), 'must have the form smtps://user:password@host:465');
 }
 
 const settings = Type.Object({
@@ -16,7 +16,7 @@ const settings = Type.Object({
     {
       env: 'RAILHEAD_SMTP_URL',
       value: 'URL',
-      help: 'mail server that production e-mail goes through, like smtps://user:password@host:465',
+      help: 'mail server for production e-mail, such as smtps://user:password@host:465',
       secret: true,
     },
     smtpUrlProblem,
@@ -26,7 +26,7 @@ const settings = Type.Object({
       env: 'RAILHEAD_MAIL_FROM',
       flag: 'mail-from',
       value: 'ADDRESS',
-      help: 'who e-mail is from: an address, or Name <address>',
+      help: 'sender of e-mail: an address, or Name <address>',
     },
     matches(
       /^(?:[^<>\p{Cc}]{1,100} <[^\s<>@,;"]+@[^\s<>@,;"]+>|[^\s<>@,;"]+@[^\s<>@,;"]+)$/u,

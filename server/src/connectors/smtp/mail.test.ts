@@ -1,5 +1,5 @@
 // E-mail through a local mail server: the received message, the meaning of each rejection, and that
-// nothing is sent without TLS. 0.0.0.0 stands for a remote host: the connector does not treat it as
+// nothing is sent without TLS. 0.0.0.0 represents a remote host: the connector does not treat it as
 // this machine.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -34,7 +34,7 @@ async function errorTextOf(work: Promise<unknown>): Promise<string> {
 }
 
 describe('smtpMail', () => {
-  it('logs in and hands over one message with a plain text', async () => {
+  it('logs in and sends one message with a plain text', async () => {
     expect(await mail().send(message)).toBe('sent');
     const [received] = server.received;
     expect(received).toMatchObject({ from: 'codes@pay.example.com', to: [message.to] });
@@ -130,8 +130,8 @@ describe('smtpMail', () => {
 });
 
 describe('a mail server that hangs', () => {
-  /** A server that greets or not, and then sends one line repeatedly without end. */
-  async function hanging(greets: boolean): Promise<{ url: string; close(): void }> {
+  /** A server that sends a greeting or not, and then repeats one line endlessly. */
+  async function hangingServer(greets: boolean): Promise<{ url: string; close(): void }> {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -155,14 +155,14 @@ describe('a mail server that hangs', () => {
     ['silent', false],
     ['trickling', true],
   ])(
-    'is given up within the deadline, %s',
+    'is aborted within the deadline, %s',
     async (_description, greets) => {
-      const slow = await hanging(greets);
-      const began = performance.now();
+      const slow = await hangingServer(greets);
+      const startMs = performance.now();
       expect(await errorTextOf(mail(slow.url).send(message))).toContain(
         'did not accept the message',
       );
-      expect(performance.now() - began).toBeLessThan(17_000);
+      expect(performance.now() - startMs).toBeLessThan(17_000);
       slow.close();
     },
     40_000,

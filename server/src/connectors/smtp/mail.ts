@@ -1,5 +1,5 @@
 // E-mail through the operator's mail server. The SMTP library opens its own sockets, within the
-// deadline of `Effects.call`; it is the only such connector. It is loaded with the first e-mail. A
+// deadline of `Effects.call`; it is the only such connector. It is loaded for the first e-mail. A
 // server on another machine must use TLS from the start or STARTTLS, with a valid certificate.
 
 import type { Effects } from '../../kernel/effects.ts';
@@ -14,11 +14,11 @@ interface SmtpSettings {
   from: string;
 }
 
-/** Limit of each step; the whole must end before the lease of its job. */
+/** Limit of each step; the whole exchange must end before the lease of its job. */
 const STEP_TIMEOUT_MS = 5_000;
 const LIMITS = {
   timeoutMs: 15_000,
-  /** A status is an answer, except that the service closes the connection. */
+  /** A status is a valid response, except 421, with which the service closes the connection. */
   isAnswer: (error: unknown) => {
     const { responseCode } = error as SmtpError;
     return typeof responseCode === 'number' && responseCode !== 421;
@@ -35,8 +35,8 @@ interface SmtpError {
 }
 
 /**
- * Whether the server will never accept this message: an invalid address or unwanted text. A
- * rejection of our login or sender may be fixed before the message expires.
+ * Whether the rejection is permanent: an invalid address or rejected content. A rejection of the
+ * login or the sender is temporary, because the operator can fix it before the message expires.
  */
 function isRejection({ code, command, responseCode }: SmtpError): boolean {
   if (code === 'EENVELOPE' && command === 'API') return true;
@@ -76,13 +76,13 @@ function connectionOf(address: string) {
 
 const addressIn = (from: string): string => /<(.+)>$/.exec(from)?.[1] ?? from;
 
-/** The library treats any other form as a list and would send to all of it. */
+/** The library parses any other form as a list of recipients. */
 const ONE_ADDRESS = /^[^\s<>(),:;"@]+@[^\s<>(),:;"@]+$/;
 
-/** Foreign text in one line of a header. */
+/** Text of a platform as one line of a header. */
 const oneLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');
 
-/** The same for every attempt at one message, so that a repetition is recognised. */
+/** The same for every attempt at one message, so that mail servers detect duplicates. */
 const messageIdOf = (id: string, from: string): string =>
   `<${id.replace(/^\w+:/, '')}@${from.slice(from.lastIndexOf('@') + 1)}>`;
 

@@ -24,8 +24,8 @@ const order = (
   orderedAt: NOW,
 });
 
-const shown = (id: string, name?: string) => {
-  const { secret } = numbers.draw(order(id, name));
+const detailsOf = (id: string, name?: string) => {
+  const { secret } = numbers.generate(order(id, name));
   return numbers.open({ cardId: id, secret });
 };
 
@@ -50,7 +50,7 @@ describe('the check digit', () => {
 describe('numbers of sandbox cards', () => {
   it('have 16 digits of the test range, a valid check digit, a code and an expiry', () => {
     for (let index = 0; index < 200; index++) {
-      const { number, code, ...ends } = shown(`Card:${index}`, `card_${index}`);
+      const { number, code, ...ends } = detailsOf(`Card:${index}`, `card_${index}`);
       expect(number).toMatch(/^411111\d{10}$/);
       expect(luhnSum(number) % 10).toBe(0);
       expect(code).toMatch(/^\d{3}$/);
@@ -59,30 +59,30 @@ describe('numbers of sandbox cards', () => {
   });
 
   it('have last digits that are derived from platformCardId', () => {
-    const first = numbers.draw(order('Card:1', 'card_x'));
-    const second = numbers.draw(order('Card:2', 'card_x', 'Customer:2'));
+    const first = numbers.generate(order('Card:1', 'card_x'));
+    const second = numbers.generate(order('Card:2', 'card_x', 'Customer:2'));
     expect(first).toMatchObject({ brand: 'VISA', expMonth: 11, expYear: 2030 });
     expect(second.last4).toBe(first.last4);
     expect(numbers.open({ cardId: 'Card:1', secret: first.secret }).number.slice(-4)).toBe(
       first.last4,
     );
-    expect(numbers.draw(order('Card:3', 'card_y')).last4).not.toBe(first.last4);
-    const unnamed = numbers.draw(order('Card:4', null, 'Customer:7'));
-    expect(numbers.draw(order('Card:5', null, 'Customer:7')).last4).toBe(unnamed.last4);
-    expect(numbers.draw(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamed.last4);
+    expect(numbers.generate(order('Card:3', 'card_y')).last4).not.toBe(first.last4);
+    const unnamed = numbers.generate(order('Card:4', null, 'Customer:7'));
+    expect(numbers.generate(order('Card:5', null, 'Customer:7')).last4).toBe(unnamed.last4);
+    expect(numbers.generate(order('Card:6', null, 'Customer:8')).last4).not.toBe(unnamed.last4);
   });
 
   it('differ by card and by installation, and are stable for a card', () => {
-    const drawn = Array.from({ length: 50 }, (_, index) => shown(`Card:${index}`).number);
+    const drawn = Array.from({ length: 50 }, (_, index) => detailsOf(`Card:${index}`).number);
     expect(new Set(drawn).size).toBe(50);
-    expect(shown('Card:3').number).toBe(drawn[3]);
+    expect(detailsOf('Card:3').number).toBe(drawn[3]);
     const elsewhere = numbersOf(8);
-    const { secret } = elsewhere.draw(order('Card:3'));
+    const { secret } = elsewhere.generate(order('Card:3'));
     expect(elsewhere.open({ cardId: 'Card:3', secret }).number).not.toBe(drawn[3]);
   });
 
   it('can be decrypted only for the card that they were encrypted for', () => {
-    const { secret } = numbers.draw(order('Card:1'));
+    const { secret } = numbers.generate(order('Card:1'));
     const { number, code } = numbers.open({ cardId: 'Card:1', secret });
     for (const text of [number, number.slice(-12), number.slice(0, 12)]) {
       expect(secret).not.toContain(text);

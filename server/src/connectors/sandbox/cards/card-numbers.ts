@@ -1,7 +1,7 @@
 // Numbers and codes of sandbox cards: the only module with both in clear. They are sealed for their
-// card and opened only for the page that shows them. The number is derived from the order and the
-// installation's key, so that a card ordered twice is one card and cannot be predicted. An issuer
-// of real cards keeps its numbers, and only its reference is stored.
+// card and opened only for the hosted card page. The number is derived from the order and the
+// installation's key, so that a repeated order has the same number, which cannot be predicted. With
+// an issuer of real cards only its reference is stored.
 import { createHash, createHmac } from 'node:crypto';
 import type { Effects } from '../../../kernel/effects.ts';
 import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
@@ -14,7 +14,7 @@ import type { CardDetails, CardOrder, IssuedCard } from '../../ports/cards.ts';
 const TEST_RANGE = '411111';
 const YEARS = 4;
 
-/** What the installation provides: sealing, and secrets derived from a purpose. */
+/** Sealing, and secrets derived from a purpose. */
 interface NumberKeys {
   seal(text: string, context: string): string;
   /** Throws for another context or a damaged text. */
@@ -22,10 +22,10 @@ interface NumberKeys {
   derive(purpose: string): Uint8Array;
 }
 
-type DrawnCard = Omit<IssuedCard, 'issuerRef' | 'processorRef'>;
+type GeneratedCard = Omit<IssuedCard, 'issuerRef' | 'processorRef'>;
 
 export interface CardNumbers {
-  draw(order: CardOrder): DrawnCard;
+  generate(order: CardOrder): GeneratedCard;
   /** Throws for the details of another card. */
   open(card: { cardId: string; secret: string }): CardDetails;
 }
@@ -52,7 +52,7 @@ const completed = (before: string, after: string): string =>
 
 export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   function numberOf({ id, platformCardId, cardholderId }: CardOrder): string {
-    // Tests can choose the suffix of a card number.
+    // The suffix is predictable, so that tests can choose it.
     const name = platformCardId ?? cardholderId;
     const last4 = digitsOf(createHash('sha256').update(name).digest(), 4);
     const middle = createHmac('sha256', keys.derive('card numbers')).update(id).digest();
@@ -60,7 +60,7 @@ export function cardNumbers(effects: Effects, keys: NumberKeys): CardNumbers {
   }
 
   return {
-    draw(order) {
+    generate(order) {
       const number = numberOf(order);
       const code = digitsOf(Buffer.from(effects.random(6)), 3);
       const ordered = new Date(order.orderedAt);

@@ -1,7 +1,7 @@
-// Outcomes of sandbox cards, as data. The last three characters of a text that the platform chose
-// select a row: of `platformCardId` for the issue and for new funding sources, of the merchant's
-// descriptor for payments. Generated ids select nothing. Everything not listed succeeds at once. A
-// timeline lists the answers of the issuer and their times since the request.
+// Outcomes of sandbox cards, as data. The last three characters of a text of the platform select a
+// row: of `platformCardId` for the issue and for new funding sources, of the merchant's descriptor
+// for payments. Generated ids select no row. Other values succeed immediately. A timeline lists the
+// states that the issuer reports and their times since the request.
 import type { DeclineReason, FundingDebitProgress, IssueProgress } from '../../ports/cards.ts';
 
 interface Step<State> {
@@ -28,9 +28,7 @@ export const ISSUE_OUTCOMES: Readonly<Record<string, CardTimeline<IssueProgress[
   ],
 };
 
-/**
- * Cards whose accounts are rejected with FUNDING_SOURCE_INELIGIBLE, by `platformCardId`, and when.
- */
+/** Operation in which accounts are rejected with FUNDING_SOURCE_INELIGIBLE, by `platformCardId`. */
 export const FUNDING_REJECTIONS: Readonly<Record<string, 'create' | 'update'>> = {
   '003': 'create',
   '004': 'update',

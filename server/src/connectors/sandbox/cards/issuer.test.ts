@@ -1,5 +1,5 @@
-// The scripted issuer: the result of each suffix and its time. The rows are taken from its tables,
-// so a row without an expectation here fails.
+// The scripted issuer: the result of each suffix and its time. The rows are those of its tables, so
+// a row without an expectation fails.
 import { describe, expect, it } from 'vitest';
 import { testEffects } from '../../../../test/kit/app/effects.ts';
 import { createVault } from '../../../runtime/security/vault.ts';
@@ -44,11 +44,11 @@ async function story(
   }
 }
 
-const OTHER = '000';
-const withOther = (table: object) => [...Object.keys(table), OTHER].sort();
+const OTHER_SUFFIX = '000';
+const withOther = (table: object) => [...Object.keys(table), OTHER_SUFFIX].sort();
 
 const ISSUING: Readonly<Record<string, string[]>> = {
-  [OTHER]: ['0 issued'],
+  [OTHER_SUFFIX]: ['0 issued'],
   '001': ['0 pending …'],
   '002': ['0 rejected'],
   '005': ['0 pending', '30 issued'],
@@ -71,12 +71,12 @@ describe('an order', () => {
   });
 
   it.each(Object.keys(ISSUING))('…%s of the cardholder has no effect', async (suffix) => {
-    expect(await emitted(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER]);
+    expect(await emitted(order(null, `Customer:1-${suffix}`))).toEqual(ISSUING[OTHER_SUFFIX]);
   });
 });
 
 const PULLING: Readonly<Record<string, string[]>> = {
-  [OTHER]: ['0 confirmed'],
+  [OTHER_SUFFIX]: ['0 confirmed'],
   '005': ['0 pending', '30 confirmed'],
   '006': ['0 failed'],
 };
@@ -100,15 +100,15 @@ describe('a pull', () => {
 
 describe('a request', () => {
   const ends = [...withOther(DESCRIPTOR_DECLINES), ...Object.keys(FUNDING_DEBIT_OUTCOMES)];
-  it('is declined by the descriptor, or not at all', () => {
-    const against = ends.map((suffix) => {
+  it('is declined only by the descriptor', () => {
+    const rejections = ends.map((suffix) => {
       const merchant = { descriptor: `SHOP ${suffix}` };
       const request = { id: '1', token: '1', cardId: 'Card:1-003', amount: 1n, currency: 'USD' };
       const reason = issuer.declineReason?.({ ...request, kind: 'AUTHORIZATION', merchant });
       return [suffix, reason];
     });
-    expect(Object.fromEntries(against)).toEqual({
-      ...{ [OTHER]: undefined, '002': 'INSUFFICIENT_FUNDS', '003': 'CARD_PAUSED' },
+    expect(Object.fromEntries(rejections)).toEqual({
+      ...{ [OTHER_SUFFIX]: undefined, '002': 'INSUFFICIENT_FUNDS', '003': 'CARD_PAUSED' },
       ...{ '005': undefined, '006': undefined },
     });
   });
@@ -117,7 +117,7 @@ describe('a request', () => {
 describe('an account', () => {
   const SUFFIXES = ['000', '001', '002', '003', '004', '005'];
 
-  it('pays for a card unless the name of the card ends as one of two', () => {
+  it('pays for a card, except for two suffixes of the card name', () => {
     expect(FUNDING_REJECTIONS).toEqual({ '003': 'create', '004': 'update' });
     const rejected = (isNew: boolean) =>
       SUFFIXES.filter(

@@ -1,6 +1,6 @@
-// The scripted card issuer. It keeps no state: the state of a card or a debit follows from its
-// timeline and the time since the request, so restarts and repetitions change nothing. It sends no
-// messages of its own; the sandbox operations act as its network.
+// The scripted card issuer. Stateless: the state of a card or a debit follows from its timeline and
+// the time since the request, so restarts and repetitions have no effect. The sandbox operations
+// simulate its network.
 import type { Time } from '../../../kernel/effects.ts';
 import type {
   CardFundingDebit,
@@ -21,8 +21,8 @@ import {
   ISSUED,
 } from './card-outcomes.ts';
 
-const endOf = (text: string): string => text.slice(-3);
-const endOfDescriptor = ({ descriptor }: CardMerchant): string => endOf(descriptor);
+const suffixOf = (text: string): string => text.slice(-3);
+const descriptorSuffixOf = ({ descriptor }: CardMerchant): string => suffixOf(descriptor);
 
 /** State of a timeline after `elapsedMs`, and the time until it changes. */
 function stepAt<State>(timeline: CardTimeline<State>, elapsedMs: number) {
@@ -32,25 +32,25 @@ function stepAt<State>(timeline: CardTimeline<State>, elapsedMs: number) {
   return { state, waitMs: next && next.afterMs - elapsedMs };
 }
 
-function pullAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebitProgress {
-  const timeline = FUNDING_DEBIT_OUTCOMES[endOfDescriptor(merchant)] ?? CONFIRMED;
+function debitProgressAt({ merchant }: CardFundingDebit, elapsedMs: number): FundingDebitProgress {
+  const timeline = FUNDING_DEBIT_OUTCOMES[descriptorSuffixOf(merchant)] ?? CONFIRMED;
   const { state, waitMs = 0 } = stepAt(timeline, elapsedMs);
   return state === 'pending' ? { state, checkAfterMs: waitMs } : { state };
 }
 
 /** The issuer's references of a card. */
 const refsOf = (id: string) => {
-  const own = id.slice(id.indexOf(':') + 1);
-  return { issuerRef: `sandbox-card-${own}`, processorRef: `sandbox-processor-${own}` };
+  const uuid = id.slice(id.indexOf(':') + 1);
+  return { issuerRef: `sandbox-card-${uuid}`, processorRef: `sandbox-processor-${uuid}` };
 };
 
 /** The sandbox issuer, with the generator of card numbers. */
 export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
   async function issueAt(order: CardOrder, elapsedMs: number): Promise<IssueProgress> {
-    const timeline = ISSUE_OUTCOMES[endOf(order.platformCardId ?? '')] ?? ISSUED;
+    const timeline = ISSUE_OUTCOMES[suffixOf(order.platformCardId ?? '')] ?? ISSUED;
     const { state, waitMs } = stepAt(timeline, elapsedMs);
     if (state === 'issued') {
-      return { state, card: { ...(await numbers.draw(order)), ...refsOf(order.id) } };
+      return { state, card: { ...(await numbers.generate(order)), ...refsOf(order.id) } };
     }
     if (state === 'rejected') return { state };
     return waitMs === undefined ? { state } : { state, checkAfterMs: waitMs };
@@ -60,10 +60,10 @@ export function sandboxIssuer(numbers: CardNumbers): IssuerPort {
     issue: (order) => issueAt(order, 0),
     check: (order, now: Time) => issueAt(order, now - order.orderedAt),
     details: async (card) => numbers.open(card),
-    declineReason: ({ merchant }) => DESCRIPTOR_DECLINES[endOfDescriptor(merchant)],
+    declineReason: ({ merchant }) => DESCRIPTOR_DECLINES[descriptorSuffixOf(merchant)],
     accepts: (_, { platformCardId, isNew }) =>
-      FUNDING_REJECTIONS[endOf(platformCardId ?? '')] !== (isNew ? 'create' : 'update'),
-    debitFunding: async (pull) => pullAt(pull, 0),
-    checkFundingDebit: async (pull, now: Time) => pullAt(pull, now - pull.requestedAt),
+      FUNDING_REJECTIONS[suffixOf(platformCardId ?? '')] !== (isNew ? 'create' : 'update'),
+    debitFunding: async (debit) => debitProgressAt(debit, 0),
+    checkFundingDebit: async (debit, now: Time) => debitProgressAt(debit, now - debit.requestedAt),
   };
 }

@@ -8,7 +8,7 @@ export const REASON_BY_SUFFIX: Readonly<Record<DocumentProblem, string>> = {
   DATA_MISMATCH: 'The document belongs to another person than its holder.',
   EXPIRED: 'The document is no longer valid.',
   SUSPECTED_FRAUD: 'The document seems to have been altered.',
-  UNSUITABLE_DOCUMENT: 'The file is no document of this type.',
+  UNSUITABLE_DOCUMENT: 'The file is not a document of this type.',
   INCOMPLETE: 'The document is incomplete.',
 };
 

@@ -30,7 +30,7 @@ describe('sandboxIdentity', () => {
     expect(sandboxIdentity.atCreation?.({ type: 'INDIVIDUAL', fullName })).toBe(status);
   });
 
-  it('leaves businesses to their first submission', () => {
+  it('decides on businesses at their first submission', () => {
     expect(sandboxIdentity.atCreation?.({ type: 'BUSINESS', fullName: 'Acme 002' })).toBe(
       'UNVERIFIED',
     );
@@ -43,7 +43,7 @@ describe('sandboxIdentity', () => {
     ['Ada Lovelace', 'approved'],
     ['Ada 0012', 'approved'],
   ])('judges %s: %s', async (fullName, state) => {
-    expect(sandboxIdentity.unasked?.(person(fullName))).toBeUndefined();
+    expect(sandboxIdentity.withoutDocuments?.(person(fullName))).toBeUndefined();
     expect((await sandboxIdentity.submit(person(fullName))).state).toBe(state);
   });
 
@@ -55,7 +55,7 @@ describe('sandboxIdentity', () => {
     [undefined, 'approved', 'approved'],
   ])('judges the business %s: %s, unasked %s', async (number, state, unasked) => {
     expect((await sandboxIdentity.submit(business(number))).state).toBe(state);
-    expect(sandboxIdentity.unasked?.(business(number))?.state).toBe(unasked);
+    expect(sandboxIdentity.withoutDocuments?.(business(number))?.state).toBe(unasked);
   });
 
   it('decides about owners by their family names', async () => {

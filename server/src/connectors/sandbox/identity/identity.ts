@@ -1,7 +1,7 @@
 // The scripted identity check, as data: the last three characters of a person's full name, a
-// business's registration number or an owner's family name select the verdict. It answers at once,
-// and a case in review stays there until an operator decides. Other findings are scripted by a
-// document whose number is the name of the finding.
+// business's registration number or an owner's family name select the verdict. The verdict is
+// immediate, and a case in review remains in review until an operator decides. Other findings are
+// scripted by a document whose number is the name of the finding.
 import { type FindingType, isFindingType } from '../../../catalog/identity/verification-errors.ts';
 import type {
   IdentityCase,
@@ -14,7 +14,7 @@ import type {
 type Status = ReturnType<NonNullable<IdentityPort['atCreation']>>;
 type ScriptedVerdict = 'approved' | 'rejected' | 'review' | 'unresolved';
 
-/** Initial status of a person whose platform does its own compliance, by full name. */
+/** Initial status of a person whose platform verifies its customers itself, by full name. */
 export const STATUS_BY_SUFFIX: Readonly<Record<string, Status>> = {
   '001': 'PENDING',
   '002': 'REJECTED',
@@ -83,11 +83,12 @@ function scripted({ documents }: IdentityCase): IdentityFinding[] {
   });
 }
 
-/** Finding for people whose suffix means that their documents are unreadable. */
+/** Finding for the suffix of unreadable documents. */
 function illegibleDocuments({ documents }: IdentityCase): IdentityFinding[] {
   const identityTypes = ['PASSPORT', 'DRIVERS_LICENSE', 'NATIONAL_ID'];
-  const paper = documents.find((each) => identityTypes.includes(each.documentType)) ?? documents[0];
-  return [{ type: 'POOR_QUALITY_DOCUMENT', ...(paper ? { resourceId: paper.id } : {}) }];
+  const document =
+    documents.find((each) => identityTypes.includes(each.documentType)) ?? documents[0];
+  return [{ type: 'POOR_QUALITY_DOCUMENT', ...(document ? { resourceId: document.id } : {}) }];
 }
 
 function verdictOf(submitted: IdentityCase): IdentityVerdict {
@@ -109,7 +110,7 @@ export const sandboxIdentity: IdentityPort = {
     if (type === 'BUSINESS') return 'UNVERIFIED';
     return STATUS_BY_SUFFIX[suffixIn(fullName)] ?? 'APPROVED';
   },
-  unasked(submitted) {
+  withoutDocuments(submitted) {
     if (submitted.type === 'INDIVIDUAL') return undefined;
     const verdict = verdictOf(submitted);
     return verdict.state === 'review' ? undefined : verdict;

@@ -4,8 +4,8 @@
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { LivenessCheck, LivenessPort, LivenessProgress } from '../../ports/index.ts';
 
-const TAKES_MS = 5_000;
-const TAKES_POLLS = 2;
+const DURATION_MS = 5_000;
+const REQUIRED_POLLS = 2;
 
 export const LIVENESS_BY_SUFFIX: Readonly<Record<string, LivenessProgress>> = {
   '002': { state: 'failed' },
@@ -16,15 +16,15 @@ const outcomeOf = ({ subject }: LivenessCheck): LivenessProgress =>
     state: 'passed',
   };
 
-function leftMs({ subject, startedAt }: LivenessCheck, now: number): number {
-  if (subject.type === 'WALLET') return startedAt + TAKES_MS - now;
-  return subject.polls < TAKES_POLLS ? TAKES_MS : 0;
+function remainingMs({ subject, startedAt }: LivenessCheck, now: number): number {
+  if (subject.type === 'WALLET') return startedAt + DURATION_MS - now;
+  return subject.polls < REQUIRED_POLLS ? DURATION_MS : 0;
 }
 
 export const sandboxLiveness: LivenessPort = {
   async check(check, now) {
-    const left = leftMs(check, now);
-    return left > 0 ? { state: 'waiting', checkAfterMs: left } : outcomeOf(check);
+    const remaining = remainingMs(check, now);
+    return remaining > 0 ? { state: 'waiting', checkAfterMs: remaining } : outcomeOf(check);
   },
   complete: async (check) => outcomeOf(check),
 };

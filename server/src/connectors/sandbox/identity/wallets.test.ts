@@ -4,7 +4,7 @@ import { sandboxOidc, sandboxWalletScript } from './wallets.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 9);
 const S = NOW / 1000;
-const GOOD = {
+const VALID_CLAIMS = {
   iss: 'https://accounts.google.com',
   aud: 'app-1',
   sub: 'user-1',
@@ -15,20 +15,20 @@ const GOOD = {
 const tokenOf = (claims: unknown, header: unknown = { alg: 'RS256', typ: 'JWT' }) =>
   `${segment(header)}.${segment(claims)}.dummy`;
 
-const OWN = 'https://id.shop.example/users';
-const { verify } = sandboxOidc([OWN]);
-const judged = (claims: object) => verify(tokenOf({ ...GOOD, ...claims }), NOW);
+const CONFIGURED_ISSUER = 'https://id.shop.example/users';
+const { verify } = sandboxOidc([CONFIGURED_ISSUER]);
+const verdictOf = (claims: object) => verify(tokenOf({ ...VALID_CLAIMS, ...claims }), NOW);
 
 describe('tokens of identity providers in the sandbox', () => {
   it('are accepted with any signature', async () => {
-    expect(await judged({ email: 'ada@example.com', nonce: 'abc', azp: 'x' })).toEqual({
+    expect(await verdictOf({ email: 'ada@example.com', nonce: 'abc', azp: 'x' })).toEqual({
       identity: {
-        ...{ issuer: GOOD.iss, audience: 'app-1', subject: 'user-1' },
+        ...{ issuer: VALID_CLAIMS.iss, audience: 'app-1', subject: 'user-1' },
         ...{ email: 'ada@example.com', nonce: 'abc' },
       },
     });
     for (const dummy of ['x', 'sandbox-signature', '']) {
-      const text = tokenOf(GOOD).replace(/dummy$/, dummy);
+      const text = tokenOf(VALID_CLAIMS).replace(/dummy$/, dummy);
       expect(await verify(text, NOW)).toHaveProperty('identity');
     }
   });
@@ -37,9 +37,9 @@ describe('tokens of identity providers in the sandbox', () => {
     ['https://accounts.google.com', 'https://accounts.google.com'],
     ['accounts.google.com', 'https://accounts.google.com'],
     ['https://appleid.apple.com', 'https://appleid.apple.com'],
-    [OWN, OWN],
+    [CONFIGURED_ISSUER, CONFIGURED_ISSUER],
   ])('of %s are of %s', async (iss, issuer) => {
-    expect(await judged({ iss })).toMatchObject({ identity: { issuer } });
+    expect(await verdictOf({ iss })).toMatchObject({ identity: { issuer } });
   });
 
   it.each([
@@ -47,10 +47,10 @@ describe('tokens of identity providers in the sandbox', () => {
     ['an age of sixty seconds', { iat: S - 60 }],
     ['a clock five seconds ahead', { iat: S + 5 }],
     ['a part of a second', { iat: S - 0.5, exp: S + 0.5 }],
-    ['a nbf that has come', { nbf: S }],
-    ['an e-mail address and a nonce of another form, which are left out', { email: 1, nonce: [] }],
+    ['an nbf in the past', { nbf: S }],
+    ['an e-mail address and a nonce of another type, which are ignored', { email: 1, nonce: [] }],
   ])('may have %s', async (_description, claims) => {
-    const { identity } = (await judged(claims)) as { identity: object };
+    const { identity } = (await verdictOf(claims)) as { identity: object };
     expect(identity).toMatchObject({ audience: 'app-1', subject: 'user-1' });
     expect(identity).not.toHaveProperty('email');
     expect(identity).not.toHaveProperty('nonce');
@@ -59,28 +59,28 @@ describe('tokens of identity providers in the sandbox', () => {
   const ISSUER = 'is from an unsupported issuer';
   it.each([
     ['of an unknown issuer', { iss: 'https://evil.example' }, ISSUER],
-    ['of an issuer with a slash more', { iss: 'https://accounts.google.com/' }, ISSUER],
+    ['of an issuer with an additional slash', { iss: 'https://accounts.google.com/' }, ISSUER],
     ['of an issuer over http', { iss: 'http://accounts.google.com' }, ISSUER],
     ['without an issuer', { iss: undefined }, ISSUER],
-    ['of an issuer that is no text', { iss: 7 }, ISSUER],
-    ['of an issuer named like what every object has', { iss: 'constructor' }, ISSUER],
+    ['of an issuer that is a number', { iss: 7 }, ISSUER],
+    ['of an issuer with the name of a built-in property', { iss: 'constructor' }, ISSUER],
     ['of the prototype', { iss: '__proto__' }, ISSUER],
   ])('%s are malformed', async (_description, claims, reason) => {
-    expect(await judged(claims)).toEqual({ problem: 'malformed', reason });
+    expect(await verdictOf(claims)).toEqual({ problem: 'malformed', reason });
   });
 
   it.each([
     ['', 'nothing'],
     ['sandbox-valid-oidc-token', 'the literal of old'],
-    [`${segment({})}.${segment(GOOD)}`, 'two segments'],
-    [`${tokenOf(GOOD)}.more`, 'four segments'],
-    [`.${segment(GOOD)}.dummy`, 'no header'],
+    [`${segment({})}.${segment(VALID_CLAIMS)}`, 'two segments'],
+    [`${tokenOf(VALID_CLAIMS)}.more`, 'four segments'],
+    [`.${segment(VALID_CLAIMS)}.dummy`, 'no header'],
     [`${segment({})}..dummy`, 'no claims'],
     [`${segment({})}.!!!.dummy`, 'claims that are not base64url'],
     [`${segment({})}.${Buffer.from('{').toString('base64url')}.dummy`, 'claims that are not JSON'],
-    [`${segment({})}.${segment([GOOD])}.dummy`, 'a list of claims'],
+    [`${segment({})}.${segment([VALID_CLAIMS])}.dummy`, 'a list of claims'],
     [`${segment({})}.${segment(null)}.dummy`, 'null'],
-    [`${segment('RS256')}.${segment(GOOD)}.dummy`, 'a header that is a text'],
+    [`${segment('RS256')}.${segment(VALID_CLAIMS)}.dummy`, 'a header that is a text'],
   ])('of no good form are malformed: %s', async (text) => {
     const reason = 'is not a JSON Web Token';
     expect(await verify(text, NOW)).toEqual({ problem: 'malformed', reason });
@@ -108,11 +108,11 @@ describe('tokens of identity providers in the sandbox', () => {
     ['no exp', { exp: undefined }, 'The exp of the token is not a number.'],
     ['a text as exp', { exp: String(S + 9) }, 'The exp of the token is not a number.'],
     ['an exp just now', { exp: S }, 'The token has expired.'],
-    ['an exp that was', { exp: S - 1 }, 'The token has expired.'],
-    ['a nbf to come', { nbf: S + 6 }, 'The token is not valid yet.'],
+    ['an exp in the past', { exp: S - 1 }, 'The token has expired.'],
+    ['an nbf in the future', { nbf: S + 6 }, 'The token is not valid yet.'],
     ['a text as nbf', { nbf: 'now' }, 'The nbf of the token is not a number.'],
   ])('with %s are refused', async (_description, claims, reason) => {
-    expect(await judged(claims)).toEqual({ problem: 'rejected', reason });
+    expect(await verdictOf(claims)).toEqual({ problem: 'rejected', reason });
   });
 });
 

@@ -1,5 +1,5 @@
-// Well-formed account details derived from a text: the same text gives the same details.
-// Check digits and checksums are valid; bank codes and prefixes belong to no real institution.
+// Well-formed account details, derived from a text and equal for equal texts. Check digits and
+// checksums are valid; bank codes and prefixes are not assigned to an institution.
 import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { base58, bech32m, createBase58check } from '@scure/base';
@@ -31,9 +31,9 @@ export const SCRIPTED_SUFFIX = /[0-2]0\d$/;
  * The result of `make` for the seed, without a suffix that scripts an outcome: a payment to
  * generated account details must succeed.
  */
-export function withoutScriptedSuffix(seed: string, make: (seed: string) => string): string {
+export function withoutScriptedSuffix(seed: string, derive: (seed: string) => string): string {
   for (let attempt = 0; ; attempt++) {
-    const text = make(attempt === 0 ? seed : `${seed}\n${attempt}`);
+    const text = derive(attempt === 0 ? seed : `${seed}\n${attempt}`);
     if (!SCRIPTED_SUFFIX.test(text)) return text;
   }
 }
@@ -49,13 +49,13 @@ export function ibanOf(country: string, bban: string): string {
 }
 
 /** A CLABE from its first seventeen digits. */
-export function clabeOf(first: string): string {
+export function clabeOf(prefix: string): string {
   const weights = [3, 7, 1];
-  const sum = [...first].reduce(
+  const sum = [...prefix].reduce(
     (total, digit, at) => total + ((Number(digit) * (weights[at % 3] as number)) % 10),
     0,
   );
-  return `${first}${(10 - (sum % 10)) % 10}`;
+  return `${prefix}${(10 - (sum % 10)) % 10}`;
 }
 
 /** The digit that makes a sum of weighted digits divisible by ten. */
@@ -66,7 +66,10 @@ const cbuDigit = (digits: string, weights: readonly number[]): number => {
   return (10 - (sum % 10)) % 10;
 };
 
-/** An Argentine CVU: 000, four digits of the provider, a check, a zero, twelve of the client, a check. */
+/**
+ * An Argentine CVU: 000, four digits of the provider, a check digit, a zero, twelve digits of the
+ * client, a check digit.
+ */
 export function cvuOf(provider: string, client: string): string {
   const [bank, account] = [`000${provider}`, `0${client}`];
   const [firstDigit, secondDigit] = [cbuDigit(bank, [7, 1, 3, 9]), cbuDigit(account, [3, 9, 7, 1])];
@@ -136,7 +139,7 @@ export const evmAddressOf = (of: string): string =>
     evmChecksummed(`0x7e57${bytesOf(seed, 'evm').toString('hex', 0, 18)}`),
   );
 
-/** Base58 has no 0, so no outcome is scripted; the same holds for Solana. */
+/** Base58 has no 0, so no outcome is scripted; the same applies to Solana. */
 export const tronAddressOf = (seed: string): string =>
   base58check.encode(Uint8Array.from([0x41, ...bytesOf(seed, 'tron').subarray(0, 20)]));
 

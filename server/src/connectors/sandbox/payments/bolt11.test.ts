@@ -1,5 +1,5 @@
-// The examples of BOLT 11 with their key, byte for byte; and arbitrary invoices, parsed by a reader
-// that shares only bech32 with the writer.
+// The examples of BOLT 11 with their key, compared in every byte; and arbitrary invoices, parsed by
+// an independent parser that shares only bech32.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';

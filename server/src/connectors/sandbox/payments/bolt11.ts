@@ -1,6 +1,6 @@
-// Lightning invoices (BOLT 11), signed like those of a node: wallets pay to the text alone, so
-// amount, expiry and signature must be exact. Only the fields that all wallets need are written:
-// payment secret, hash, description, expiry, and the two features that come with the secret.
+// Lightning invoices (BOLT 11), signed like those of a node: wallets pay by the text alone, so
+// amount, expiry and signature must be exact. It contains only the fields that all wallets need:
+// payment secret, hash, description, expiry, and the two features that the secret requires.
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
@@ -35,7 +35,7 @@ function amountText(amountMsat: bigint): string {
   return `${pico / size}${letter}`;
 }
 
-/** A number in `count` groups of five bits, or in as few as needed. */
+/** A number in `count` groups of five bits, or in the minimum number. */
 function words(value: number, count = 1): number[] {
   const groups: number[] = [];
   for (let rest = value; rest > 0 || groups.length < count; rest = Math.floor(rest / 32)) {

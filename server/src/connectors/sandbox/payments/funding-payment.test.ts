@@ -39,10 +39,10 @@ const info = (currency: string, network?: string, amount?: bigint): Info =>
 
 const ajv = new Ajv({ strict: false, allErrors: true });
 formats.default(ajv);
-const fits = ajv.compile(toAjv(PaymentInstructions));
+const isValidSchema = ajv.compile(toAjv(PaymentInstructions));
 
 /** Every currency with each of its networks. */
-const WAYS = CURRENCIES.flatMap(({ code }) => {
+const CURRENCY_NETWORKS = CURRENCIES.flatMap(({ code }) => {
   const ways = realtimeFundingOf(code);
   if (!ways) return [];
   return ways.isCrypto
@@ -89,8 +89,8 @@ function sparkFields(text = '') {
 }
 
 describe('sandboxPaymentFunding', () => {
-  it('covers the money and the networks that are fast', () => {
-    expect(WAYS.map((method) => method.join(' '))).toEqual([
+  it('covers the currencies and networks that settle within minutes', () => {
+    expect(CURRENCY_NETWORKS.map((method) => method.join(' '))).toEqual([
       'ARS',
       'BRL',
       'COP',
@@ -115,45 +115,61 @@ describe('sandboxPaymentFunding', () => {
     ]);
   });
 
-  it.each(WAYS)('%s %s: matches the schema, with amount and expiry', (code, network) => {
-    const requested = payment(code, network);
-    const input = sandboxPaymentFunding(requested);
-    expect(input).toHaveLength(1);
-    for (const each of input) {
-      expect(fits(each), JSON.stringify(fits.errors)).toBe(true);
-      const notes = each.instructionsNotes ?? '';
-      expect(notes).toContain(new Date(requested.expiresAt).toISOString());
-      expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
-      expect(each.isPlatformAccount).toBe(false);
-      const { reference } = each.accountOrWalletInfo;
-      if (reference !== undefined) expect([reference, notes]).toEqual([requested.reference, notes]);
-      expect(notes.includes(requested.reference)).toBe(reference !== undefined);
-    }
-  });
+  it.each(CURRENCY_NETWORKS)(
+    '%s %s: matches the schema, with amount and expiry',
+    (code, network) => {
+      const requested = payment(code, network);
+      const input = sandboxPaymentFunding(requested);
+      expect(input).toHaveLength(1);
+      for (const each of input) {
+        expect(isValidSchema(each), JSON.stringify(isValidSchema.errors)).toBe(true);
+        const notes = each.instructionsNotes ?? '';
+        expect(notes).toContain(new Date(requested.expiresAt).toISOString());
+        expect(notes).toContain(` ${code}${network ? ` over ${network}` : ''} by`);
+        expect(each.isPlatformAccount).toBe(false);
+        const { reference } = each.accountOrWalletInfo;
+        if (reference !== undefined)
+          expect([reference, notes]).toEqual([requested.reference, notes]);
+        expect(notes.includes(requested.reference)).toBe(reference !== undefined);
+      }
+    },
+  );
 
-  it.each(WAYS)('%s %s: the same for a payment, another for the next', (code, network) => {
-    const paymentFunding = payment(code, network);
-    const next = { ...paymentFunding, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
-    expect(sandboxPaymentFunding(paymentFunding)).toEqual(sandboxPaymentFunding(paymentFunding));
-    const [first] = sandboxPaymentFunding(paymentFunding);
-    const [second] = sandboxPaymentFunding(next);
-    const texts = (each: typeof first) =>
-      ['accountNumber', 'iban', 'clabeNumber', 'address', 'invoice', 'qrCode', 'paymentUrl', 'vpa']
-        .map((name) => each?.accountOrWalletInfo[name])
-        .filter((value) => value !== undefined);
-    expect(texts(first).length).toBeGreaterThan(0);
-    for (const text of texts(first)) expect(texts(second)).not.toContain(text);
-    const account = sandboxFunding.instructions({
-      accountId: 'InternalAccount:1',
-      currency: code,
-      owner: 'customer',
-    });
-    expect(account.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
-      first?.accountOrWalletInfo,
-    );
-  });
+  it.each(CURRENCY_NETWORKS)(
+    '%s %s: the same for a payment, another for the next',
+    (code, network) => {
+      const paymentFunding = payment(code, network);
+      const next = { ...paymentFunding, transactionId: 'Transaction:2', reference: 'RHZZZZZZZZ99' };
+      expect(sandboxPaymentFunding(paymentFunding)).toEqual(sandboxPaymentFunding(paymentFunding));
+      const [first] = sandboxPaymentFunding(paymentFunding);
+      const [second] = sandboxPaymentFunding(next);
+      const texts = (each: typeof first) =>
+        [
+          'accountNumber',
+          'iban',
+          'clabeNumber',
+          'address',
+          'invoice',
+          'qrCode',
+          'paymentUrl',
+          'vpa',
+        ]
+          .map((name) => each?.accountOrWalletInfo[name])
+          .filter((value) => value !== undefined);
+      expect(texts(first).length).toBeGreaterThan(0);
+      for (const text of texts(first)) expect(texts(second)).not.toContain(text);
+      const account = sandboxFunding.instructions({
+        accountId: 'InternalAccount:1',
+        currency: code,
+        owner: 'customer',
+      });
+      expect(account.map((each) => each.accountOrWalletInfo)).not.toContainEqual(
+        first?.accountOrWalletInfo,
+      );
+    },
+  );
 
-  it('offers no instructions for currencies and networks that take longer than minutes', () => {
+  it('is empty for currencies and networks that do not settle within minutes', () => {
     const none: [string, string?][] = [
       ['KES'],
       ['JPY'],

@@ -1,5 +1,5 @@
-// Payment instructions of one payment in the sandbox: for each fast rail the form that a bank or
-// wallet accepts, for exactly the amount where the form includes one, valid until the quote
+// Payment instructions of one payment in the sandbox: one entry for each fast rail, in the format
+// of its banks or wallets, with the exact amount if the format includes one, valid until the quote
 // expires. All derive from the payment id, so repetitions return the same and no two payments share
 // account details.
 
@@ -24,8 +24,8 @@ import { bolt11 } from './bolt11.ts';
 import { accountDetailsOf } from './funding.ts';
 
 // Spark addresses and invoices as wallets read them: a small protobuf message in bech32m, with the
-// receiver's key and, in an invoice, amount and expiry. Nine fields need no protobuf library.
-// Invoices are unsigned, which the network allows.
+// receiver's key and, in an invoice, amount and expiry. A protobuf library would be excessive for
+// nine fields. Invoices are unsigned, which the network allows.
 
 interface SparkInvoice {
   /** The receiver's private key, 32 bytes. */
@@ -86,8 +86,8 @@ const PIX_REFERENCE = 25;
 
 /** The reference if it fits into a PIX code; else a unique short form. */
 function pixReference(reference: string): string {
-  const fits = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
-  return fits ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);
+  const isShort = /^[A-Za-z0-9]+$/.test(reference) && reference.length <= PIX_REFERENCE;
+  return isShort ? reference : lettersOf(reference, 'pix', PIX_REFERENCE);
 }
 
 function spark(payment: PaymentFunding): object {
@@ -126,7 +126,7 @@ function lightning(payment: PaymentFunding): object {
   return { invoice: withoutScriptedSuffix(seed, invoiceOf) };
 }
 
-/** Forms with more than account details, or that no account has. */
+/** Account types whose details differ from those of an internal account. */
 const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
   BRL_ACCOUNT: (payment) => ({
     qrCode: pixCharge({
@@ -157,17 +157,17 @@ const FORMS: Readonly<Record<string, (payment: PaymentFunding) => object>> = {
 };
 
 function details(form: string, payment: PaymentFunding): object {
-  const make = FORMS[form];
-  if (make) return make(payment);
+  const detailsOfForm = FORMS[form];
+  if (detailsOfForm) return detailsOfForm(payment);
   const all = accountDetailsOf(payment.currency, payment.transactionId);
-  const found = all.find(({ accountType }) => accountType === form);
+  const formDetails = all.find(({ accountType }) => accountType === form);
   return {
-    ...found,
-    ...('reference' in (found ?? {}) ? { reference: payment.reference } : {}),
+    ...formDetails,
+    ...('reference' in (formDetails ?? {}) ? { reference: payment.reference } : {}),
   };
 }
 
-/** Codes, pages and wallets have no rails. */
+/** Account types that contain a code or a page instead of rails. */
 const RAILLESS: ReadonlySet<string> = new Set(['BRL_ACCOUNT', 'COP_ACCOUNT', 'ARS_ACCOUNT']);
 
 function instruction(form: string, payment: PaymentFunding): PaymentInstructions {
@@ -177,14 +177,14 @@ function instruction(form: string, payment: PaymentFunding): PaymentInstructions
     ...details(form, payment),
     ...(rails ? { paymentRails: [...rails] } : {}),
   };
-  const over = payment.network ? ` over ${payment.network}` : '';
-  const naming = 'reference' in info ? `, with the reference ${payment.reference}` : '';
-  const what = `${decimal(payment)} ${payment.currency}${over}`;
+  const networkText = payment.network ? ` over ${payment.network}` : '';
+  const referenceText = 'reference' in info ? `, with the reference ${payment.reference}` : '';
+  const amountText = `${decimal(payment)} ${payment.currency}${networkText}`;
   return {
     accountOrWalletInfo: info,
     instructionsNotes:
-      `Send exactly ${what} by ${iso(payment.expiresAt)}${naming}, in one payment. ` +
-      'Any other amount fails. In the sandbox, POST /sandbox/send stands for the payer.',
+      `Send exactly ${amountText} by ${iso(payment.expiresAt)}${referenceText}, in one payment. ` +
+      'Any other amount fails. In the sandbox, POST /sandbox/send simulates the payer.',
     isPlatformAccount: payment.owner === 'platform',
   };
 }

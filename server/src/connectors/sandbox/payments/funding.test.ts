@@ -43,8 +43,8 @@ describe('sandboxFunding', () => {
         const input = infos(`InternalAccount:${uuid}`, currency);
         expect(input.length).toBeGreaterThan(0);
         for (const info of input) {
-          const holds = CHECKS[info.accountType ?? ''] ?? evm;
-          expect(holds(info), JSON.stringify(info)).toBe(true);
+          const isValid = CHECKS[info.accountType ?? ''] ?? evm;
+          expect(isValid(info), JSON.stringify(info)).toBe(true);
         }
       }),
     );
@@ -61,7 +61,7 @@ describe('sandboxFunding', () => {
     }
   });
 
-  it('offers no instructions if the currency cannot be paid in', () => {
+  it('is empty for a currency without deposits', () => {
     expect(infos('InternalAccount:a', 'NGN')).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
-// Payment instructions of accounts in the sandbox: details as a real bank or chain would assign
-// them, unique for each account. They receive nothing; accounts are funded by a sandbox operation.
-// A currency that is not in the table cannot be paid in.
+// Payment instructions of accounts in the sandbox: well-formed details, unique for each account.
+// Accounts are funded by a sandbox operation. Deposits are available in the currencies of the
+// table.
 import type { PaymentAccountInfo } from '../../../catalog/rails/payment-instructions.ts';
 import type { FundingPort } from '../../ports/index.ts';
 import {
@@ -20,7 +20,7 @@ import {
 
 const BANK = 'Railhead Sandbox Bank';
 const NOTES =
-  'Sandbox account details: well-formed, but no funds arrive through them. Use the sandbox funding call.';
+  'Sandbox account details: they cannot receive real funds. Use the sandbox funding operation.';
 
 /** Reference that attributes a deposit to its account. */
 const reference = (seed: string) => `RH${lettersOf(seed, 'reference', 10)}`;
@@ -53,7 +53,7 @@ const ACCOUNT_DETAILS: Readonly<Record<string, (seed: string) => PaymentAccountI
   USD: (seed) => [
     bank(seed, 'USD_ACCOUNT', ['ACH', 'WIRE', 'RTP', 'FEDNOW'], {
       accountNumber: numberOf(seed, 'usd', 14),
-      // Passes the ABA checksum; no bank has it.
+      // Passes the ABA checksum, but is not assigned to a bank.
       routingNumber: '110000000',
       bankAddress: '1 Test Street, New York, NY 10001, US',
     }),

@@ -24,8 +24,8 @@ describe('sandboxBeneficiaryVerification', () => {
 
   it('has a delayed result for slow suffixes', async () => {
     expect(await usd('104', ada, 4_999)).toEqual({ status: 'PENDING', checkAfterMs: 1 });
-    const found = { status: 'MATCHED', fullName: 'Ada King Lovelace' };
-    expect(await usd('104', ada, 5_000)).toEqual(found);
+    const match = { status: 'MATCHED', fullName: 'Ada King Lovelace' };
+    expect(await usd('104', ada, 5_000)).toEqual(match);
   });
 
   it('identifies businesses by their legal name', async () => {

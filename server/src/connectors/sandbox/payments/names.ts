@@ -1,27 +1,27 @@
 // Scripted name checks of beneficiaries: the suffix of the account identifier selects the result,
-// everything else matches. The table documents the suffixes. No state: a slow bank answers once
-// enough time has passed since the first call.
+// and other suffixes match. The table documents the suffixes. Stateless: a delayed result depends
+// on the time since the first call.
 import { beneficiaryNameOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { BeneficiaryVerificationPort, NameCheck } from '../../ports/index.ts';
 
-type Answer = (name: string, elapsedMs: number) => NameCheck;
+type NameCheckScript = (name: string, elapsedMs: number) => NameCheck;
 
-const ANSWER_AFTER_MS = 5_000;
+const RESULT_DELAY_MS = 5_000;
 
 /** A name with an initial, as some banks store it: `Ada Lovelace` is `A. Lovelace`. */
 function partialMatchOf(name: string): string {
-  const [first = '', ...rest] = name.trim().split(/\s+/);
-  return rest.length ? `${first.charAt(0)}. ${rest.join(' ')}` : `${first} Jr`;
+  const [firstName = '', ...rest] = name.trim().split(/\s+/);
+  return rest.length ? `${firstName.charAt(0)}. ${rest.join(' ')}` : `${firstName} Jr`;
 }
 
-const matched: Answer = (fullName) => ({ status: 'MATCHED', fullName });
+const matched: NameCheckScript = (fullName) => ({ status: 'MATCHED', fullName });
 
-const matchedLater: Answer = (name, elapsedMs) =>
-  elapsedMs < ANSWER_AFTER_MS
-    ? { status: 'PENDING', checkAfterMs: ANSWER_AFTER_MS - elapsedMs }
+const matchedLater: NameCheckScript = (name, elapsedMs) =>
+  elapsedMs < RESULT_DELAY_MS
+    ? { status: 'PENDING', checkAfterMs: RESULT_DELAY_MS - elapsedMs }
     : matched(name, elapsedMs);
 
-export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, Answer>> = {
+export const NAME_CHECKS_BY_SUFFIX: Readonly<Record<string, NameCheckScript>> = {
   '102': () => ({ status: 'NOT_MATCHED' }),
   '103': (name) => ({ status: 'PARTIAL_MATCH', fullName: partialMatchOf(name) }),
   '104': matchedLater,

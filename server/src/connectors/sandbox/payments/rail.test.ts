@@ -116,7 +116,7 @@ describe('a debit', () => {
     expect(await story({ ...instruction(suffix, 'quote'), ...debit })).toEqual(expected);
   });
 
-  it('is done from American bank accounts alone', () => {
+  it('is supported for American bank accounts only', () => {
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'ACH')).toBe(true);
     expect(sandboxRail.supportsDebit?.('USD_ACCOUNT', 'WIRE')).toBe(false);
     expect(sandboxRail.supportsDebit?.('EUR_ACCOUNT', 'SEPA')).toBe(false);

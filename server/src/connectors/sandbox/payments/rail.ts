@@ -1,5 +1,5 @@
-// The scripted rail. It keeps no state: the state of an instruction follows from its timeline and
-// the time since it was sent, so restarts and repetitions change nothing.
+// The scripted rail. Stateless: the state of an instruction follows from its timeline and the time
+// since it was sent, so restarts and repetitions have no effect.
 
 import { base58 } from '@scure/base';
 import { networkOf, sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
@@ -16,8 +16,8 @@ import {
   TRANSFER_OUTCOMES,
 } from './outcomes.ts';
 
-// The transaction on a chain that a payout to a wallet would have: a hash in the chain's format,
-// deterministic for the payment, and found on no chain.
+// The simulated transaction of a payout to a wallet: a hash in the chain's format, derived from the
+// payment id.
 
 const hex = (id: string) => bytesOf(id, 'transaction hash').toString('hex');
 
@@ -36,14 +36,14 @@ const HASH: Readonly<Record<string, (id: string) => string>> = {
   PLASMA: (id) => `0x${hex(id)}`,
 };
 
-/** Undefined if there is no chain, or none that the API names. */
+/** Undefined without a chain, or for a chain outside the API. */
 function onChainOf({ id, kind, account }: RailInstruction): OnChain | undefined {
   const network = kind === 'payout' ? networkOf(account) : undefined;
   const hash = network === undefined ? undefined : HASH[network];
   return network !== undefined && hash ? { transactionHash: hash(id), network } : undefined;
 }
 
-/** Often only a text by the payer's bank is known of a payer. */
+/** The data of a payer is often only a text by the payer's bank. */
 function payerSuffix({ accountType, accountIdentifier }: RailInstruction['account']): string {
   return accountType === 'ORIGINATOR' ? String(accountIdentifier ?? '').slice(-3) : '';
 }
@@ -93,7 +93,7 @@ export const sandboxRail: RailPort = {
     accountType === 'USD_ACCOUNT' && (rail === null || rail === 'ACH'),
   send: async (instruction) => progressAt(instruction, 0),
   check: async (instruction, now: Time) => progressAt(instruction, now - instruction.sentAt),
-  // Everything that has not settled can be cancelled.
+  // Only unsettled instructions can be cancelled.
   cancel: async (instruction, now: Time) =>
     progressAt(instruction, now - instruction.sentAt).state === 'accepted'
       ? 'cancelled'

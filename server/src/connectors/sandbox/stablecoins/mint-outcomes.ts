@@ -1,6 +1,6 @@
 // Outcomes of the scripted stablecoin provider, as data: the last three characters of a secret, a
 // token identifier, a bank account number or an order description select a row. A timeline
-// determines the state by time alone. Everything not listed succeeds.
+// determines the state by the elapsed time. Other suffixes succeed.
 import type {
   IssuanceStatus,
   LinkProblem,
@@ -11,12 +11,12 @@ import type {
 const SECOND = 1_000;
 const DAY = 24 * 60 * 60 * SECOND;
 
-/** How long the provider waits for a payment. */
+/** Payment deadline of an order. */
 export const FUNDING_MS = 7 * DAY;
 
 /** Secrets of a client of the provider. */
 export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
-  '002': { refused: true },
+  '002': { rejected: true },
   '003': { unlinked: 'INVALID' },
   '004': { unlinked: 'REVOKED' },
   '005': { accounts: 2 },
@@ -28,15 +28,15 @@ export const SECRETS: Readonly<Record<string, SecretOutcome>> = {
 };
 
 interface SecretOutcome {
-  refused?: true;
-  /** Valid when it is linked, and never again. */
+  rejected?: true;
+  /** Valid only while the provider is linked. */
   unlinked?: Unlinked['as'];
-  /** Valid until something is minted or burned. */
+  /** Valid until the first mint or burn. */
   ordersUnlinked?: Unlinked['as'];
   /** Number of provider accounts that it gives access to; default 1. */
   accounts?: number;
   noBalance?: true;
-  /** No answers about mints and burns, or about anything. */
+  /** The provider is unavailable for mints and burns, or for all calls. */
   ordersDown?: true;
   down?: true;
 }
@@ -55,8 +55,8 @@ export const TOKENS: Readonly<Record<string, TokenOutcome>> = {
   '007': 'down',
 };
 export const ISSUED: TokenOutcome = [at(0, 'PROVISIONED')];
-/** The token that is approved without an operator. */
-export const ENABLED_AT_ONCE = '006';
+/** Suffix of tokens that are approved without an operator. */
+export const AUTO_ENABLED_SUFFIX = '006';
 
 /** Suffix of a network identifier that belongs to another token. */
 export const MISMATCH = '002';
@@ -70,19 +70,19 @@ export const BANK_LINKS: Readonly<Record<string, LinkProblem>> = {
   '205': 'PROVIDER_LINK_FAILED',
 };
 /** Bank accounts for which orders are rejected, or fail. */
-export const BANK_REFUSED = '206';
+export const BANK_REJECTED = '206';
 export const BANK_FAILS = '003';
 
 export interface OrderOutcome {
-  /** A required payment never arrives. */
+  /** The required payment is not made. */
   neverPaid?: true;
-  /** Time at which it starts, and when and how it ends. */
+  /** Times since the order at which it starts and ends, and the reason of a failure. */
   processingMs: number;
-  endMs: number;
+  completedMs: number;
   failure?: string;
 }
 
-export const DONE: OrderOutcome = { processingMs: 2 * SECOND, endMs: 5 * SECOND };
+export const DONE: OrderOutcome = { processingMs: 2 * SECOND, completedMs: 5 * SECOND };
 export const FAILS: OrderOutcome = { ...DONE, failure: 'PROVIDER_TRANSFER_FAILED' };
 
 /** Mints and burns, by description. */
@@ -90,7 +90,7 @@ export const ORDERS: Readonly<Record<string, OrderOutcome>> = {
   '001': { ...DONE, neverPaid: true },
   '003': FAILS,
   '004': { ...DONE, failure: 'PROVIDER_CANCELLED' },
-  '005': { processingMs: 10 * SECOND, endMs: 30 * SECOND },
+  '005': { processingMs: 10 * SECOND, completedMs: 30 * SECOND },
 };
 
 /** The provider's names for the states of an order. */

@@ -1,6 +1,6 @@
-// The scripted stablecoin provider. It keeps no state: the states of issuances and orders follow
-// from their rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders change
-// nothing. The client id determines the accessible accounts.
+// The scripted stablecoin provider. Stateless: the states of issuances and orders follow from their
+// rows in mint-outcomes.ts and the elapsed time, so restarts and repeated orders have no effect.
+// The client id determines the accessible accounts.
 import { sandboxSuffixOf } from '../../../catalog/accounts/account-info.ts';
 import type { Time } from '../../../kernel/effects.ts';
 import type {
@@ -26,11 +26,11 @@ import {
   withoutScriptedSuffix,
 } from '../payments/account-details.ts';
 import {
+  AUTO_ENABLED_SUFFIX,
   BANK_FAILS,
   BANK_LINKS,
-  BANK_REFUSED,
+  BANK_REJECTED,
   DONE,
-  ENABLED_AT_ONCE,
   FAILS,
   FUNDING_MS,
   ISSUED,
@@ -46,12 +46,11 @@ import {
 const suffixOf = (text: string | null) => (text ?? '').slice(-3);
 const secretOf = ({ clientSecret }: ProviderCredentials) => SECRETS[suffixOf(clientSecret)] ?? {};
 
-/** As if the host were unreachable. */
-const unavailable = (): Error => new Error('The provider of the sandbox does not answer.');
+/** Simulates an unreachable host. */
+const unavailable = (): Error =>
+  new Error('The stablecoin provider of the sandbox is unavailable.');
 
-/**
- * Throws if the provider does not answer this client; returns whether the account is still valid.
- */
+/** Throws if the provider is unavailable for these credentials; returns why they are invalid. */
 function unlinked({ credentials }: ProviderLink): Unlinked | undefined {
   const { down, unlinked: as } = secretOf(credentials);
   if (down) throw unavailable();
@@ -91,28 +90,29 @@ function tokenAt({ providerTokenIdentifier }: TokenName, elapsedMs: number): Tok
 }
 
 const isBank = ({ info }: LinkedAccount) => info.accountType === 'USD_ACCOUNT';
-const numberEnd = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
+const numberSuffixOf = ({ info }: LinkedAccount) => sandboxSuffixOf(info);
 
 /** Number suffixes with outcomes; orders contain only the reference of an account. */
-const BANK_SCRIPTS = [BANK_FAILS, BANK_REFUSED];
+const BANK_SCRIPTS = [BANK_FAILS, BANK_REJECTED];
 
 function linkOf(account: LinkedAccount): LinkResult {
-  const wanted =
+  const isSupported =
     account.rail === 'SPARK' ? account.info.accountType === 'SPARK_WALLET' : isBank(account);
-  if (!wanted) return { state: 'rejected', problem: 'NOT_SUPPORTED' };
-  const problem = isBank(account) && BANK_LINKS[numberEnd(account)];
+  if (!isSupported) return { state: 'rejected', problem: 'NOT_SUPPORTED' };
+  const problem = isBank(account) && BANK_LINKS[numberSuffixOf(account)];
   if (problem) return { state: 'rejected', problem };
-  const known = `address_${shortHash(account.id, 'mint address')}`;
-  const scripted = isBank(account) && BANK_SCRIPTS.find((end) => end === numberEnd(account));
-  return { state: 'linked', reference: scripted ? `${known}-${scripted}` : known };
+  const reference = `address_${shortHash(account.id, 'mint address')}`;
+  const scripted =
+    isBank(account) && BANK_SCRIPTS.find((suffix) => suffix === numberSuffixOf(account));
+  return { state: 'linked', reference: scripted ? `${reference}-${scripted}` : reference };
 }
 
-/** Scripted outcome of the bank account at an end of an order, by its reference. */
+/** Scripted outcome of the source or destination account of an order, by its reference. */
 const bankOf = ({ from, to }: MintOrder): string | undefined =>
-  BANK_SCRIPTS.find((end) => [from, to].some((each) => each?.reference.endsWith(`-${end}`)));
+  BANK_SCRIPTS.find((suffix) => [from, to].some((each) => each?.reference.endsWith(`-${suffix}`)));
 
 /** Whether a payment, by wire or with tokens, is needed before it continues. */
-const waits = ({ type, source }: MintOrder) =>
+const needsPayment = ({ type, source }: MintOrder) =>
   source === (type === 'MINT' ? 'WIRE' : 'EXTERNAL_ACCOUNT');
 
 const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
@@ -122,7 +122,7 @@ const instructionsOf = ({ id, type, token }: MintOrder): FundingInstructions =>
         network: 'FEDWIRE',
         address: withoutScriptedSuffix(id, (seed) => digitsOf(seed, 'mint wire', 14)),
         valueType: 'USD',
-        // Passes the ABA checksum; no bank has it.
+        // Passes the ABA checksum, but is not assigned to a bank.
         routingNumber: '110000000',
         bankName: 'Railhead Sandbox Bank',
         beneficiaryName: 'Railhead Sandbox Issuer',
@@ -140,13 +140,13 @@ function previewOf({ credentials }: ProviderLink, order: MintOrder): OrderPrevie
   if (ordersDown) throw unavailable();
   if (as) return { state: 'unlinked', as };
   if (order.source === 'PROVIDER_INTERNAL_BALANCE' && noBalance) return { state: 'no-source' };
-  if (bankOf(order) === BANK_REFUSED) {
-    return { state: 'rejected', reason: 'The sandbox takes no order for this bank account.' };
+  if (bankOf(order) === BANK_REJECTED) {
+    return { state: 'rejected', reason: 'The sandbox rejects orders for this bank account.' };
   }
   const cents = order.amount / 10n ** BigInt(order.decimals - 2);
   return {
     state: 'accepted',
-    ...(waits(order)
+    ...(needsPayment(order)
       ? { fundingInstructions: instructionsOf(order), expiresAt: order.orderedAt + FUNDING_MS }
       : {}),
     estimatedDelivery: {
@@ -170,15 +170,15 @@ type Step = OrderProgress extends infer P
   : never;
 
 function stepAt(order: MintOrder, elapsedMs: number): { step: Step; nextMs?: number } {
-  const { neverPaid, processingMs, endMs, failure } = outcomeOf(order);
-  if (waits(order) && neverPaid) {
+  const { neverPaid, processingMs, completedMs, failure } = outcomeOf(order);
+  if (needsPayment(order) && neverPaid) {
     if (elapsedMs >= FUNDING_MS) return { step: { state: 'expired', final: true } };
     return { step: { state: 'funding' }, nextMs: FUNDING_MS };
   }
   if (elapsedMs < processingMs) {
-    return { step: { state: waits(order) ? 'funding' : 'submitted' }, nextMs: processingMs };
+    return { step: { state: needsPayment(order) ? 'funding' : 'submitted' }, nextMs: processingMs };
   }
-  if (elapsedMs < endMs) return { step: { state: 'processing' }, nextMs: endMs };
+  if (elapsedMs < completedMs) return { step: { state: 'processing' }, nextMs: completedMs };
   return { step: failure ? { state: 'failed', reason: failure } : { state: 'completed' } };
 }
 
@@ -194,26 +194,26 @@ function progressAt(order: MintOrder, now: Time): OrderProgress {
 
 export const sandboxMint: MintPort = {
   async accountsOf(credentials) {
-    const { down, refused, accounts = 1 } = secretOf(credentials);
+    const { down, rejected, accounts = 1 } = secretOf(credentials);
     if (down) throw unavailable();
-    if (refused) return [];
-    const first = `account_${shortHash(credentials.clientId, 'mint account')}`;
+    if (rejected) return [];
+    const accountId = `account_${shortHash(credentials.clientId, 'mint account')}`;
     return Array.from({ length: accounts }, (_, index) =>
-      index ? `${first}_${index + 1}` : first,
+      index ? `${accountId}_${index + 1}` : accountId,
     );
   },
   async token(link, name, ageMs) {
-    const gone = unlinked(link);
-    if (gone) return gone;
+    const unlinkedResult = unlinked(link);
+    if (unlinkedResult) return unlinkedResult;
     const tokenLookup = tokenAt(name, ageMs ?? 0);
-    const other =
+    const isMismatch =
       tokenLookup.state === 'found' && suffixOf(name.networkTokenIdentifier) === MISMATCH;
-    return other ? { state: 'mismatch' } : tokenLookup;
+    return isMismatch ? { state: 'mismatch' } : tokenLookup;
   },
   linkAccount: async (link, account) => unlinked(link) ?? linkOf(account),
   prepare: async (link, order) => unlinked(link) ?? previewOf(link, order),
   submit: async (link, order) => unlinked(link) ?? progressAt(order, order.orderedAt),
   check: async (link, order, at) => unlinked(link) ?? progressAt(order, at),
   enablesAtOnce: ({ providerTokenIdentifier }) =>
-    suffixOf(providerTokenIdentifier) === ENABLED_AT_ONCE,
+    suffixOf(providerTokenIdentifier) === AUTO_ENABLED_SUFFIX,
 };

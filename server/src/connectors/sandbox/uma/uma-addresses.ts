@@ -1,6 +1,6 @@
 // Receivers at the UMA providers of the sandbox, as data: the name before the @ selects a row with
-// the accepted currencies and the outcome of payments. The first rows are documented; the others
-// produce every error of another provider or of the connection to it.
+// the accepted currencies and the outcome of payments. The first rows are documented for clients;
+// the others produce every error of another provider or of the connection to it.
 import type { Code } from '../../../kernel/fault.ts';
 import type { UmaCurrency } from '../../ports/index.ts';
 import { SUCCESS, type Timeline } from '../payments/outcomes.ts';
@@ -29,7 +29,7 @@ const COMPLIANCE: Timeline = [
   { afterMs: 2_000, state: 'failed', reason: 'COMPLIANCE_REJECTED' },
 ];
 
-const LOOKUP_REFUSALS: readonly Code[] = [
+const DISCOVERY_REJECTIONS: readonly Code[] = [
   'UNSUPPORTED_UMA_VERSION',
   'NO_COMPATIBLE_UMA_VERSION',
   'COUNTERPARTY_PUBKEY_FETCH_ERROR',
@@ -48,7 +48,7 @@ const LOOKUP_REFUSALS: readonly Code[] = [
   'COUNTERPARTY_NOT_ALLOWED',
 ];
 
-const PAY_REFUSALS: readonly Code[] = [
+const PAYMENT_REJECTIONS: readonly Code[] = [
   'PAYREQ_REQUEST_FAILED',
   'INVALID_PAYREQ_RESPONSE',
   'PARSE_PAYREQ_RESPONSE_ERROR',
@@ -62,7 +62,7 @@ const PAY_REFUSALS: readonly Code[] = [
 ];
 
 /** Discovery errors that can also occur at the payment: `$error.payment.cert-chain-expired`. */
-const LATE_REFUSALS: readonly Code[] = [
+const LATE_DISCOVERY_REJECTIONS: readonly Code[] = [
   'UNSUPPORTED_UMA_VERSION',
   'NO_COMPATIBLE_UMA_VERSION',
   'COUNTERPARTY_PUBKEY_FETCH_ERROR',
@@ -95,9 +95,11 @@ export const UMA_SCRIPTS: readonly UmaScript[] = [
     rejectedAt: { lookup: 'UMA_NOT_FOUND' },
     timeline: SUCCESS,
   },
-  ...LOOKUP_REFUSALS.map((code) => rejecting(code, { lookup: code })),
-  ...PAY_REFUSALS.map((code) => rejecting(code, { payRequest: code })),
-  ...LATE_REFUSALS.map((code) => rejecting(code, { payRequest: code }, '$error.payment.')),
+  ...DISCOVERY_REJECTIONS.map((code) => rejecting(code, { lookup: code })),
+  ...PAYMENT_REJECTIONS.map((code) => rejecting(code, { payRequest: code })),
+  ...LATE_DISCOVERY_REJECTIONS.map((code) =>
+    rejecting(code, { payRequest: code }, '$error.payment.'),
+  ),
 ];
 
 const LIMITS: Readonly<Record<string, readonly [min: bigint, max: bigint]>> = {
@@ -119,5 +121,5 @@ export const REQUIRED_PAYER_DATA = [
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
 ];
 
-/** Documents of the sandbox use both forms of the host. */
+/** Guides of the sandbox use both forms of the host. */
 export const DOCUMENTED_HOST = /^sandbox(?:\.[a-z0-9-]+)?\.uma\.money$/;

@@ -1,5 +1,5 @@
-// The other UMA providers of the sandbox: every host has the same scripted names. No state: the
-// state of a payment follows from its name and the time since `at`, the time it was sent.
+// The counterparty UMA providers of the sandbox: every host has the same scripted names. Stateless:
+// the state of a payment follows from its name and the time since `at`, the time it was sent.
 import { UMA_PROVIDERS, type UmaProvider } from '../../../catalog/rails/uma-providers.ts';
 import type { Code } from '../../../kernel/fault.ts';
 import type { Progress, UmaPayment, UmaPort, UmaRejection } from '../../ports/index.ts';
@@ -29,16 +29,16 @@ const rejected = (code: Code, reason: string): UmaRejection => ({
 });
 
 const scripted = (code: Code): UmaRejection =>
-  rejected(code, `The sandbox answers ${code} for this address.`);
+  rejected(code, `The sandbox returns ${code} for this address.`);
 
-const offers = (provider: UmaProvider | undefined, currency: string) =>
+const supportsCurrency = (provider: UmaProvider | undefined, currency: string) =>
   provider === undefined || provider.currencies.includes(currency);
 
 /** The receiver of an address; unsupported currencies have none. */
 function scriptOf(address: string): UmaScript | undefined {
   const { name, host } = parts(address);
   const script = BY_NAME.get(name);
-  return script && offers(PROVIDERS.get(host), script.currency) ? script : undefined;
+  return script && supportsCurrency(PROVIDERS.get(host), script.currency) ? script : undefined;
 }
 
 const NO_RECEIVER = rejected('UMA_NOT_FOUND', 'The UMA address was not found at its provider.');
@@ -48,11 +48,12 @@ function rejectionOf(script: UmaScript, payment: UmaPayment): UmaRejection | und
   if (rejection)
     return scripted('payRequest' in rejection ? rejection.payRequest : rejection.lookup);
   const { code, min, max } = umaCurrency(script.currency);
-  if (payment.currency !== code) return rejected('INVALID_CURRENCY', `The receiver takes ${code}.`);
+  if (payment.currency !== code)
+    return rejected('INVALID_CURRENCY', `The receiver accepts ${code}.`);
   if (payment.amount < min || payment.amount > max) {
     return rejected(
       'AMOUNT_OUT_OF_RANGE',
-      `The receiver takes ${min} to ${max} of ${code} at once.`,
+      `The receiver accepts ${min} to ${max} of ${code} per payment.`,
     );
   }
   const missing = REQUIRED_PAYER_DATA.filter(
@@ -70,8 +71,8 @@ function progressAt(payment: UmaPayment & { reference: string }, elapsedMs: numb
 }
 
 /**
- * A payment to us has the outcome of a payment to its sender. If that is a failure, the funds have
- * arrived and are returned, which shows the refund.
+ * An incoming payment has the outcome of a payment to its sender. A failure simulates a refund: the
+ * funds are received and must be returned.
  */
 function payInProgress(payment: UmaPayment, elapsedMs: number): Progress {
   const timeline = scriptOf(payment.sender)?.timeline;
@@ -82,10 +83,10 @@ function payInProgress(payment: UmaPayment, elapsedMs: number): Progress {
 
 /** `domain` is an additional host. */
 export function sandboxUma(domain: string): UmaPort {
-  const answers = (host: string) =>
+  const isScriptedHost = (host: string) =>
     host === domain || DOCUMENTED_HOST.test(host) || PROVIDERS.has(host);
   return {
-    reaches: (address) => answers(parts(address).host),
+    reaches: (address) => isScriptedHost(parts(address).host),
     providers: () => UMA_PROVIDERS,
     async lookup({ receiver }) {
       const script = scriptOf(receiver);

@@ -347,7 +347,9 @@ describe('the provider', () => {
     expect(codeOf(response)).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(response.headers['retry-after']).toBe('5');
     const emitted = app.log.map((line) => JSON.parse(line)).find((each) => each.level === 'warn');
-    expect(emitted.err.cause.message).toBe('The provider of the sandbox does not answer.');
+    expect(emitted.err.cause.message).toBe(
+      'The stablecoin provider of the sandbox is unavailable.',
+    );
     expect((await burning({}, id)).status).toBe(503);
     expect(await operations(id)).toBe(0);
     await fixture.replaceSecret(accountId, 'secret-000');

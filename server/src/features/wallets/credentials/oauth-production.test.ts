@@ -108,7 +108,7 @@ describe('a token in production', () => {
     const client = generateKeys().publicKey;
     const valid = await tokenBy(key, { ...claims, nonce: nonceOf(client) });
     const oidcToken = valid.replace(/[^.]+$/, 'dummy');
-    const reason = 'The signature of the token is not good.';
+    const reason = 'The signature of the token is invalid.';
     const verified = { type: 'OAUTH', oidcToken, clientPublicKey: client };
     for (const [path, body] of [
       ['/auth/credentials', { type: 'OAUTH', accountId, oidcToken }],
@@ -147,7 +147,7 @@ describe('a token in production', () => {
       expect([status, body.code, body.reason]).toEqual(UNAVAILABLE);
     }
     expect(app.log.join('\n')).toContain(
-      `The identity provider ${provider.issuer} does not give its keys.`,
+      `The identity provider ${provider.issuer} does not return its keys.`,
     );
     provider.restore();
     app.effects.set(app.effects.now() + MINUTE);
